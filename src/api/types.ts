@@ -1,0 +1,110 @@
+// The wire: what the service sends, as service-api.md has it and service-notes.md where that is silent.
+// Only what the contract promises is required; every record may carry fields that are unknown here.
+
+/** The access token record, section 2.1. */
+export interface TokenRecord {
+  /** Access token, opaque. */
+  token: string;
+  /** Lifetime in seconds from its issue; 86400. */
+  duration: number;
+  /** Expiry as a number of unknown unit. */
+  exp?: number;
+  /** Expiry as the service writes time stamps. */
+  exp_date?: string;
+  /** Kind of token, "ACCESS". */
+  type?: string;
+}
+
+/** An image in its expanded form, section 2.2. */
+export interface Image {
+  id: number;
+  /** File name of the OVA or OVF. */
+  name: string;
+  /** `[<data store>] <folder>/<file name>` */
+  path: string;
+  /** `<folder>/<file name>`, or the file name alone. */
+  label: string;
+  /** null for the user's own images. */
+  folder: string | null;
+  data_store: string;
+  public: boolean;
+  /** `YYYY-MM-DD Www HH:MM:SS ZZZ` */
+  created_on: string;
+  updated_on: string;
+}
+
+/** Navigation of a paged list, section 2.4. */
+export interface Pages {
+  first_url: string;
+  last_url: string;
+  next_url: string | null;
+  prev_url: string | null;
+  page: number;
+  pages: number;
+  /** Results per page, at most 100. */
+  per_page: number;
+  /** Number of results on all pages, after filtering. */
+  total: number;
+}
+
+/** meta of the public image list, section 2.3. */
+export interface ImageListMeta {
+  _link: { self: string };
+  count: number;
+  pages: Pages;
+  /** Only where one was sent. */
+  filter?: string;
+  sort?: string;
+  /** Decimal seconds followed by "s". */
+  time: string;
+  user: string;
+}
+
+/** The public image list, section 2.3: image URLs, or images with expand=1. */
+export interface ImageList<Element = string | Image> {
+  data: Element[];
+  meta: ImageListMeta;
+}
+
+/** The user's own images, section 2.3. */
+export interface UserImageList {
+  _links: { image: string; self: string };
+  data: Image[];
+  meta: { count: number; time: string; user: string };
+}
+
+/** One image; section 4.4 is silent, the bare image is seen as well. */
+export interface ImageAnswer {
+  data: Image;
+  meta: Record<string, unknown>;
+}
+
+/** Answer to a sync submit, section 4.5 is silent. */
+export interface SyncSubmitAnswer {
+  status: number;
+  message: string;
+  request: { id: number; status: string; task_id: string };
+  _links: { request: string };
+}
+
+/** A sync request, section 2.5 is silent; also seen without the `data` wrapper. */
+export interface SyncRequestRecord {
+  id: number;
+  status: string;
+  type: string;
+  /** A count, the names, or null. */
+  added: number | string[] | null;
+  deleted: number | string[] | null;
+  created_on: string;
+  updated_on: string;
+  task_id: string;
+  user: { username: string };
+  message: { errors: string[]; warnings: string[] };
+}
+
+/** The error record, section 2.6. */
+export interface ErrorRecord {
+  error: string;
+  message: string;
+  status: number;
+}

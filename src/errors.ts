@@ -1,0 +1,93 @@
+// What can go wrong, as one error class, one exit-code table and one formatter.
+
+import { printable } from './output/sanitize.ts';
+
+/** Every kind of failure and the exit code it ends the process with. */
+export const EXIT_CODES = {
+  failed: 1,
+  'server-error': 1,
+  'bad-answer': 1,
+  'incomplete-list': 1,
+  'outcome-unknown': 1,
+  'sync-failed': 1,
+  'invalid-package': 1,
+  usage: 2,
+  config: 2,
+  unreachable: 3,
+  timeout: 3,
+  tls: 3,
+  proxy: 3,
+  'not-logged-in': 4,
+  'wrong-credentials': 4,
+  'not-permitted': 4,
+  'token-refused': 4,
+  'not-found': 5,
+  empty: 5,
+  'rate-limited': 6,
+  'still-waiting': 7,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+export interface ErrorDetails {
+  /** What the user can do about it: a command, a setting, a valid value. */
+  readonly hint?: string | undefined;
+  /** The HTTP status that caused it. */
+  readonly status?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error that is thrown on purpose. Its message is one line, without a final full stop. */
+export class ImgctlError extends Error {
+  override readonly name = 'ImgctlError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.status = details.status;
+  }
+
+  get exitCode(): number {
+    return EXIT_CODES[this.code];
+  }
+}
+
+/** Anything thrown, as an ImgctlError; what is not one is a defect of imgctl and says so. */
+export function asImgctlError(thrown: unknown): ImgctlError {
+  if (thrown instanceof ImgctlError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new ImgctlError('failed', `unexpected error: ${message}`, {
+    hint: 'run it again with --debug to see where it comes from',
+    cause: thrown,
+  });
+}
+
+export interface ErrorFormat {
+  /** One JSON object a line instead of text. */
+  readonly json: boolean;
+  /** With the stack trace, where the error is a defect and not a message. */
+  readonly debug: boolean;
+}
+
+/** The text of an error for stderr, with its final newline and nothing in it that moves a terminal. */
+export function formatError(error: ImgctlError, format: ErrorFormat): string {
+  const message = printable(error.message);
+  const hint = error.hint === undefined ? undefined : printable(error.hint);
+  let text: string;
+  if (format.json) {
+    const { code, exitCode, status } = error;
+    text = `${JSON.stringify({ error: { code, message, hint, status, exitCode } })}\n`;
+  } else {
+    text = `imgctl: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+  }
+  if (!format.debug) return text;
+  const origin = error.cause instanceof Error ? error.cause : error;
+  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${printable(line)}\n`);
+  return text + trace.join('');
+}
