@@ -1,0 +1,151 @@
+// What an answer means: its JSON, or the error that its status and body stand for.
+
+import { ImgctlError } from '../errors.ts';
+import { rateLimitReset, requestedWait } from './retry.ts';
+import type { Answer } from './transport.ts';
+
+/** An answer and what it answers, for messages. */
+export interface Received extends Answer {
+  readonly method: string;
+  readonly url: URL;
+  /** When it came, milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `GET https://host/path`, for messages; never the query, which may be long. */
+export function described(received: Pick<Received, 'method' | 'url'>): string {
+  return `${received.method} ${received.url.origin}${received.url.pathname}`;
+}
+
+/**
+ * The JSON of a successful answer.
+ * @throws ImgctlError of the status; bad-answer where the body is no JSON
+ */
+export function readJson(received: Received): unknown {
+  if (received.status < 200 || received.status > 299) throw statusError(received);
+  const parsed = parseJson(received.body);
+  if (parsed) return parsed.value;
+  throw new ImgctlError(
+    'bad-answer',
+    `${described(received)} answered ${received.status} with ${bodyKind(received)}`,
+    { hint: 'check that the base URL is the service: imgctl config list', status: received.status },
+  );
+}
+
+/** An answer that is JSON but not of the documented shape. */
+export function shapeError(received: Received, what: string): ImgctlError {
+  return new ImgctlError(
+    'bad-answer',
+    `${described(received)} answered ${received.status}, but ${what}`,
+    { hint: 'check that the base URL is the service: imgctl config list', status: received.status },
+  );
+}
+
+function parseJson(body: Buffer): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(body.toString('utf8').replace(/^\ufeff/, '')) };
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyKind(received: Received): string {
+  const start = received.body.subarray(0, 200).toString('utf8').trimStart();
+  if (start === '') return 'an empty body instead of JSON';
+  if (start.startsWith('<')) return 'HTML instead of JSON';
+  return start.startsWith('{') || start.startsWith('[')
+    ? 'JSON that breaks off or is malformed'
+    : 'something that is not JSON';
+}
+
+/** The service's own reason, from the error record (section 2.6) or what else there is. */
+export function serviceMessage(body: Buffer): string | undefined {
+  const value = parseJson(body)?.value;
+  if (!isObject(value)) return undefined;
+  for (const candidate of [value.message, value.error, value.detail]) {
+    if (typeof candidate === 'string' && candidate.trim() !== '') {
+      return candidate.trim().slice(0, 500).replace(/\.$/, '');
+    }
+  }
+  return undefined;
+}
+
+/** The error that a status other than 2xx stands for, sections 2.6 and 7. */
+export function statusError(received: Received): ImgctlError {
+  const { status } = received;
+  const said =
+    serviceMessage(received.body) ?? (received.body.length > 0 ? bodyKind(received) : '');
+  const message = `${described(received)}: ${status}${said === '' ? '' : `, ${said}`}`;
+  if (status >= 300 && status < 400) return redirectError(received);
+  if (status === 401) return unauthorized(received);
+  if (status === 403) return notPermitted(said, status);
+  if (status === 404 || status === 410) return new ImgctlError('not-found', message, { status });
+  if (status === 407) return new ImgctlError('proxy', message, { status });
+  if (status === 429) return rateLimited(received);
+  if (status >= 500) {
+    const hint = 'the service failed; try again later, or with more --retries';
+    return new ImgctlError('server-error', message, { hint, status });
+  }
+  return new ImgctlError('failed', message, { status });
+}
+
+/** Section 7: the five reasons for a 401, told apart by their message. */
+function unauthorized(received: Received): ImgctlError {
+  const said = serviceMessage(received.body) ?? 'no reason given';
+  if (/not authorized/i.test(said)) return notPermitted(said, 401);
+  if (/password/i.test(said)) {
+    const hint = 'check the user name and password, then: imgctl login';
+    return new ImgctlError('wrong-credentials', `the service says: ${said}`, { hint, status: 401 });
+  }
+  return new ImgctlError('token-refused', `the service refused the access token: ${said}`, {
+    hint: 'log in again: imgctl login',
+    status: 401,
+  });
+}
+
+function notPermitted(said: string, status: number): ImgctlError {
+  return new ImgctlError('not-permitted', `the service says: ${said || 'not permitted'}`, {
+    hint: 'ask the administrators of the service for permission to use its API',
+    status,
+  });
+}
+
+function redirectError(received: Received): ImgctlError {
+  const location = received.headers.location ?? '';
+  const target = URL.canParse(location, received.url.href)
+    ? new URL(location, received.url)
+    : undefined;
+  const where = target ? ` to ${target.origin}${target.pathname}` : '';
+  return new ImgctlError(
+    'failed',
+    `${described(received)} was redirected${where} (${received.status}); redirects are not followed`,
+    {
+      hint: 'if that is where the service is now: imgctl config set base-url URL',
+      status: received.status,
+    },
+  );
+}
+
+/** 429, with the time at which it ends where the answer tells. */
+export function rateLimited(received: Received): ImgctlError {
+  const { headers, receivedAt } = received;
+  const wait = requestedWait(headers, 429, receivedAt);
+  const until = wait === undefined ? rateLimitReset(headers, receivedAt) : receivedAt + wait;
+  const when = until === undefined ? 'later' : `after ${timeOf(until)}`;
+  return new ImgctlError('rate-limited', `${described(received)}: too many requests`, {
+    hint: `try again ${when}`,
+    status: 429,
+  });
+}
+
+/** UTC to the second; a time beyond what a Date holds is as good as never. */
+export function timeOf(milliseconds: number): string {
+  const date = new Date(Math.min(milliseconds, 8.64e15));
+  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}

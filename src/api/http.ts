@@ -1,0 +1,166 @@
+// The one HTTP function: one origin, the token, renewal once on a 401, retries of what is safe to repeat.
+
+import { ImgctlError } from '../errors.ts';
+import { type Received, rateLimited, statusError } from './answers.ts';
+import { resolveUrl } from './base-url.ts';
+import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
+import { createTransport, NoAnswer } from './transport.ts';
+
+/** Where access tokens come from; the disk, the lock and the password are behind it. */
+export interface TokenSource {
+  /** A token that looks valid. @throws ImgctlError not-logged-in, or why none can be had */
+  current(): Promise<string>;
+  /**
+   * Another token in place of one that the service refused; undefined where there is no way to one.
+   * Called by several requests at once, with the same refused token.
+   */
+  renew(refused: string): Promise<string | undefined>;
+}
+
+/** What happened on the wire, for --debug; holds no secret. */
+export type HttpEvent =
+  | { kind: 'answer'; received: Received; milliseconds: number }
+  | { kind: 'no-answer'; method: string; url: URL; milliseconds: number; error: Error }
+  | { kind: 'retry'; method: string; url: URL; attempt: number; wait: number }
+  | { kind: 'renewal'; method: string; url: URL };
+
+export interface HttpOptions {
+  readonly baseUrl: URL;
+  readonly userAgent: string;
+  readonly tokens: TokenSource;
+  readonly authScheme: 'bearer' | 'basic';
+  /** Milliseconds for each try of a request, to the last byte. */
+  readonly timeout: number;
+  /** Further tries of what is safe to repeat. */
+  readonly retries: number;
+  readonly connections: number;
+  readonly maxBytes: number;
+  readonly ca?: string | undefined;
+  readonly proxy?: URL | undefined;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+}
+
+export interface Request {
+  readonly method: string;
+  /** Below the base URL, with its query; or an absolute URL of the base URL's origin. */
+  readonly path: string;
+  /** Basic credentials instead of the token: for the token request alone. */
+  readonly credentials?: { readonly username: string; readonly password: string };
+  /** Gives this request up, besides the client's own signal. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Http {
+  readonly baseUrl: URL;
+  /**
+   * Sends the request and gives the answer of any status but 401 with a token and 429.
+   * GET, HEAD and OPTIONS are repeated after a passing failure; everything else is sent once, unless
+   * it surely had no effect.
+   * @throws ImgctlError unreachable, tls, timeout, proxy, token-refused, not-permitted, rate-limited,
+   *   outcome-unknown (what is not safe to repeat was sent, and no answer came)
+   */
+  send(request: Request): Promise<Received>;
+  close(): Promise<void>;
+}
+
+export function createHttp(options: HttpOptions): Http {
+  const transport = createTransport({
+    origin: options.baseUrl.origin,
+    connections: options.connections,
+    maxBytes: options.maxBytes,
+    ca: options.ca,
+    proxy: options.proxy,
+  });
+
+  const attempt = async (request: Request, url: URL, authorization: string): Promise<Received> => {
+    const { method } = request;
+    const started = options.now();
+    const elapsed = () => options.now() - started;
+    try {
+      const answer = await transport.exchange({
+        method,
+        url,
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': 'gzip, br',
+          'user-agent': options.userAgent,
+          authorization,
+        },
+        timeout: options.timeout,
+        signal: request.signal ? AbortSignal.any([request.signal, options.signal]) : options.signal,
+      });
+      const received = { ...answer, method, url, receivedAt: options.now() };
+      options.onEvent?.({ kind: 'answer', received, milliseconds: elapsed() });
+      return received;
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      options.onEvent?.({ kind: 'no-answer', method, url, milliseconds: elapsed(), error });
+      throw error;
+    }
+  };
+
+  /** The tries of one request with one token. */
+  const persist = async (request: Request, url: URL, authorization: string): Promise<Received> => {
+    const safe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+    for (let tries = 0; ; tries += 1) {
+      const last = tries >= options.retries;
+      let wait = backoff(tries, options.random());
+      try {
+        const received = await attempt(request, url, authorization);
+        if (!isPassing(received.status) || !safe) return received;
+        const asked = requestedWait(received.headers, received.status, received.receivedAt);
+        if (last || (asked !== undefined && asked > LONGEST_WAIT)) return received;
+        wait = Math.max(wait, asked ?? 0);
+      } catch (thrown) {
+        if (!(thrown instanceof NoAnswer)) throw thrown;
+        if (thrown.sent && !safe) {
+          throw request.credentials ? thrown : outcomeUnknown(request, url, thrown);
+        }
+        if (last || !thrown.transient) throw thrown;
+      }
+      options.onEvent?.({ kind: 'retry', method: request.method, url, attempt: tries + 1, wait });
+      await options.sleep(wait, options.signal);
+    }
+  };
+
+  const send = async (request: Request): Promise<Received> => {
+    const url = resolveUrl(options.baseUrl, request.path);
+    if (request.credentials) {
+      const { username, password } = request.credentials;
+      return persist(request, url, basic(username, password));
+    }
+    const authorize = (token: string) =>
+      options.authScheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
+    const token = await options.tokens.current();
+    let received = await persist(request, url, authorize(token));
+    if (received.status === 401) {
+      const refusal = statusError(received);
+      if (refusal.code !== 'token-refused') throw refusal;
+      options.onEvent?.({ kind: 'renewal', method: request.method, url });
+      const renewed = await options.tokens.renew(token);
+      if (renewed === undefined) throw refusal;
+      received = await persist(request, url, authorize(renewed));
+      if (received.status === 401) throw statusError(received);
+    }
+    if (received.status === 429) throw rateLimited(received);
+    return received;
+  };
+
+  return { baseUrl: options.baseUrl, send, close: () => transport.close() };
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function outcomeUnknown(request: Request, url: URL, cause: NoAnswer): ImgctlError {
+  return new ImgctlError(
+    'outcome-unknown',
+    `${request.method} ${url.origin}${url.pathname} was sent, but no answer came: ${cause.message}`,
+    { hint: 'it may have had its effect; check before you send it again', cause },
+  );
+}

@@ -1,0 +1,145 @@
+// All pages of the catalogue, several at a time, in order, and never a quiet short list.
+
+import { ImgctlError } from '../errors.ts';
+import type { JsonObject } from './answers.ts';
+import type { Http } from './http.ts';
+import { type ImagePage, type ImageQuery, listImages } from './images.ts';
+
+export interface PagingOptions {
+  /** Requests at a time. */
+  readonly concurrency: number;
+  /** Stop once this many elements were handed on; the rest is not fetched. */
+  readonly limit?: number | undefined;
+}
+
+/** A page of elements not seen before in this pass. */
+export interface PageOfAll {
+  readonly elements: readonly (JsonObject | string)[];
+  readonly meta: JsonObject;
+  /** Pages read so far and pages known of, for progress. */
+  readonly pagesRead: number;
+  readonly pagesKnown: number;
+  /**
+   * 1, and one more each time the list changed so much while being read that it is read anew:
+   * what came with an earlier pass is superseded.
+   */
+  readonly pass: number;
+}
+
+/**
+ * Every page of GET /v2/image for a query, by page number: navigation URLs are only asked whether there
+ * is more, so one that is foreign, wrong or loops leads nowhere. Elements are told apart by id (or URL).
+ *
+ * The list may change while it is read. Where it only grew, the further pages are read; where it shrank
+ * or elements are missing, it is read anew, and within twice the pages first announced plus 10 it is
+ * either complete or an error.
+ * @throws ImgctlError incomplete-list, and whatever a page's request throws
+ */
+export async function* allImages(
+  http: Http,
+  query: ImageQuery,
+  options: PagingOptions,
+): AsyncGenerator<PageOfAll, void, void> {
+  let first = await listImages(http, query, 1);
+  let budget = 2 * Math.max(1, first.pages) + 10 - 1;
+  for (let pass = 1; ; pass += 1) {
+    const progress = { seen: new Set<unknown>(), total: first.total, shrank: false };
+    let handedOn = 0;
+    let pagesRead = 0;
+    for await (const page of pagesOfPass(
+      http,
+      query,
+      first,
+      options,
+      progress,
+      () => (budget -= 1) >= 0,
+    )) {
+      pagesRead += 1;
+      const fresh = page.elements.filter((element) => isNew(progress.seen, element));
+      const elements =
+        options.limit === undefined ? fresh : fresh.slice(0, options.limit - handedOn);
+      handedOn += elements.length;
+      yield {
+        elements,
+        meta: page.meta,
+        pagesRead,
+        pagesKnown: Math.max(page.pages, pagesRead),
+        pass,
+      };
+      if (handedOn === options.limit) return;
+    }
+    if (progress.seen.size >= progress.total && !progress.shrank) return;
+    if (budget < Math.max(1, first.pages)) throw incomplete(progress.seen.size, progress.total);
+    budget -= 1;
+    first = await listImages(http, query, 1);
+  }
+}
+
+interface Progress {
+  readonly seen: ReadonlySet<unknown>;
+  /** Elements that the newest page announced. */
+  total: number;
+  /** A page announced fewer than one before: elements moved up, past what was already read. */
+  shrank: boolean;
+}
+
+/** The pages of one reading, from its first on. */
+async function* pagesOfPass(
+  http: Http,
+  query: ImageQuery,
+  first: ImagePage,
+  options: PagingOptions,
+  progress: Progress,
+  mayRequest: () => boolean,
+): AsyncGenerator<ImagePage, void, void> {
+  const wanted = options.limit === undefined ? Number.POSITIVE_INFINITY : options.limit;
+  const lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage));
+  const giveUp = new AbortController();
+  const scoped: Http = {
+    ...http,
+    send: (request) => http.send({ ...request, signal: giveUp.signal }),
+  };
+  const underWay: Promise<ImagePage>[] = [];
+  let next = 2;
+  const request = () => {
+    const page = listImages(scoped, query, next);
+    page.catch(() => {}); // an error is thrown where the page's turn comes
+    underWay.push(page);
+    next += 1;
+  };
+  try {
+    let page = first;
+    for (;;) {
+      if (page.total < progress.total) progress.shrank = true;
+      progress.total = page.total;
+      while (next <= lastPage && underWay.length < options.concurrency && mayRequest()) request();
+      const before = progress.seen.size;
+      yield page;
+      const stale = page.elements.length > 0 && progress.seen.size === before;
+      if (underWay.length === 0) {
+        // Beyond the pages first announced: on as long as there is more and it is new.
+        if (!page.hasNext || stale || page.elements.length === 0 || !mayRequest()) return;
+        request();
+      }
+      page = await (underWay.shift() as Promise<ImagePage>);
+    }
+  } finally {
+    giveUp.abort(new Error('no longer needed'));
+  }
+}
+
+function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
+  const key = typeof element === 'string' ? element : element.id;
+  if (key === undefined || key === null) return true;
+  if (seen.has(key)) return false;
+  seen.add(key);
+  return true;
+}
+
+function incomplete(got: number, total: number): ImgctlError {
+  return new ImgctlError(
+    'incomplete-list',
+    `the list is incomplete: the service announces ${total} images but sent ${got} different ones`,
+    { hint: 'it may be changing while it is read; run the command again' },
+  );
+}

@@ -1,0 +1,62 @@
+// The token request, section 4.1 of service-api.md.
+
+import { isObject, rateLimited, readJson, shapeError } from './answers.ts';
+import type { Http } from './http.ts';
+import { rateLimitReset } from './retry.ts';
+import type { TokenRecord } from './types.ts';
+
+export interface IssuedToken {
+  readonly record: TokenRecord;
+  /** When the answer came, milliseconds since the epoch by this machine's clock. */
+  readonly receivedAt: number;
+  readonly limit: TokenLimit;
+}
+
+/** What the token endpoint says of its limit, section 8; undefined where it does not. */
+export interface TokenLimit {
+  /** Token requests left in this window. */
+  readonly remaining: number | undefined;
+  /** When the window ends, milliseconds since the epoch. */
+  readonly resetsAt: number | undefined;
+}
+
+/** One token request is never longer than this: a day, where the service gives no lifetime. */
+const DEFAULT_LIFETIME_SECONDS = 86_400;
+
+/**
+ * POST /auth/request-token with Basic credentials, no body; sent once.
+ * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, the network's
+ */
+export async function requestToken(
+  http: Http,
+  username: string,
+  password: string,
+): Promise<IssuedToken> {
+  const received = await http.send({
+    method: 'POST',
+    path: '/auth/request-token',
+    credentials: { username, password },
+  });
+  if (received.status === 429) throw rateLimited(received);
+  const value = readJson(received);
+  if (!isObject(value) || typeof value.token !== 'string' || !/^[\x21-\x7e]+$/.test(value.token)) {
+    throw shapeError(received, 'without an access token');
+  }
+  const { duration } = value;
+  const valid = typeof duration === 'number' && duration > 0 && Number.isFinite(duration);
+  return {
+    record: {
+      ...(value as unknown as TokenRecord),
+      duration: valid ? duration : DEFAULT_LIFETIME_SECONDS,
+    },
+    receivedAt: received.receivedAt,
+    limit: {
+      remaining: wholeNumber(received.headers['x-ratelimit-remaining']),
+      resetsAt: rateLimitReset(received.headers, received.receivedAt),
+    },
+  };
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
+}

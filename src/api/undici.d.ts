@@ -1,0 +1,7 @@
+// undici's parts by path, so that the bundle holds the HTTP/1.1 client alone and not fetch, mocks and caches.
+
+declare module 'undici/lib/dispatcher/pool.js' {
+  import { Pool } from 'undici';
+
+  export default Pool;
+}
