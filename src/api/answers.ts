@@ -104,7 +104,6 @@ function unauthorized(received: Received): ImgctlError {
     return new ImgctlError('wrong-credentials', `the service says: ${said}`, { hint, status: 401 });
   }
   return new ImgctlError('token-refused', `the service refused the access token: ${said}`, {
-    hint: 'log in again: imgctl login',
     status: 401,
   });
 }

@@ -12,9 +12,12 @@ export interface TokenSource {
   current(): Promise<string>;
   /**
    * Another token in place of one that the service refused; undefined where there is no way to one.
-   * Called by several requests at once, with the same refused token.
+   * Called by several requests at once, with the same refused token. `accepted` tells whether the
+   * service had taken that token before.
    */
-  renew(refused: string): Promise<string | undefined>;
+  renew(refused: string, accepted: boolean): Promise<string | undefined>;
+  /** What to do about a token that was refused for good. */
+  readonly remedy: string;
 }
 
 /** What happened on the wire, for --debug; holds no secret. */
@@ -76,6 +79,9 @@ export function createHttp(options: HttpOptions): Http {
     proxy: options.proxy,
   });
 
+  const signalOf = ({ signal }: Request) =>
+    signal ? AbortSignal.any([signal, options.signal]) : options.signal;
+
   const attempt = async (request: Request, url: URL, authorization: string): Promise<Received> => {
     const { method } = request;
     const started = options.now();
@@ -91,7 +97,7 @@ export function createHttp(options: HttpOptions): Http {
           authorization,
         },
         timeout: options.timeout,
-        signal: request.signal ? AbortSignal.any([request.signal, options.signal]) : options.signal,
+        signal: signalOf(request),
       });
       const received = { ...answer, method, url, receivedAt: options.now() };
       options.onEvent?.({ kind: 'answer', received, milliseconds: elapsed() });
@@ -123,9 +129,11 @@ export function createHttp(options: HttpOptions): Http {
         if (last || !thrown.transient) throw thrown;
       }
       options.onEvent?.({ kind: 'retry', method: request.method, url, attempt: tries + 1, wait });
-      await options.sleep(wait, options.signal);
+      await options.sleep(wait, signalOf(request));
     }
   };
+
+  let accepted: string | undefined;
 
   const send = async (request: Request): Promise<Received> => {
     const url = resolveUrl(options.baseUrl, request.path);
@@ -135,19 +143,28 @@ export function createHttp(options: HttpOptions): Http {
     }
     const authorize = (token: string) =>
       options.authScheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
-    const token = await options.tokens.current();
+    let token = await options.tokens.current();
     let received = await persist(request, url, authorize(token));
     if (received.status === 401) {
-      const refusal = statusError(received);
-      if (refusal.code !== 'token-refused') throw refusal;
-      options.onEvent?.({ kind: 'renewal', method: request.method, url });
-      const renewed = await options.tokens.renew(token);
+      const refusal = tokenRefusal(received);
+      const renewed = await options.tokens.renew(token, token === accepted);
       if (renewed === undefined) throw refusal;
-      received = await persist(request, url, authorize(renewed));
-      if (received.status === 401) throw statusError(received);
+      options.onEvent?.({ kind: 'renewal', method: request.method, url });
+      token = renewed;
+      received = await persist(request, url, authorize(token));
+      if (received.status === 401) throw tokenRefusal(received);
     }
+    accepted = token;
     if (received.status === 429) throw rateLimited(received);
     return received;
+  };
+
+  /** @throws what is not about the token: it would be refused with another one too */
+  const tokenRefusal = (received: Received): ImgctlError => {
+    const error = statusError(received);
+    if (error.code !== 'token-refused') throw error;
+    const { message, status } = error;
+    return new ImgctlError('token-refused', message, { status, hint: options.tokens.remedy });
   };
 
   return { baseUrl: options.baseUrl, send, close: () => transport.close() };

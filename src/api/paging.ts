@@ -41,19 +41,12 @@ export async function* allImages(
   options: PagingOptions,
 ): AsyncGenerator<PageOfAll, void, void> {
   let first = await listImages(http, query, 1);
-  let budget = 2 * Math.max(1, first.pages) + 10 - 1;
+  const budget = { left: 2 * Math.max(1, first.pages) + 10 - 1 };
   for (let pass = 1; ; pass += 1) {
     const progress = { seen: new Set<unknown>(), total: first.total, shrank: false };
     let handedOn = 0;
     let pagesRead = 0;
-    for await (const page of pagesOfPass(
-      http,
-      query,
-      first,
-      options,
-      progress,
-      () => (budget -= 1) >= 0,
-    )) {
+    for await (const page of pagesOfPass(http, query, first, options, progress, budget)) {
       pagesRead += 1;
       const fresh = page.elements.filter((element) => isNew(progress.seen, element));
       const elements =
@@ -69,8 +62,9 @@ export async function* allImages(
       if (handedOn === options.limit) return;
     }
     if (progress.seen.size >= progress.total && !progress.shrank) return;
-    if (budget < Math.max(1, first.pages)) throw incomplete(progress.seen.size, progress.total);
-    budget -= 1;
+    if (budget.left < Math.max(1, first.pages))
+      throw incomplete(progress.seen.size, progress.total);
+    budget.left -= 1;
     first = await listImages(http, query, 1);
   }
 }
@@ -90,7 +84,7 @@ async function* pagesOfPass(
   first: ImagePage,
   options: PagingOptions,
   progress: Progress,
-  mayRequest: () => boolean,
+  budget: { left: number },
 ): AsyncGenerator<ImagePage, void, void> {
   const wanted = options.limit === undefined ? Number.POSITIVE_INFINITY : options.limit;
   const lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage));
@@ -106,19 +100,21 @@ async function* pagesOfPass(
     page.catch(() => {}); // an error is thrown where the page's turn comes
     underWay.push(page);
     next += 1;
+    budget.left -= 1;
   };
   try {
     let page = first;
     for (;;) {
       if (page.total < progress.total) progress.shrank = true;
       progress.total = page.total;
-      while (next <= lastPage && underWay.length < options.concurrency && mayRequest()) request();
+      while (next <= lastPage && underWay.length < options.concurrency && budget.left > 0)
+        request();
       const before = progress.seen.size;
       yield page;
       const stale = page.elements.length > 0 && progress.seen.size === before;
       if (underWay.length === 0) {
         // Beyond the pages first announced: on as long as there is more and it is new.
-        if (!page.hasNext || stale || page.elements.length === 0 || !mayRequest()) return;
+        if (!page.hasNext || stale || page.elements.length === 0 || budget.left <= 0) return;
         request();
       }
       page = await (underWay.shift() as Promise<ImagePage>);
@@ -129,8 +125,7 @@ async function* pagesOfPass(
 }
 
 function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
-  const key = typeof element === 'string' ? element : element.id;
-  if (key === undefined || key === null) return true;
+  const key = typeof element === 'string' ? element : (element.id ?? element);
   if (seen.has(key)) return false;
   seen.add(key);
   return true;

@@ -1,6 +1,6 @@
 // The token request, section 4.1 of service-api.md.
 
-import { isObject, rateLimited, readJson, shapeError } from './answers.ts';
+import { isObject, type Received, rateLimited, readJson, shapeError } from './answers.ts';
 import type { Http } from './http.ts';
 import { rateLimitReset } from './retry.ts';
 import type { TokenRecord } from './types.ts';
@@ -52,9 +52,17 @@ export async function requestToken(
     receivedAt: received.receivedAt,
     limit: {
       remaining: wholeNumber(received.headers['x-ratelimit-remaining']),
-      resetsAt: rateLimitReset(received.headers, received.receivedAt),
+      resetsAt: localReset(received),
     },
   };
+}
+
+/** The reset by this machine's clock: the service's own may be far off, its Date header tells how far. */
+function localReset(received: Received): number | undefined {
+  const { headers, receivedAt } = received;
+  const serverTime = Date.parse(headers.date ?? '');
+  const reset = rateLimitReset(headers, Number.isNaN(serverTime) ? receivedAt : serverTime);
+  return reset === undefined || Number.isNaN(serverTime) ? reset : receivedAt + reset - serverTime;
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

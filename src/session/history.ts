@@ -1,0 +1,73 @@
+// What this machine submitted: the sync requests of each profile, newest last.
+
+import path from 'node:path';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
+import { withLock } from './lock.ts';
+
+export interface HistoryEntry {
+  readonly profile: string;
+  readonly base_url: string;
+  readonly id: number | string;
+  /** ISO 8601, UTC. */
+  readonly submitted_on: string;
+  /** The last status word that was seen. */
+  readonly status: string | null;
+}
+
+const MOST_ENTRIES = 200;
+const LOCK_PATIENCE = 10_000;
+
+function historyFile(directory: string): string {
+  return path.join(directory, 'sync-history.json');
+}
+
+/** The entries of a profile at a base URL, oldest first; none where there is no readable history. */
+export function readHistory(
+  directory: string | undefined,
+  profile: string,
+  baseUrl: string,
+): HistoryEntry[] {
+  return allEntries(directory).filter(
+    (entry) => entry.profile === profile && entry.base_url === baseUrl,
+  );
+}
+
+/**
+ * Adds a request, or writes what became of it.
+ * @throws the file system's error; the history is a convenience, so callers only warn
+ */
+export async function remember(directory: string | undefined, entry: HistoryEntry): Promise<void> {
+  if (directory === undefined) return;
+  const file = historyFile(directory);
+  await withLock(file, LOCK_PATIENCE, async () => {
+    const entries = allEntries(directory);
+    const index = entries.findIndex(
+      (known) =>
+        known.profile === entry.profile &&
+        known.base_url === entry.base_url &&
+        known.id === entry.id,
+    );
+    const known = entries[index];
+    if (known) entries[index] = { ...known, status: entry.status };
+    else entries.push(entry);
+    await writeJsonFile(file, { requests: entries.slice(-MOST_ENTRIES) });
+  });
+}
+
+function allEntries(directory: string | undefined): HistoryEntry[] {
+  if (directory === undefined) return [];
+  const result = readJsonFile(historyFile(directory));
+  const requests = result.state === 'read' ? result.value.requests : undefined;
+  return Array.isArray(requests) ? requests.filter(isEntry) : [];
+}
+
+function isEntry(value: unknown): value is HistoryEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const entry = value as Record<string, unknown>;
+  return (
+    typeof entry.profile === 'string' &&
+    typeof entry.base_url === 'string' &&
+    (typeof entry.id === 'number' || typeof entry.id === 'string') &&
+    typeof entry.submitted_on === 'string'
+  );
+}

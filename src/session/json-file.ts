@@ -1,0 +1,157 @@
+// JSON files that hold settings and secrets: read with suspicion, written whole or not at all.
+//
+// conf does the writing, but by itself it replaces a good file by a truncated one on a full disk and
+// writes in place under SNAP. So it writes to a staging file beside, which is verified and then renamed.
+
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+
+export type JsonRecord = Record<string, unknown>;
+
+export type ReadResult =
+  | { readonly state: 'absent' }
+  | { readonly state: 'read'; readonly value: JsonRecord }
+  /** `reason` tells what and where, never the contents. */
+  | { readonly state: 'broken'; readonly reason: string };
+
+const LARGEST = 4 * 2 ** 20;
+
+/** Reads a JSON object. A file that others could read is tightened to 0600; links are not followed. */
+export function readJsonFile(file: string): ReadResult {
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'absent' };
+    return { state: 'broken', reason: code === 'ELOOP' ? 'it is a symbolic link' : `${code}` };
+  }
+  try {
+    const stat = fs.fstatSync(descriptor);
+    if (!stat.isFile()) return { state: 'broken', reason: 'it is not a regular file' };
+    if (stat.size > LARGEST) return { state: 'broken', reason: 'it is too large' };
+    if ((stat.mode & 0o077) !== 0) tighten(descriptor);
+    return parse(fs.readFileSync(descriptor, 'utf8'));
+  } catch (error) {
+    return { state: 'broken', reason: `${(error as NodeJS.ErrnoException).code}` };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+function tighten(descriptor: number): void {
+  try {
+    fs.fchmodSync(descriptor, 0o600);
+  } catch {
+    // On a read-only file system, or somebody else's file: reading it is still right.
+  }
+}
+
+function parse(text: string): ReadResult {
+  const json = text.replace(/^\ufeff/, '');
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { state: 'read', value: value as JsonRecord };
+    }
+    return { state: 'broken', reason: 'it does not hold a JSON object' };
+  } catch (error) {
+    const position = errorPosition(json, error as Error);
+    const before = json.slice(0, position).split('\n');
+    const column = (before.at(-1) ?? '').length + 1;
+    return { state: 'broken', reason: `not valid JSON at line ${before.length}, column ${column}` };
+  }
+}
+
+/** V8 names the position only for long texts; for a short one the shortest bad prefix ends at it. */
+function errorPosition(json: string, error: Error): number {
+  const named = /position (\d+)/.exec(error.message)?.[1];
+  if (named !== undefined) return Number(named);
+  for (let length = 1; length <= Math.min(json.length, 1_000); length += 1) {
+    try {
+      JSON.parse(json.slice(0, length));
+    } catch (prefixError) {
+      if (!/end of JSON|Unterminated/.test((prefixError as Error).message)) return length - 1;
+    }
+  }
+  return json.length;
+}
+
+/**
+ * Writes a JSON object: mode 0600 from its first byte, in a directory of mode 0700. The old file stays
+ * whole until the new one is on the disk and was read back.
+ * @throws the file system's error; nothing is left behind then
+ */
+export async function writeJsonFile(file: string, value: JsonRecord): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const directory = path.dirname(file);
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  sweep(file);
+  const name = stagingName(file, process.pid);
+  const staging = path.join(directory, name);
+  try {
+    const conf = new Conf<JsonRecord>({
+      cwd: directory,
+      configName: name,
+      fileExtension: '',
+      projectSuffix: '',
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    conf.store = value;
+    const written = readJsonFile(staging);
+    if (written.state !== 'read' || JSON.stringify(written.value) !== JSON.stringify(value)) {
+      throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
+    }
+    replaceLink(file);
+    fs.renameSync(staging, file);
+  } catch (error) {
+    sweep(file, process.pid);
+    throw error;
+  }
+}
+
+/** A rename replaces a link by itself; a directory in the way it cannot, and must not, replace. */
+function replaceLink(file: string): void {
+  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  if (stat?.isDirectory())
+    throw Object.assign(new Error('a directory is in the way'), { code: 'EISDIR' });
+}
+
+function stagingName(file: string, pid: number): string {
+  return `.${path.basename(file)}.${pid}.${randomBytes(6).toString('hex')}.new`;
+}
+
+/** Removes staging files of processes that were killed while writing, or of the one named. */
+export function sweep(file: string, ownPid?: number): void {
+  const directory = path.dirname(file);
+  const prefix = `.${path.basename(file)}.`;
+  let names: string[];
+  try {
+    names = fs.readdirSync(directory);
+  } catch {
+    return;
+  }
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !name.includes('.new')) continue;
+    const pid = Number(name.slice(prefix.length).split('.')[0]);
+    const leftover = path.join(directory, name);
+    if (pid === ownPid || !isAlive(pid) || isOld(leftover)) fs.rmSync(leftover, { force: true });
+  }
+}
+
+/** Its writer's number may have gone to another process since; no write takes a minute. */
+function isOld(file: string): boolean {
+  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && stat.mtimeMs < Date.now() - 60_000;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

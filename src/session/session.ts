@@ -1,0 +1,116 @@
+// A session: whose profile, which service, and a client that has its token when it needs it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
+import { type Client, createClient } from '../api/client.ts';
+import type { HttpEvent, TokenSource } from '../api/http.ts';
+import { ImgctlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { unattendedPassword } from './password.ts';
+import type { Settings } from './settings.ts';
+import { type Account, TokenCache } from './token-cache.ts';
+import { fixedToken, Tokens } from './tokens.ts';
+
+/** The largest answer that is read, decoded. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+export interface Session {
+  readonly baseUrl: string;
+  readonly client: Client;
+  readonly account: Account;
+  /** undefined where IMGCTL_TOKEN is used. */
+  readonly tokens: Tokens | undefined;
+  readonly cache: TokenCache;
+}
+
+export interface SessionOptions {
+  readonly io: Io;
+  readonly settings: Settings;
+  readonly configDirectory: string | undefined;
+  readonly userAgent: string;
+  readonly warn: (message: string) => void;
+  readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+}
+
+/** @throws ImgctlError config: no base URL, or settings that cannot be used */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { io, settings, warn } = options;
+  const baseUrl = requireBaseUrl(settings);
+  const username = settings.text('username');
+  const account = {
+    profile: settings.profile,
+    baseUrl: baseUrlText(baseUrl),
+    username: username ?? '',
+  };
+  const cache = new TokenCache(options.configDirectory, account, warn);
+  const fixed = io.env.IMGCTL_TOKEN;
+  const tokens = fixed
+    ? undefined
+    : new Tokens({
+        io,
+        cache,
+        username,
+        password: unattendedPassword(settings, io),
+        client: () => client,
+        loginCommand: loginCommand(settings.profile),
+        baseUrl: account.baseUrl,
+      });
+  const source: TokenSource = tokens ?? fixedToken(fixed ?? '');
+  const client: Client = createClient({
+    baseUrl,
+    userAgent: options.userAgent,
+    tokens: source,
+    authScheme: settings.text('auth-scheme') === 'basic' ? 'basic' : 'bearer',
+    timeout: settings.duration('timeout'),
+    retries: settings.number('retries'),
+    connections: settings.number('concurrency'),
+    maxBytes: MAX_BYTES,
+    ca: readCertificates(settings, io),
+    proxy: await findProxy(baseUrl, io),
+    signal: io.signal,
+    now: io.now,
+    sleep: io.sleep,
+    random: io.random,
+    onEvent: options.onEvent,
+  });
+  return { baseUrl: account.baseUrl, client, account, tokens, cache };
+}
+
+/** @throws ImgctlError config */
+export function requireBaseUrl(settings: Settings): URL {
+  const text = settings.text('base-url');
+  if (text !== undefined) return parseBaseUrl(text, settings.text('allow-http') === 'true');
+  throw new ImgctlError('config', 'no base URL is set: which service is it?', {
+    hint: `run: ${loginCommand(settings.profile)}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
+  });
+}
+
+/** The command that logs in to this profile. */
+export function loginCommand(profile: string): string {
+  return profile === 'default' ? 'imgctl login' : `imgctl login --profile ${profile}`;
+}
+
+async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {
+  const { env } = io;
+  if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
+  const { proxyFor } = await import('../api/proxy.ts');
+  return proxyFor(baseUrl, env);
+}
+
+/** With a CA of one's own the roots that Node would add by NODE_EXTRA_CA_CERTS have to be added here. */
+function readCertificates(settings: Settings, io: Io): string | undefined {
+  const { value, origin } = settings.resolve('ca-file');
+  if (value === undefined) return undefined;
+  try {
+    const own = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
+    const extra = io.env.NODE_EXTRA_CA_CERTS;
+    return extra && fs.existsSync(extra) ? `${own}\n${fs.readFileSync(extra, 'utf8')}` : own;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ImgctlError('config', `cannot read the ca-file ${value} (from ${origin}): ${code}`, {
+      hint: 'imgctl config set ca-file /path/to/ca.pem, or: imgctl config unset ca-file',
+      cause: error,
+    });
+  }
+}

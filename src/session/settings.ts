@@ -1,0 +1,178 @@
+// Settings: which there are, what each may be, and where a value comes from.
+
+import { parseBaseUrl } from '../api/base-url.ts';
+import { ImgctlError } from '../errors.ts';
+import { parseDuration } from './duration.ts';
+
+interface SettingDefinition {
+  readonly summary: string;
+  readonly env?: string;
+  readonly fallback?: string;
+  /** @throws ImgctlError for a value that it cannot be */
+  check(text: string): void;
+}
+
+const oneOf =
+  (what: string, ...valid: string[]) =>
+  (text: string): void => {
+    if (!valid.includes(text)) throw invalid(what, text, `valid: ${valid.join(', ')}`);
+  };
+
+const wholeNumber = (what: string, least: number, most: number) => (text: string) => {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most) {
+    throw invalid(what, text, `a whole number from ${least} to ${most}`);
+  }
+};
+
+const anyText = (): void => {};
+
+/** Every setting, in the order in which `config list` shows them. */
+export const SETTINGS = {
+  'base-url': {
+    summary: 'address of the service',
+    env: 'IMGCTL_BASE_URL',
+    check: (text) => parseBaseUrl(text, true),
+  },
+  username: {
+    summary: 'user name for token requests',
+    env: 'IMGCTL_USERNAME',
+    check: checkUsername,
+  },
+  'password-command': {
+    summary: 'command whose first output line is the password',
+    env: 'IMGCTL_PASSWORD_COMMAND',
+    check: anyText,
+  },
+  output: {
+    summary: 'output format',
+    env: 'IMGCTL_OUTPUT',
+    fallback: 'table',
+    check: oneOf('output', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
+  },
+  timeout: {
+    summary: 'time for one request',
+    env: 'IMGCTL_TIMEOUT',
+    fallback: '30s',
+    check: (text) => parseDuration(text, 'timeout'),
+  },
+  retries: {
+    summary: 'further tries of a request that is safe to repeat',
+    fallback: '4',
+    check: wholeNumber('retries', 0, 100),
+  },
+  concurrency: {
+    summary: 'page requests at a time',
+    fallback: '6',
+    check: wholeNumber('concurrency', 1, 32),
+  },
+  'columns.images': { summary: 'columns of images list', check: anyText },
+  'columns.my-images': { summary: 'columns of my-images', check: anyText },
+  'auth-scheme': {
+    summary: 'how the token is sent',
+    fallback: 'bearer',
+    check: oneOf('auth-scheme', 'bearer', 'basic'),
+  },
+  'allow-http': {
+    summary: 'accept plain http beyond this machine',
+    fallback: 'false',
+    check: oneOf('allow-http', 'true', 'false'),
+  },
+  'ca-file': { summary: 'further trusted certificates (PEM)', check: anyText },
+  time: {
+    summary: 'how time stamps show',
+    check: oneOf('time', 'wire', 'iso', 'local', 'age'),
+  },
+} as const satisfies Record<string, SettingDefinition>;
+
+export type SettingKey = keyof typeof SETTINGS;
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+export function isSettingKey(text: string): text is SettingKey {
+  return Object.hasOwn(SETTINGS, text);
+}
+
+export interface Resolved {
+  readonly value: string | undefined;
+  /** For `config list`: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
+  readonly origin: string;
+}
+
+/** The flags that stand for settings, by setting. */
+export type SettingFlags = Partial<Record<SettingKey, string | undefined>>;
+
+/** Settings by flag, environment, profile, default, in this order. */
+export class Settings {
+  readonly profile: string;
+  readonly #flags: SettingFlags;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #stored: Readonly<Record<string, string>>;
+
+  constructor(
+    profile: string,
+    flags: SettingFlags,
+    env: Readonly<Record<string, string | undefined>>,
+    stored: Readonly<Record<string, string>>,
+  ) {
+    this.profile = profile;
+    this.#flags = flags;
+    this.#env = env;
+    this.#stored = stored;
+  }
+
+  /** @throws ImgctlError usage or config: the value is not one that the setting can have */
+  resolve(key: SettingKey): Resolved {
+    const definition: SettingDefinition = SETTINGS[key];
+    const resolved = this.#find(key, definition);
+    if (resolved.value !== undefined && resolved.origin !== 'default') {
+      check(definition, resolved);
+    }
+    return resolved;
+  }
+
+  #find(key: SettingKey, definition: SettingDefinition): Resolved {
+    const flag = this.#flags[key];
+    if (flag !== undefined) return { value: flag, origin: `--${key}` };
+    const variable = definition.env;
+    const fromEnv = variable === undefined ? undefined : this.#env[variable];
+    if (variable !== undefined && fromEnv) return { value: fromEnv, origin: variable };
+    if (Object.hasOwn(this.#stored, key)) {
+      return { value: this.#stored[key], origin: `profile ${this.profile}` };
+    }
+    const { fallback } = definition;
+    return { value: fallback, origin: fallback === undefined ? '' : 'default' };
+  }
+
+  text(key: SettingKey): string | undefined {
+    return this.resolve(key).value;
+  }
+
+  /** Milliseconds of a setting that is a duration. */
+  duration(key: 'timeout'): number {
+    return parseDuration(this.text(key) ?? '', key);
+  }
+
+  number(key: 'retries' | 'concurrency'): number {
+    return Number(this.text(key));
+  }
+}
+
+function check(definition: SettingDefinition, resolved: Resolved): void {
+  try {
+    definition.check(resolved.value ?? '');
+  } catch (error) {
+    if (!(error instanceof ImgctlError) || resolved.origin.startsWith('--')) throw error;
+    throw new ImgctlError('config', `${error.message} (from ${resolved.origin})`, {
+      hint: error.hint,
+    });
+  }
+}
+
+function checkUsername(text: string): void {
+  // Basic credentials cannot hold a colon in the user name (RFC 7617).
+  if (text.includes(':')) throw invalid('username', text, 'a user name cannot hold a colon');
+}
+
+function invalid(what: string, text: string, hint: string): ImgctlError {
+  return new ImgctlError('usage', `${what} cannot be: ${text}`, { hint });
+}

@@ -1,0 +1,157 @@
+// Access tokens on disk: one file for each profile, base URL and user, and what is known of the limit.
+
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { type JsonRecord, readJsonFile, sweep, writeJsonFile } from './json-file.ts';
+
+/** Whose token it is. */
+export interface Account {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly username: string;
+}
+
+export interface CachedToken {
+  readonly token: string;
+  /** By this machine's clock, milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Token requests left until `resetsAt` (milliseconds since the epoch), section 8 of service-api.md. */
+export interface RememberedLimit {
+  readonly remaining: number;
+  readonly resetsAt: number;
+}
+
+/** A limit further ahead than this is not believed. */
+const LONGEST_WINDOW = 24 * 3_600_000;
+/** A token this close to its end is not begun with: the request has to arrive, too. */
+const MARGIN = 60_000;
+
+/** Whether the token is worth a request. The service's 401 decides; this only saves a round trip. */
+export function looksValid(token: CachedToken, now: number): boolean {
+  const margin = Math.min(MARGIN, (token.expiresAt - token.receivedAt) / 10);
+  return now < token.expiresAt - margin;
+}
+
+/** The cache of one account. Nothing here throws: a cache that fails is as good as none, but says so. */
+export class TokenCache {
+  readonly #directory: string | undefined;
+  readonly #account: Account;
+  readonly #warn: (message: string) => void;
+
+  constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
+    this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
+    this.#account = account;
+    this.#warn = warn;
+  }
+
+  /** What processes of this user lock while they request a token; undefined without a directory. */
+  get lockFile(): string | undefined {
+    return this.#limitFile;
+  }
+
+  get #tokenFile(): string | undefined {
+    const { profile, baseUrl, username } = this.#account;
+    return this.#file(profile, [profile, baseUrl, username]);
+  }
+
+  get #limitFile(): string | undefined {
+    const { baseUrl, username } = this.#account;
+    return this.#file('limit', [baseUrl, username]);
+  }
+
+  #file(name: string, key: readonly string[]): string | undefined {
+    if (this.#directory === undefined) return undefined;
+    const digest = createHash('sha256').update(key.join('\0')).digest('hex').slice(0, 16);
+    return path.join(this.#directory, `${name}.${digest}.json`);
+  }
+
+  read(): CachedToken | undefined {
+    const value = this.#readRecord(this.#tokenFile);
+    if (value === undefined) return undefined;
+    const { token, received_at: receivedAt, expires_at: expiresAt } = value;
+    if (typeof token === 'string' && token !== '' && isTime(receivedAt) && isTime(expiresAt)) {
+      return { token, receivedAt, expiresAt };
+    }
+    this.#warn(`the token cache ${this.#tokenFile} does not hold a token; it is not used`);
+    return undefined;
+  }
+
+  async write(token: CachedToken): Promise<void> {
+    const { profile, baseUrl, username } = this.#account;
+    const { receivedAt, expiresAt } = token;
+    await this.#writeRecord(this.#tokenFile, 'the access token', {
+      profile,
+      base_url: baseUrl,
+      username,
+      token: token.token,
+      received_at: receivedAt,
+      expires_at: expiresAt,
+    });
+  }
+
+  /** Takes the token away. @returns whether there was one */
+  forget(): boolean {
+    const file = this.#tokenFile;
+    if (file === undefined) return false;
+    sweep(file);
+    const existed = fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+    fs.rmSync(file, { force: true });
+    return existed;
+  }
+
+  readLimit(now: number): RememberedLimit | undefined {
+    const value = this.#readRecord(this.#limitFile);
+    if (value === undefined) return undefined;
+    const { remaining, resets_at: resetsAt } = value;
+    if (!isTime(remaining) || !isTime(resetsAt)) return undefined;
+    return now < resetsAt && resetsAt - now < LONGEST_WINDOW ? { remaining, resetsAt } : undefined;
+  }
+
+  async writeLimit(limit: RememberedLimit): Promise<void> {
+    await this.#writeRecord(this.#limitFile, 'the limit of token requests', {
+      remaining: limit.remaining,
+      resets_at: limit.resetsAt,
+    });
+  }
+
+  #readRecord(file: string | undefined): JsonRecord | undefined {
+    if (file === undefined) return undefined;
+    const result = readJsonFile(file);
+    if (result.state === 'broken')
+      this.#warn(`cannot read ${file}: ${result.reason}; it is not used`);
+    return result.state === 'read' ? result.value : undefined;
+  }
+
+  async #writeRecord(file: string | undefined, what: string, value: JsonRecord): Promise<void> {
+    try {
+      if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
+      await writeJsonFile(file, value);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      this.#warn(`cannot keep ${what} (${code}); it is used for this run alone`);
+    }
+  }
+}
+
+/** Forgets the tokens of all profiles. @returns how many there were */
+export function forgetAllTokens(directory: string | undefined): number {
+  if (directory === undefined) return 0;
+  const tokens = path.join(directory, 'tokens');
+  const names = fs.existsSync(tokens) ? fs.readdirSync(tokens) : [];
+  let count = 0;
+  for (const name of names) {
+    // What is remembered of the limit stays: the service goes on counting.
+    if (name.startsWith('limit.') || name.endsWith('.lock')) continue;
+    fs.rmSync(path.join(tokens, name), { force: true });
+    if (!name.startsWith('.')) count += 1;
+  }
+  return count;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

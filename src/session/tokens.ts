@@ -1,0 +1,145 @@
+// Where a command's access token comes from: the environment, the cache, or a token request.
+
+import type { Client } from '../api/client.ts';
+import type { TokenSource } from '../api/http.ts';
+import type { IssuedToken, TokenLimit } from '../api/token.ts';
+import { ImgctlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { withLock } from './lock.ts';
+import type { PasswordSource } from './password.ts';
+import { type CachedToken, looksValid, type TokenCache } from './token-cache.ts';
+
+/** A command may take its 30 s, the request another 30 s, for each of a few that stand before. */
+const LOCK_PATIENCE = 120_000;
+
+/** IMGCTL_TOKEN: used as it is, never cached nor renewed. */
+export function fixedToken(token: string): TokenSource {
+  return {
+    current: async () => token,
+    renew: async () => undefined,
+    remedy: 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login',
+  };
+}
+
+export interface TokensOptions {
+  readonly io: Io;
+  readonly cache: TokenCache;
+  readonly username: string | undefined;
+  readonly password: PasswordSource | undefined;
+  /** Sends the token request; the client itself asks this source for tokens, hence late. */
+  readonly client: () => Client;
+  /** The command that logs in, for hints. */
+  readonly loginCommand: string;
+  readonly baseUrl: string;
+}
+
+export interface LoginResult extends CachedToken {
+  readonly limit: TokenLimit;
+}
+
+/** Tokens of one account; at most one request for one is under way on this machine. */
+export class Tokens implements TokenSource {
+  readonly remedy: string;
+  readonly #options: TokensOptions;
+  #memory: CachedToken | undefined;
+  #issuedHere = new Set<string>();
+  #renewal: Promise<string> | undefined;
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+    this.remedy = `log in again: ${options.loginCommand}`;
+  }
+
+  async current(): Promise<string> {
+    const { cache, io } = this.#options;
+    this.#memory ??= cache.read();
+    if (this.#memory && looksValid(this.#memory, io.now())) return this.#memory.token;
+    if (this.#memory && !this.#canRenew) return this.#memory.token;
+    return this.#renewOnce(undefined);
+  }
+
+  async renew(refused: string, accepted: boolean): Promise<string | undefined> {
+    if (this.#memory && this.#memory.token !== refused) return this.#memory.token;
+    if (!this.#canRenew) return undefined;
+    // Refused straight after its issue: another one would fare no better.
+    if (this.#issuedHere.has(refused) && !accepted) return undefined;
+    return this.#renewOnce(refused);
+  }
+
+  /** Requests a token with a password that a person gave. */
+  login(password: string): Promise<LoginResult> {
+    return this.#alone(() => this.#request(password));
+  }
+
+  get #canRenew(): boolean {
+    return this.#options.password !== undefined && this.#options.username !== undefined;
+  }
+
+  #renewOnce(refused: string | undefined): Promise<string> {
+    this.#renewal ??= this.#renewWithLock(refused).finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #renewWithLock(refused: string | undefined): Promise<string> {
+    const { cache, io, password } = this.#options;
+    if (password === undefined || !this.#canRenew) throw this.#notLoggedIn();
+    return this.#alone(async () => {
+      // Another process may have had the lock, and left its token.
+      const cached = cache.read();
+      if (cached && cached.token !== refused && looksValid(cached, io.now())) {
+        this.#memory = cached;
+        return cached.token;
+      }
+      return (await this.#request(await password.read())).token;
+    });
+  }
+
+  #alone<Result>(action: () => Promise<Result>): Promise<Result> {
+    const { lockFile } = this.#options.cache;
+    return lockFile === undefined ? action() : withLock(lockFile, LOCK_PATIENCE, action);
+  }
+
+  async #request(password: string): Promise<LoginResult> {
+    const { cache, io, username } = this.#options;
+    if (username === undefined) throw this.#notLoggedIn();
+    const known = cache.readLimit(io.now());
+    if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
+    // Counted before it is sent: a process that is killed now has used one all the same.
+    if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
+    const issued = await this.#options.client().requestToken(username, password);
+    const { remaining, resetsAt } = issued.limit;
+    if (remaining !== undefined && resetsAt !== undefined) {
+      await cache.writeLimit({ remaining, resetsAt });
+    }
+    const token = cachedForm(issued);
+    this.#memory = token;
+    this.#issuedHere.add(token.token);
+    await cache.write(token);
+    return { ...token, limit: issued.limit };
+  }
+
+  #limitReached(resetsAt: number): ImgctlError {
+    const until = new Date(resetsAt).toISOString().replace(/\.\d+Z$/, 'Z');
+    return new ImgctlError(
+      'rate-limited',
+      'no token request is left: the service allows only a few',
+      {
+        hint: `try again after ${until}`,
+      },
+    );
+  }
+
+  #notLoggedIn(): ImgctlError {
+    const { username, baseUrl, loginCommand } = this.#options;
+    const who = username === undefined ? '' : ` as ${username}`;
+    return new ImgctlError('not-logged-in', `not logged in to ${baseUrl}${who}`, {
+      hint: `run: ${loginCommand}`,
+    });
+  }
+}
+
+function cachedForm({ record, receivedAt }: IssuedToken): CachedToken {
+  return { token: record.token, receivedAt, expiresAt: receivedAt + record.duration * 1_000 };
+}
