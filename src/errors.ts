@@ -91,3 +91,17 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${printable(line)}\n`);
   return text + trace.join('');
 }
+
+/** A warning, note or trace line for stderr; for JSON readers one object a line, named after its kind. */
+export function formatNotice(
+  kind: 'warning' | 'note' | 'debug',
+  message: string,
+  hint: string | undefined,
+  format: ErrorFormat,
+): string {
+  const text = printable(message);
+  const advice = hint === undefined ? undefined : printable(hint);
+  if (format.json) return `${JSON.stringify({ [kind]: { message: text, hint: advice } })}\n`;
+  const prefix = kind === 'note' ? '' : `${kind}: `;
+  return `imgctl: ${prefix}${text}\n${advice === undefined ? '' : `hint: ${advice}\n`}`;
+}

@@ -1,5 +1,8 @@
 // Everything a run touches outside itself, as values: tests hand in their own, bin/imgctl.js the real ones.
 
+import { setTimeout as wait } from 'node:timers/promises';
+import { ImgctlError } from './errors.ts';
+
 /** A stream to write to. */
 export interface Sink {
   readonly isTTY: boolean;
@@ -7,10 +10,13 @@ export interface Sink {
   readonly columns: number | undefined;
   /**
    * Resolves once the bytes are taken, so that a slow reader slows the writer.
-   * Rejects with code EPIPE when the reader has gone.
+   * @throws ReaderGone
    */
   write(text: string): Promise<void>;
 }
+
+/** The other end of a pipe was closed: nobody wants more. */
+export class ReaderGone extends Error {}
 
 export interface Source {
   readonly isTTY: boolean;
@@ -33,4 +39,56 @@ export interface Io {
   random(): number;
   /** Aborts with an ImgctlError (interrupted, terminated) when the process is told to end. */
   readonly signal: AbortSignal;
+}
+
+/** The process's own Io. A second SIGINT or SIGTERM ends it the hard way. */
+export function processIo(process: NodeJS.Process): Io {
+  const abort = new AbortController();
+  process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
+  process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'told to end')));
+  return {
+    stdin: {
+      // A getter: Node sets up standard input at the first look, which few commands need.
+      get stream() {
+        return process.stdin;
+      },
+      get isTTY() {
+        return process.stdin.isTTY === true;
+      },
+    },
+    stdout: streamSink(process.stdout),
+    stderr: streamSink(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    platform: process.platform,
+    now: Date.now,
+    random: Math.random,
+    signal: abort.signal,
+    async sleep(milliseconds, signal) {
+      await wait(milliseconds, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+    },
+  };
+}
+
+function streamSink(stream: NodeJS.WriteStream): Sink {
+  // Each write reports its own error; without a listener the stream's would end the process.
+  stream.on('error', () => {});
+  return {
+    get isTTY() {
+      return stream.isTTY === true;
+    },
+    get columns() {
+      return stream.isTTY ? stream.columns : undefined;
+    },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+          if (!error) return resolve();
+          const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+          reject(gone ? new ReaderGone() : error);
+        });
+      }),
+  };
 }

@@ -1,17 +1,30 @@
 // Makes text from elsewhere harmless before it reaches a terminal, an error line or a spinner.
 
-// C0, DEL and C1 controls, line and paragraph separators, and the marks that reorder or hide text
-// (bidi controls, zero-width no-break space, Arabic letter mark, deprecated format characters, tags).
-const HARMFUL =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+// DEL, the C1 controls, line separators, marks that reorder or hide text, what else shows nothing at all,
+// and lone surrogates. Joiners and variation selectors are left out: emoji and many scripts need them.
+const BEYOND_C0 =
+  '\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e' +
+  '\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff' +
+  '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}';
+
+const HARMFUL = new RegExp(`[\\u0000-\\u001f${BEYOND_C0}]`, 'gu');
+const HARMFUL_IN_JSON = new RegExp(`[${BEYOND_C0}]`, 'gu');
 
 /** The text on one line, each harmful character as a visible `\u` escape. */
 export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
 }
 
+/**
+ * JSON text with the harmful characters that JSON.stringify leaves raw, written by `write`.
+ * JSON has them inside of strings only, and its own line breaks stay.
+ */
+export function escapeInJson(json: string, write = escapeCharacter): string {
+  return json.replace(HARMFUL_IN_JSON, write);
+}
+
 /** A character as JSON would write it: `\n`, `\u001b`, or two `\u` for one beyond the first plane. */
-export function escapeCharacter(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';
   if (character === '\t') return '\\t';

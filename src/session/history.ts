@@ -1,6 +1,7 @@
 // What this machine submitted: the sync requests of each profile, newest last.
 
 import path from 'node:path';
+import type { Io } from '../io.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 
@@ -36,10 +37,14 @@ export function readHistory(
  * Adds a request, or writes what became of it.
  * @throws the file system's error; the history is a convenience, so callers only warn
  */
-export async function remember(directory: string | undefined, entry: HistoryEntry): Promise<void> {
+export async function remember(
+  directory: string | undefined,
+  io: Io,
+  entry: HistoryEntry,
+): Promise<void> {
   if (directory === undefined) return;
   const file = historyFile(directory);
-  await withLock(file, LOCK_PATIENCE, async () => {
+  await withLock(file, LOCK_PATIENCE, io, async () => {
     const entries = allEntries(directory);
     const index = entries.findIndex(
       (known) =>

@@ -101,8 +101,10 @@ export async function passwordOfStdin(io: Io): Promise<string> {
       hint: 'leave it out to be asked for the password',
     });
   }
+  const { stream } = io.stdin;
+  io.signal.addEventListener('abort', () => stream.destroy(io.signal.reason), { once: true });
   let text = '';
-  for await (const chunk of io.stdin.stream) {
+  for await (const chunk of stream) {
     text += String(chunk);
     if (text.includes('\n') || text.length > LONGEST) break;
   }

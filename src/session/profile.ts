@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 import type { SettingKey } from './settings.ts';
@@ -63,10 +64,11 @@ export function readConfigFile(directory: string | undefined): ConfigFile {
 /** Changes settings of one profile; undefined takes a setting away. */
 export async function changeProfile(
   directory: string | undefined,
+  io: Io,
   name: string,
   changes: Readonly<Partial<Record<SettingKey, string | undefined>>>,
 ): Promise<void> {
-  await changeConfigFile(directory, (config) => {
+  await changeConfigFile(directory, io, (config) => {
     const settings = new Map(Object.entries(config.profiles.get(name) ?? {}));
     for (const [key, value] of Object.entries(changes)) {
       if (value === undefined) settings.delete(key);
@@ -80,6 +82,7 @@ export async function changeProfile(
 /** Reads, changes and writes config.json while no other process does. */
 export async function changeConfigFile(
   directory: string | undefined,
+  io: Io,
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
   if (directory === undefined) {
@@ -89,7 +92,7 @@ export async function changeConfigFile(
   }
   const file = configFilePath(directory);
   try {
-    await withLock(file, LOCK_PATIENCE, async () => {
+    await withLock(file, LOCK_PATIENCE, io, async () => {
       const { profile, profiles, rest } = change(readConfigFile(directory));
       const value: JsonRecord = {
         ...(profile === undefined ? {} : { profile }),

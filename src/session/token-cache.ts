@@ -41,6 +41,7 @@ export class TokenCache {
   readonly #directory: string | undefined;
   readonly #account: Account;
   readonly #warn: (message: string) => void;
+  #warnedOfWriting = false;
 
   constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
@@ -83,7 +84,7 @@ export class TokenCache {
   async write(token: CachedToken): Promise<void> {
     const { profile, baseUrl, username } = this.#account;
     const { receivedAt, expiresAt } = token;
-    await this.#writeRecord(this.#tokenFile, 'the access token', {
+    await this.#writeRecord(this.#tokenFile, {
       profile,
       base_url: baseUrl,
       username,
@@ -112,7 +113,7 @@ export class TokenCache {
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    await this.#writeRecord(this.#limitFile, 'the limit of token requests', {
+    await this.#writeRecord(this.#limitFile, {
       remaining: limit.remaining,
       resets_at: limit.resetsAt,
     });
@@ -126,13 +127,15 @@ export class TokenCache {
     return result.state === 'read' ? result.value : undefined;
   }
 
-  async #writeRecord(file: string | undefined, what: string, value: JsonRecord): Promise<void> {
+  async #writeRecord(file: string | undefined, value: JsonRecord): Promise<void> {
     try {
       if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
       await writeJsonFile(file, value);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      this.#warn(`cannot keep ${what} (${code}); it is used for this run alone`);
+      if (this.#warnedOfWriting) return;
+      this.#warnedOfWriting = true;
+      this.#warn(`cannot keep the access token (${code}); it is used for this run alone`);
     }
   }
 }

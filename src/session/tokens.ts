@@ -5,7 +5,7 @@ import type { TokenSource } from '../api/http.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { withLock } from './lock.ts';
+import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
 import { type CachedToken, looksValid, type TokenCache } from './token-cache.ts';
 
@@ -97,8 +97,8 @@ export class Tokens implements TokenSource {
   }
 
   #alone<Result>(action: () => Promise<Result>): Promise<Result> {
-    const { lockFile } = this.#options.cache;
-    return lockFile === undefined ? action() : withLock(lockFile, LOCK_PATIENCE, action);
+    const { cache, io } = this.#options;
+    return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
   }
 
   async #request(password: string): Promise<LoginResult> {

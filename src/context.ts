@@ -1,0 +1,216 @@
+// One run of the program: its options, settings and session, opened when first asked for.
+
+import { version } from '../package.json';
+import { type ErrorFormat, formatNotice, ImgctlError } from './errors.ts';
+import type { Io } from './io.ts';
+import { FORMATS, type Format, isFormat } from './output/index.ts';
+import { decideTerminal, type Terminal } from './output/terminal.ts';
+import { nearest } from './query/nearest.ts';
+import { findPaths, type Paths } from './session/paths.ts';
+import { type ConfigFile, checkProfileName, readConfigFile } from './session/profile.ts';
+import type { Session } from './session/session.ts';
+import { Settings } from './session/settings.ts';
+import { describeEvent } from './session/trace.ts';
+
+/** The options that every command has, as commander hands them over. */
+export interface GlobalOptions {
+  profile?: string;
+  baseUrl?: string;
+  output?: string;
+  json?: boolean;
+  timeout?: string;
+  retries?: string;
+  debug?: boolean;
+  color?: string;
+  quiet?: boolean;
+}
+
+export class Context {
+  readonly io: Io;
+  readonly paths: Paths;
+  #options: GlobalOptions = {};
+  #config: ConfigFile | undefined;
+  #settings: Settings | undefined;
+  #session: Promise<Session> | undefined;
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(io: Io) {
+    this.io = io;
+    this.paths = findPaths(io.env, io.cwd, io.platform);
+  }
+
+  /** Called once the command line is read. @throws ImgctlError usage: options that contradict */
+  useOptions(options: GlobalOptions): void {
+    if (options.json && options.output !== undefined && options.output !== 'json') {
+      throw new ImgctlError('usage', `--json and --output ${options.output} contradict`, {
+        hint: 'give one of them',
+      });
+    }
+    this.#options = options;
+  }
+
+  get options(): GlobalOptions {
+    return this.#options;
+  }
+
+  get quiet(): boolean {
+    return this.#options.quiet === true;
+  }
+
+  get debug(): boolean {
+    return this.#options.debug === true || isOn(this.io.env.IMGCTL_DEBUG);
+  }
+
+  /** @throws ImgctlError config: the file cannot be read */
+  get config(): ConfigFile {
+    this.#config ??= readConfigFile(this.paths.config);
+    return this.#config;
+  }
+
+  /** By flag, environment, the default profile of the configuration, `default`. */
+  get profileName(): string {
+    const name = this.#options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
+    return checkProfileName(name ?? this.config.profile ?? 'default');
+  }
+
+  get settings(): Settings {
+    this.#settings ??= this.settingsWith({});
+    return this.#settings;
+  }
+
+  /** The settings as they would be with these flags as well. */
+  settingsWith(flags: Readonly<Record<string, string | undefined>>): Settings {
+    const options = this.#options;
+    const profile = this.profileName;
+    return new Settings(
+      profile,
+      {
+        'base-url': options.baseUrl,
+        output: options.json ? 'json' : options.output,
+        timeout: options.timeout,
+        retries: options.retries,
+        ...flags,
+      },
+      this.io.env,
+      this.config.profiles.get(profile) ?? {},
+    );
+  }
+
+  get format(): Format {
+    const { value = 'table' } = this.settings.resolve('output');
+    return isFormat(value) ? value : 'table';
+  }
+
+  /** How errors show; never throws, since it shows the errors of everything else. */
+  get errorFormat(): ErrorFormat {
+    return { json: this.#wantsJsonErrors(), debug: this.debug };
+  }
+
+  #wantsJsonErrors(): boolean {
+    try {
+      return ['json', 'ndjson'].includes(this.format);
+    } catch {
+      const { json, output } = this.#options;
+      return json === true || output === 'json' || output === 'ndjson';
+    }
+  }
+
+  /** Colour and width of stdout. */
+  get terminal(): Terminal {
+    return this.#terminalOf(this.io.stdout);
+  }
+
+  /** Colour and width of stderr, where progress and notes go. */
+  get errorTerminal(): Terminal {
+    return this.#terminalOf(this.io.stderr);
+  }
+
+  #terminalOf(sink: Io['stdout']): Terminal {
+    const { color = 'auto' } = this.#options;
+    return decideTerminal(
+      sink,
+      this.io.env,
+      color === 'always' || color === 'never' ? color : 'auto',
+    );
+  }
+
+  get userAgent(): string {
+    return `imgctl/${version}`;
+  }
+
+  /** @throws ImgctlError config: there is no base URL, or settings that cannot be used */
+  session(): Promise<Session> {
+    this.#session ??= this.openSession(this.settings);
+    return this.#session;
+  }
+
+  /** A session by other settings than the run's own; it is closed with the run as well. */
+  async openSession(settings: Settings): Promise<Session> {
+    const { openSession } = await import('./session/session.ts');
+    const session = await openSession({
+      io: this.io,
+      settings,
+      configDirectory: this.paths.config,
+      userAgent: this.userAgent,
+      warn: (message) => this.warn(message),
+      onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
+    });
+    this.#closers.push(() => session.client.close());
+    return session;
+  }
+
+  readonly #closers: (() => Promise<void>)[] = [];
+
+  /** Something that is to be done at the end of the run, however it ends. */
+  onClose(action: () => Promise<void>): void {
+    this.#closers.push(action);
+  }
+
+  /** Something is wrong, but the command goes on. */
+  warn(message: string, hint?: string): void {
+    this.#enqueue(formatNotice('warning', message, hint, this.errorFormat));
+  }
+
+  /** Something that a person may like to know; not with -q. */
+  note(message: string, hint?: string): void {
+    if (!this.quiet) this.#enqueue(formatNotice('note', message, hint, this.errorFormat));
+  }
+
+  trace(line: string): void {
+    this.#enqueue(formatNotice('debug', line, undefined, { json: false, debug: true }));
+  }
+
+  /** In order, and after what was queued before. */
+  print(text: string): Promise<void> {
+    const written = this.#queue.then(() => this.io.stdout.write(text));
+    this.#queue = written.catch(() => {});
+    return written;
+  }
+
+  #enqueue(text: string): void {
+    this.#queue = this.#queue.then(() => this.io.stderr.write(text)).catch(() => {});
+  }
+
+  /** Once all notes are out. */
+  flush(): Promise<void> {
+    return this.#queue;
+  }
+
+  async close(): Promise<void> {
+    for (const closer of this.#closers.reverse()) await closer();
+    await this.flush();
+  }
+}
+
+function isOn(text: string | undefined): boolean {
+  return text !== undefined && !['', '0', 'false', 'no', 'off'].includes(text.toLowerCase());
+}
+
+/** @throws ImgctlError usage: no output format */
+export function requireFormat(text: string): Format {
+  if (isFormat(text)) return text;
+  const guess = nearest(text, FORMATS);
+  throw new ImgctlError('usage', `no output format: ${text}`, {
+    hint: `${guess === undefined ? '' : `did you mean ${guess}? `}valid: ${FORMATS.join(', ')}`,
+  });
+}

@@ -1,0 +1,131 @@
+// Makes the public catalogue: the same count and seed always give the same images, whatever the clock says.
+
+import type { Image } from '../api/types.ts';
+import { DISTRIBUTIONS, type Release } from './distributions.ts';
+import { type Random, seededRandom } from './random.ts';
+import { formatTimestamp } from './timestamp.ts';
+
+/** A catalogue image with its time stamps as instants (milliseconds since the epoch). */
+export interface CatalogEntry {
+  readonly image: Image;
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** A file of the catalogue before it has an id. */
+interface CatalogFile {
+  readonly name: string;
+  readonly folder: string | null;
+  readonly dataStore: string;
+  readonly created: number;
+  readonly updated: number;
+}
+
+const SECOND = 1000;
+const DAY = 86_400 * SECOND;
+/** Builds are added between 9 and 21 UTC, so that their day is the same in Eastern time. */
+const MORNING = 9 * 3600 * SECOND;
+const FIRST_ID = 1000;
+const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
+/** Nothing is dated later, so that no run of the service sees a time stamp of the future. */
+const LAST_UPDATE = Date.UTC(2025, 6, 31);
+/** One in so many images is a copy of another in the archive: a name alone need not be unique. */
+const ARCHIVED_ONE_IN = 40;
+/** One in so many lies outside any folder. */
+const UNFILED_ONE_IN = 50;
+
+/** The catalogue of `count` images, ids ascending as the images were added. */
+export function buildCatalog(count: number, seed: number): CatalogEntry[] {
+  const random = seededRandom(seed);
+  const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), random);
+  const archived = archivedFiles(originals, count - originals.length, random);
+  const files = [...originals, ...archived].sort((a, b) => a.created - b.created);
+  let id = FIRST_ID;
+  return files.map((file) => {
+    id += 1 + random.below(3);
+    return { image: toImage(id, file), created: file.created, updated: file.updated };
+  });
+}
+
+/** Builds of all releases and variants, spread evenly over them. */
+function originalFiles(count: number, random: Random): CatalogFile[] {
+  const series = shuffled(
+    DISTRIBUTIONS.flatMap((distribution) =>
+      distribution.releases.flatMap((release) =>
+        distribution.variants.map((variant) => ({ distribution, release, variant })),
+      ),
+    ),
+    random,
+  );
+  return series.flatMap(({ distribution, release, variant }, index) => {
+    const builds = Math.floor((count + series.length - 1 - index) / series.length);
+    return buildTimes(release, builds, random).map(({ day, build }) => {
+      const created = day + MORNING + random.below(DAY / 2 / SECOND) * SECOND;
+      const longest = Math.min(300 * DAY, LAST_UPDATE - created);
+      const delay = random.pick([0, 1]) * random.below(longest / SECOND) * SECOND;
+      return {
+        name: distribution.fileName(release.version, variant, build),
+        folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
+        dataStore: random.pick(DATA_STORES),
+        created,
+        updated: created + delay,
+      };
+    });
+  });
+}
+
+/** Days within the release's life, ascending; several builds of a day are numbered. */
+function buildTimes(release: Release, builds: number, random: Random) {
+  const first = Date.parse(release.first);
+  const days = (Date.parse(release.last) - first) / DAY;
+  const times: { day: number; build: string }[] = [];
+  let [day, date, serial] = [0, '', 0];
+  for (let index = 0; index < builds; index += 1) {
+    const offset = Math.floor((days * (index + random.below(100) / 100)) / builds);
+    serial += 1;
+    if (first + offset * DAY !== day) {
+      day = first + offset * DAY;
+      date = new Date(day).toISOString().slice(0, 10).replaceAll('-', '');
+      serial = 0;
+    }
+    times.push({ day, build: serial === 0 ? date : `${date}.${serial}` });
+  }
+  return times;
+}
+
+/** Copies of different originals, spread over all of them, made some days later. */
+function archivedFiles(
+  originals: readonly CatalogFile[],
+  count: number,
+  random: Random,
+): CatalogFile[] {
+  const stride = ARCHIVED_ONE_IN - 1;
+  return Array.from({ length: count }, (_, index) => originals[index * stride])
+    .filter((original) => original !== undefined)
+    .map((original) => {
+      const created = original.created + (1 + random.below(30)) * DAY;
+      return { ...original, folder: 'archive', dataStore: 'archive-01', created, updated: created };
+    });
+}
+
+function toImage(id: number, { name, folder, dataStore, created, updated }: CatalogFile): Image {
+  const label = folder === null ? name : `${folder}/${name}`;
+  return {
+    id,
+    name,
+    path: `[${dataStore}] ${label}`,
+    label,
+    folder,
+    data_store: dataStore,
+    public: true,
+    created_on: formatTimestamp(created),
+    updated_on: formatTimestamp(updated),
+  };
+}
+
+function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
+  return values
+    .map((value) => ({ value, place: random.below(2 ** 31) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value);
+}

@@ -1,0 +1,64 @@
+// The one place that decides about colour, width and movement, for every stream and every library.
+
+import type { ChalkInstance } from 'chalk';
+import type { Sink } from '../io.ts';
+
+export type ColorChoice = 'auto' | 'always' | 'never';
+
+export interface Terminal {
+  readonly color: boolean;
+  /** Cells a line may take; undefined: lines are never cut. */
+  readonly width: number | undefined;
+  /** Something that moves, such as a spinner, may be shown. */
+  readonly interactive: boolean;
+  /** Our own signs, such as `…`, need not be ASCII. */
+  readonly unicode: boolean;
+}
+
+/**
+ * What a stream can show. `--color` beats the environment, NO_COLOR beats FORCE_COLOR, and both beat
+ * TERM=dumb; an empty variable counts as unset. A terminal of 0 or unknown columns has no width.
+ */
+export function decideTerminal(
+  sink: Sink,
+  env: Readonly<Record<string, string | undefined>>,
+  color: ColorChoice,
+): Terminal {
+  const dumb = env.TERM === 'dumb';
+  const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;
+  return {
+    color: color === 'auto' ? wantsColor(sink, env, dumb) : color === 'always',
+    width,
+    interactive: width !== undefined && !dumb,
+    unicode: showsUnicode(env),
+  };
+}
+
+/** Chalk for that terminal; by itself chalk heeds neither NO_COLOR nor --color. */
+export async function createChalk(terminal: Terminal): Promise<ChalkInstance> {
+  const { Chalk } = await import('chalk');
+  return new Chalk({ level: terminal.color ? 1 : 0 });
+}
+
+/** What stands out in a table. Chalk is not even loaded where there is no colour. */
+export async function loadBold(terminal: Terminal): Promise<(text: string) => string> {
+  return terminal.color ? (await createChalk(terminal)).bold : String;
+}
+
+function wantsColor(
+  sink: Sink,
+  env: Readonly<Record<string, string | undefined>>,
+  dumb: boolean,
+): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);
+  return sink.isTTY && !dumb;
+}
+
+/** The locale's character set; where the locale names none, only C and POSIX mean ASCII. */
+function showsUnicode(env: Readonly<Record<string, string | undefined>>): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  const characterSet = /\.([^@]*)/.exec(locale)?.[1];
+  if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);
+  return locale !== 'C' && locale !== 'POSIX';
+}

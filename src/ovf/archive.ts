@@ -1,0 +1,187 @@
+// Walks a tar archive header by header and says where its members lie and what is wrong with it.
+
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { FileWindow, WINDOW } from './file-window.ts';
+import type { FindingCode, FindingList } from './findings.ts';
+import { bareName, isSafeName } from './names.ts';
+import type { PackageFile } from './region.ts';
+import {
+  isExtension,
+  isPax,
+  LONGEST_EXTENSION,
+  parseExtension,
+  type TarExtension,
+} from './tar-extension.ts';
+import { BLOCK, padded, parseTarHeader, type TarHeader } from './tar-header.ts';
+import { looksLikeXml } from './xml.ts';
+
+const MOST_HEADERS = 10_000;
+const ZEROS = Buffer.alloc(WINDOW);
+
+/** The plain files of an archive, in its order, also those that it ends in the middle of. */
+export async function readArchive(
+  path: string,
+  findings: FindingList,
+  signal?: AbortSignal,
+): Promise<PackageFile[]> {
+  const handle = await open(path);
+  try {
+    const file = new FileWindow(handle, (await handle.stat()).size);
+    return await new ArchiveWalk(path, file, findings).members(signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+class ArchiveWalk {
+  readonly #path: string;
+  readonly #file: FileWindow;
+  readonly #findings: FindingList;
+  /** What has been said once for the whole archive. */
+  readonly #said = new Set<'not-ustar' | 'pax-header'>();
+
+  constructor(path: string, file: FileWindow, findings: FindingList) {
+    this.#path = path;
+    this.#file = file;
+    this.#findings = findings;
+  }
+
+  async members(signal: AbortSignal | undefined): Promise<PackageFile[]> {
+    const members: PackageFile[] = [];
+    let extension: TarExtension = {};
+    let offset = 0;
+    for (let headers = 0; ; headers += 1) {
+      signal?.throwIfAborted();
+      const header = await this.#header(offset, headers, signal);
+      if (header === null) return members;
+      const content = offset + BLOCK;
+      const describesNext = isExtension(header.type);
+      const size = describesNext ? header.size : (extension.size ?? header.size);
+      const name = describesNext ? header.name : this.#memberName(extension.name ?? header.name);
+      const available = Math.min(size, this.#file.size - content);
+      const complete = available === size;
+      if (!describesNext && this.#isPlainFile(name, header.type)) {
+        members.push({ name, path: this.#path, offset: content, size: available, complete });
+      }
+      if (!complete) {
+        const message = `the archive ends after ${available} of its ${size} bytes`;
+        this.#findings.add('truncated-member', name, message);
+        return members;
+      }
+      const more = describesNext ? await this.#extension(header, content) : {};
+      if (more === null) return members;
+      extension = describesNext ? { ...extension, ...more } : {};
+      offset = content + padded(size);
+    }
+  }
+
+  /** The header at an offset; null, with a finding, where the archive ends or can't be followed. */
+  async #header(
+    offset: number,
+    count: number,
+    signal: AbortSignal | undefined,
+  ): Promise<TarHeader | null> {
+    const block = await this.#file.at(offset, BLOCK);
+    if (block.length === 0 && offset > 0) {
+      this.#add('no-end-of-archive', offset, 'the blocks that end the archive are missing');
+    } else if (block.length === 0) {
+      this.#add('not-a-tar', offset, 'the file is empty');
+    } else if (block.length < BLOCK) {
+      this.#add('truncated-header', offset, 'the archive ends inside a header');
+    } else if (isZero(block)) {
+      await this.#checkEnd(offset, signal);
+    } else if (count === MOST_HEADERS) {
+      this.#add('too-many-members', offset, `more than ${MOST_HEADERS} headers`);
+    } else {
+      const header = parseTarHeader(block);
+      if (header === null && offset === 0) this.#add('not-a-tar', offset, whatElse(block));
+      if (header === null && offset > 0) {
+        this.#add('bad-header', offset, 'damaged header, the rest of the archive cannot be read');
+      }
+      if (header !== null) this.#checkDialect(header, offset);
+      return header;
+    }
+    return null;
+  }
+
+  #checkDialect(header: TarHeader, offset: number): void {
+    if (isPax(header.type)) {
+      this.#addOnce('pax-header', offset, 'pax extended header, create it with --format=ustar');
+    } else if (!header.ustar) {
+      this.#addOnce('not-ustar', offset, 'not of the ustar format, create it with --format=ustar');
+    }
+  }
+
+  async #extension(header: TarHeader, content: number): Promise<TarExtension | null> {
+    if (header.size <= LONGEST_EXTENSION) {
+      const bytes = await this.#file.at(content, header.size);
+      const extension = parseExtension(header.type, bytes);
+      if (extension !== null) return extension;
+    }
+    this.#add('bad-header', content - BLOCK, 'extended header that cannot be understood');
+    return null;
+  }
+
+  #memberName(name: string): string {
+    const bare = bareName(name);
+    if (bare !== name) this.#findings.add('dot-slash-name', name, `taken as ${bare}`);
+    return bare;
+  }
+
+  /** Whether a member is a file as packages have them. */
+  #isPlainFile(name: string, type: string): boolean {
+    const safe = isSafeName(name);
+    if (!safe) this.#findings.add('unsafe-name', name, 'must be relative and stay in its folder');
+    if (type === '5' || name.endsWith('/')) {
+      this.#findings.add('directory-member', name, 'a package has files only');
+    } else if (type === '1' || type === '2') {
+      this.#findings.add('link-member', name, 'a link instead of a file');
+    } else if (type !== '0' && type !== '7') {
+      this.#findings.add('special-member', name, `of type ${type} instead of a file`);
+    } else {
+      return safe;
+    }
+    return false;
+  }
+
+  /** What follows the first zero block: a second one, then zeros only. */
+  async #checkEnd(offset: number, signal: AbortSignal | undefined): Promise<void> {
+    if (offset + 2 * BLOCK > this.#file.size) {
+      this.#add('short-end-of-archive', offset, 'one zero block at the end instead of two');
+    }
+    for (let position = offset + BLOCK; position < this.#file.size; position += WINDOW) {
+      signal?.throwIfAborted();
+      const bytes = await this.#file.at(position, WINDOW);
+      if (isZero(bytes)) continue;
+      const first = position + bytes.findIndex((byte) => byte !== 0);
+      const length = this.#file.size - first;
+      this.#add('trailing-data', first, `${length} bytes after the end of the archive`);
+      return;
+    }
+  }
+
+  #add(code: FindingCode, offset: number, message: string): void {
+    this.#findings.add(code, `${basename(this.#path)}, byte ${offset}`, message);
+  }
+
+  #addOnce(code: 'not-ustar' | 'pax-header', offset: number, message: string): void {
+    if (this.#said.has(code)) return;
+    this.#said.add(code);
+    this.#add(code, offset, message);
+  }
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.equals(ZEROS.subarray(0, bytes.length));
+}
+
+/** What a first block that is no tar header seems to be instead. */
+function whatElse(block: Buffer): string {
+  const magic = block.toString('latin1', 0, 4);
+  if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip, uncompress it first';
+  if (magic === 'PK\u0003\u0004') return 'a zip archive, not a tar archive';
+  if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
+  if (looksLikeXml(block)) return 'XML, not a tar archive; a descriptor is named .ovf';
+  return 'no tar archive';
+}

@@ -1,0 +1,66 @@
+// Finds the elements and attributes of the OVF vocabulary in a tree, whichever version it is of.
+
+import type { FindingCode } from './findings.ts';
+import type { XmlElement } from './xml.ts';
+
+/** Takes a finding about an element of the descriptor. */
+export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
+
+/** Namespaces of the envelope, and the version where the envelope itself names none. */
+const VERSIONS: ReadonlyMap<string, string> = new Map([
+  ['http://www.vmware.com/schema/ovf/1/envelope', '0.9'],
+  ['http://schemas.dmtf.org/ovf/envelope/1', '1.x'],
+  ['http://schemas.dmtf.org/ovf/envelope/2', '2.x'],
+]);
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
+/** Resource allocation, storage allocation and Ethernet port allocation settings. */
+const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
+
+/** The version that a namespace stands for, or null where it is not one of OVF. */
+export function versionOf(namespace: string): string | null {
+  return VERSIONS.get(namespace) ?? null;
+}
+
+/**
+ * What an element of the OVF vocabulary is, such as `DiskSection`; null for a foreign one.
+ * OVF 0.9 has general elements whose type says it: `<Section xsi:type="ovf:DiskSection_Type">`.
+ */
+export function kindOf(element: XmlElement): string | null {
+  if (!VERSIONS.has(element.namespace)) return null;
+  if (element.name !== 'Section' && element.name !== 'Content') return element.name;
+  const type = element.attributes.find(
+    ({ name, namespace }) => name === 'type' && namespace === SCHEMA_INSTANCE,
+  );
+  return type?.value.replace(/^.*:/, '').replace(/_Type$/, '') ?? element.name;
+}
+
+/** The children of one or several kinds. */
+export function childrenOf(element: XmlElement, ...kinds: string[]): XmlElement[] {
+  return element.children.filter((child) => kinds.includes(kindOf(child) ?? ''));
+}
+
+/** An attribute of the OVF vocabulary, or null. */
+export function attribute(element: XmlElement, name: string): string | null {
+  const found = element.attributes.find(
+    (candidate) =>
+      candidate.name === name && (candidate.namespace === '' || VERSIONS.has(candidate.namespace)),
+  );
+  return found?.value ?? null;
+}
+
+/** The text of the first child of a kind, without space around it; null where there is none. */
+export function childText(element: XmlElement, kind: string): string | null {
+  return trimmed(childrenOf(element, kind)[0]);
+}
+
+/** A setting of a hardware item, such as `InstanceID`; null where there is none. */
+export function setting(item: XmlElement, name: string): string | null {
+  const found = item.children.find(
+    (child) => child.name === name && SETTING_DATA.test(child.namespace),
+  );
+  return trimmed(found);
+}
+
+function trimmed(element: XmlElement | undefined): string | null {
+  return element?.text.trim() || null;
+}

@@ -1,0 +1,92 @@
+// Reads a manifest: one line a file, with the digest that its content should have.
+
+import type { ExpectedDigest } from './digests.ts';
+import type { FindingList } from './findings.ts';
+import { bareName, isSafeName } from './names.ts';
+import { type PackageFile, readRegion } from './region.ts';
+import type { PackageSource } from './source.ts';
+import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
+
+/** Hexadecimal digits of a digest. */
+const DIGITS: Readonly<Record<DigestAlgorithm, number>> = { SHA1: 40, SHA256: 64, SHA512: 128 };
+const LONGEST_LINE = 4096;
+const LARGEST_MANIFEST = 2 * 1024 * 1024;
+
+/** The manifest in a file; null, with a finding, where it is too large or not all there. */
+export async function readManifest(
+  file: PackageFile,
+  findings: FindingList,
+): Promise<Manifest | null> {
+  if (!file.complete) return null;
+  if (file.size > LARGEST_MANIFEST) {
+    findings.add('manifest-too-large', file.name, `${file.size} bytes`);
+    return null;
+  }
+  const bytes = await readRegion(file, 0, file.size);
+  return parseManifest(bytes.toString('utf8'), file.name, findings);
+}
+
+/** The files whose digests are to be computed; files on one side only become findings. */
+export async function matchManifest(
+  manifest: Manifest,
+  files: readonly PackageFile[],
+  source: PackageSource,
+  findings: FindingList,
+): Promise<ExpectedDigest[]> {
+  const expected = new Map<string, ExpectedDigest>();
+  for (const entry of manifest.entries) {
+    const file = isSafeName(entry.name) ? await source.find(entry.name) : null;
+    const place = file === null ? '' : placeOf(file);
+    if (file === null) {
+      findings.add('digest-without-file', entry.name, 'the manifest has a digest of it');
+    } else if (expected.has(place)) {
+      findings.add('manifest-duplicate', entry.name, 'listed under another name, too');
+    } else {
+      expected.set(place, { file, entry });
+    }
+  }
+  for (const file of files) {
+    if (expected.has(placeOf(file))) continue;
+    findings.add('not-in-manifest', file.name, 'the manifest has no digest of it');
+  }
+  return [...expected.values()].filter(({ file }) => file.complete);
+}
+
+/** Where a file lies, which several names can lead to, such as `b/c` and `b//c`. */
+function placeOf({ path, offset }: PackageFile): string {
+  return `${offset} ${path}`;
+}
+
+/** The entries of a manifest, each file once; what can't be read becomes a finding. */
+export function parseManifest(text: string, name: string, findings: FindingList): Manifest {
+  const entries = new Map<string, ManifestEntry>();
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const place = `${name}:${index + 1}`;
+    const entry = parseLine(line);
+    if (entry === null) {
+      findings.add('manifest-syntax', place, 'not of the form SHA256(file)= digest');
+    } else if (entries.has(entry.name)) {
+      findings.add('manifest-duplicate', place, `a second digest of ${entry.name}`);
+    } else {
+      entries.set(entry.name, entry);
+    }
+  }
+  const list = [...entries.values()];
+  const algorithms = [...new Set(list.map(({ algorithm }) => algorithm))];
+  if (algorithms.length > 1) findings.add('manifest-algorithms', name, algorithms.join(', '));
+  return { algorithm: algorithms[0] ?? null, entries: list };
+}
+
+function parseLine(line: string): ManifestEntry | null {
+  if (line.length > LONGEST_LINE) return null;
+  const parts = /^\s*(SHA-?(?:1|256|512)) ?\((.+)\) ?= ?([0-9a-f]+)\s*$/i.exec(line);
+  const [, label, name, digits] = parts ?? [];
+  if (label === undefined || name === undefined || digits === undefined) return null;
+  const algorithm = (Object.keys(DIGITS) as DigestAlgorithm[]).find(
+    (known) => known === label.toUpperCase().replace('-', ''),
+  );
+  if (algorithm === undefined || digits.length !== DIGITS[algorithm]) return null;
+  return { name: bareName(name), algorithm, digest: digits.toLowerCase() };
+}

@@ -1,0 +1,63 @@
+// Reads a whole package, OVA or OVF with its files, and tells what is in it and what is wrong with it.
+
+import { readDescriptor } from './descriptor.ts';
+import { type DigestOptions, verifyDigests } from './digests.ts';
+import { checkDisks } from './disks.ts';
+import { FindingList } from './findings.ts';
+import { matchManifest, readManifest } from './manifest.ts';
+import { checkMembers, checkProofs, listFiles } from './parts.ts';
+import { resolveReferences } from './references.ts';
+import { openSource } from './source.ts';
+import type { PackageSummary } from './summary.ts';
+
+export type { Finding, FindingCode, Severity } from './findings.ts';
+export type * from './summary.ts';
+
+export interface ReadOptions extends DigestOptions {
+  /** Whether to compute the manifest's digests, which reads every byte (true). */
+  readonly digests?: boolean | undefined;
+}
+
+/**
+ * What is in a package and everything that is wrong with it. A broken package has findings and throws nothing.
+ * @throws the file system's error where a file can't be read, the signal's reason where it aborts
+ */
+export async function readPackage(
+  file: string,
+  options: ReadOptions = {},
+): Promise<PackageSummary> {
+  options.signal?.throwIfAborted();
+  const findings = new FindingList();
+  const source = await openSource(file, findings, options.signal);
+  const { kind, descriptor, members } = source;
+  const envelope = descriptor && (await readDescriptor(descriptor, findings));
+  const references = await resolveReferences(envelope?.references ?? [], source, findings);
+  const referenced = references.flatMap(({ files }) => files);
+  const manifestFile = await source.companion('.mf');
+  const certificate = await source.companion('.cert');
+  const parts = { descriptor, manifest: manifestFile, certificate, referenced };
+  checkProofs(parts, findings);
+  if (kind === 'ova' && descriptor !== null && envelope !== null) {
+    checkMembers({ ...parts, descriptor }, members, findings);
+  }
+  await checkDisks(envelope?.disks ?? [], references, findings);
+  const manifest = manifestFile && (await readManifest(manifestFile, findings));
+  if (manifest !== null && descriptor !== null) {
+    const expected = await matchManifest(manifest, [descriptor, ...referenced], source, findings);
+    if (options.digests ?? true) await verifyDigests(expected, findings, options);
+  }
+  return {
+    kind,
+    file,
+    ovfVersion: envelope?.ovfVersion ?? null,
+    products: envelope?.products ?? [],
+    systems: envelope?.systems ?? [],
+    disks: envelope?.disks ?? [],
+    networks: envelope?.networks ?? [],
+    deploymentOptions: envelope?.deploymentOptions ?? [],
+    files: listFiles(parts, members),
+    manifest,
+    certificate: certificate?.name ?? null,
+    findings: findings.list(file),
+  };
+}

@@ -1,0 +1,110 @@
+// Finds the file of each reference and compares it with what the descriptor says about it.
+
+import type { FindingList } from './findings.ts';
+import { isRemote, isSafeName, namesOf } from './names.ts';
+import { type PackageFile, readRegion } from './region.ts';
+import type { FileReference } from './sections.ts';
+import type { PackageSource } from './source.ts';
+
+export interface ResolvedReference {
+  readonly reference: FileReference;
+  /** The file, or its parts in order; nothing where it is missing or elsewhere. */
+  readonly files: readonly PackageFile[];
+}
+
+const GZIP_MAGIC = 0x1f8b;
+
+export async function resolveReferences(
+  references: readonly FileReference[],
+  source: PackageSource,
+  findings: FindingList,
+): Promise<ResolvedReference[]> {
+  const resolved: ResolvedReference[] = [];
+  const seen = new Set<string>();
+  for (const reference of references) {
+    const { href } = reference;
+    if (seen.has(href)) {
+      findings.add('duplicate-reference', href, 'a second reference to the same file');
+      continue;
+    }
+    seen.add(href);
+    const files = await filesOf(reference, source, findings);
+    resolved.push({ reference, files });
+    await checkCompression(reference, files[0], findings);
+  }
+  return resolved;
+}
+
+async function filesOf(
+  reference: FileReference,
+  source: PackageSource,
+  findings: FindingList,
+): Promise<PackageFile[]> {
+  const { href, size, chunkSize } = reference;
+  if (isRemote(href)) {
+    findings.add('remote-reference', href, 'lies elsewhere and is not looked at');
+    return [];
+  }
+  if (!namesOf(href).every(isSafeName)) {
+    findings.add('unsafe-name', href, 'must be relative and stay in its folder');
+    return [];
+  }
+  if (chunkSize !== null && chunkSize > 0) return partsOf(reference, chunkSize, source, findings);
+  const file = await findFile(href, source);
+  if (file === null) findings.add('missing-file', href, 'the descriptor mentions it');
+  else checkSize(file, size, findings);
+  return file === null ? [] : [file];
+}
+
+/** The parts of a file that is stored in chunks: `<href>.000000000` and so on, all full but the last. */
+async function partsOf(
+  { href, size }: FileReference,
+  chunkSize: number,
+  source: PackageSource,
+  findings: FindingList,
+): Promise<PackageFile[]> {
+  const parts: PackageFile[] = [];
+  for (let start = 0; size === null || start < size; start += chunkSize) {
+    const name = `${href}.${String(parts.length).padStart(9, '0')}`;
+    const part = await findFile(name, source);
+    if (part === null) {
+      const mayEndHere = size === null && start > 0;
+      if (!mayEndHere) findings.add('missing-file', name, `a part of ${href}`);
+      break;
+    }
+    parts.push(part);
+    const rest = size === null ? part.size : size - start;
+    checkSize(part, Math.min(chunkSize, rest), findings);
+    if (size === null && part.size < chunkSize) break;
+  }
+  return parts;
+}
+
+async function findFile(href: string, source: PackageSource): Promise<PackageFile | null> {
+  for (const name of namesOf(href)) {
+    const file = await source.find(name);
+    if (file !== null) return file;
+  }
+  return null;
+}
+
+function checkSize(file: PackageFile, declared: number | null, findings: FindingList): void {
+  if (declared === null || declared === file.size || !file.complete) return;
+  const message = `${file.size} bytes, the descriptor declares ${declared}`;
+  findings.add('size-mismatch', file.name, message);
+}
+
+async function checkCompression(
+  { compression, href }: FileReference,
+  file: PackageFile | undefined,
+  findings: FindingList,
+): Promise<void> {
+  if (compression === null || compression === '' || compression === 'identity') return;
+  if (compression !== 'gzip') {
+    findings.add('unknown-compression', href, `${compression} is not looked into`);
+  } else if (file !== undefined) {
+    const start = await readRegion(file, 0, 2);
+    if (start.length === 2 && start.readUInt16BE(0) === GZIP_MAGIC) return;
+    findings.add('not-gzip', file.name, 'declared as compressed with gzip and is not');
+  }
+}

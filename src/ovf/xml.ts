@@ -1,0 +1,156 @@
+// Turns the bytes of a descriptor into a tree of elements, and refuses what XML from elsewhere could do harm with.
+
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import type { FindingCode } from './findings.ts';
+
+export interface XmlElement {
+  /** Without its prefix. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Where it begins, from 1. */
+  readonly line: number;
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
+  /** Its own character data, without that of its children. */
+  readonly text: string;
+}
+
+export interface XmlAttribute {
+  /** Without its prefix. */
+  readonly name: string;
+  /** Empty for an attribute without a prefix. */
+  readonly namespace: string;
+  readonly value: string;
+}
+
+/** Why there is no tree. */
+export class XmlProblem extends Error {
+  readonly code: FindingCode;
+  readonly line: number;
+
+  constructor(code: FindingCode, message: string, line: number) {
+    super(message);
+    this.code = code;
+    this.line = line;
+  }
+}
+
+/** Elements and attributes together; a large real descriptor has a tenth of them. */
+const MOST_NODES = 100_000;
+const DEEPEST = 100;
+/** Characters that the parser gets at once; the root element has to begin in the first of them. */
+const SLICE = 1024 * 1024;
+
+/**
+ * The root element.
+ * @throws XmlProblem
+ */
+export function parseXml(bytes: Uint8Array): XmlElement {
+  const builder = new TreeBuilder();
+  const parser = new SaxesParser({ xmlns: true });
+  const fail = (code: FindingCode, message: string): never => {
+    throw new XmlProblem(code, message, parser.line);
+  };
+  let nodes = 0;
+  const countNode = () => {
+    nodes += 1;
+    if (nodes > MOST_NODES) fail('xml-too-complex', `more than ${MOST_NODES} nodes`);
+  };
+  parser.on('error', ({ message }) => {
+    const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
+    fail(reason === 'undefined entity' ? 'xml-entity' : 'xml-syntax', reason);
+  });
+  parser.on('doctype', () => fail('xml-doctype', 'a document type declaration is refused'));
+  parser.on('attribute', countNode);
+  parser.on('opentagstart', () => {
+    countNode();
+    builder.begin(parser.line);
+    if (builder.depth > DEEPEST) fail('xml-too-complex', `more than ${DEEPEST} levels`);
+  });
+  parser.on('opentag', (tag) => builder.describe(tag));
+  parser.on('text', (text) => builder.text(text));
+  parser.on('cdata', (text) => builder.text(text));
+  parser.on('closetag', () => builder.end());
+  const text = decode(bytes);
+  for (let start = 0; start < text.length; start += SLICE) {
+    parser.write(text.slice(start, start + SLICE));
+    // A document type is reported at its end only, until which the parser gathers it.
+    if (builder.root === undefined && start + SLICE < text.length) {
+      fail('xml-too-complex', 'no element in the first MiB');
+    }
+  }
+  parser.close();
+  return builder.root ?? fail('xml-syntax', 'no root element');
+}
+
+interface OpenElement {
+  name: string;
+  namespace: string;
+  readonly line: number;
+  attributes: XmlAttribute[];
+  readonly children: XmlElement[];
+  text: string;
+}
+
+class TreeBuilder {
+  root: XmlElement | undefined;
+  readonly #open: OpenElement[] = [];
+
+  get depth(): number {
+    return this.#open.length;
+  }
+
+  begin(line: number): void {
+    const element = { name: '', namespace: '', line, attributes: [], children: [], text: '' };
+    this.#open.at(-1)?.children.push(element);
+    this.root ??= element;
+    this.#open.push(element);
+  }
+
+  describe(tag: SaxesTagNS): void {
+    const element = this.#open.at(-1);
+    if (element === undefined) return;
+    element.name = tag.local;
+    element.namespace = tag.uri;
+    element.attributes = Object.values(tag.attributes).map(({ local, uri, value }) => {
+      return { name: local, namespace: uri, value };
+    });
+  }
+
+  text(text: string): void {
+    const element = this.#open.at(-1);
+    if (element !== undefined) element.text += text;
+  }
+
+  end(): void {
+    this.#open.pop();
+  }
+}
+
+/** Whether bytes begin like XML in any encoding: a mark, or NULs of wide characters, may stand before the bracket. */
+export function looksLikeXml(start: Buffer): boolean {
+  return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
+}
+
+/** The text of an XML file: UTF-16 by its mark, else what its declaration says, else UTF-8. */
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  let encoding = 'utf-8';
+  if (first === 0xff && second === 0xfe) {
+    encoding = 'utf-16le';
+  } else if (first === 0xfe && second === 0xff) {
+    encoding = 'utf-16be';
+  } else {
+    const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
+    const declared = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(
+      start,
+    );
+    // A declaration that can be read byte by byte is not in UTF-16, whatever it says.
+    if (declared?.[1] !== undefined && !/^utf-16/i.test(declared[1])) encoding = declared[1];
+  }
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new XmlProblem('xml-encoding', `not readable as ${encoding}`, 1);
+  }
+}

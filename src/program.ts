@@ -1,0 +1,229 @@
+// The command tree: the root with the options of every command, and each command by name and lazy import.
+
+import { Command, CommanderError, Option } from 'commander';
+import { version } from '../package.json';
+import { type Context, type GlobalOptions, requireFormat } from './context.ts';
+import { ImgctlError } from './errors.ts';
+import { parseDuration } from './session/duration.ts';
+
+/** A command's own file: it adds arguments, options, help and action to the bare command. */
+export interface CommandModule {
+  define(command: Command, context: Context): void;
+}
+
+interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly alias?: string;
+  readonly load?: () => Promise<CommandModule>;
+  readonly subcommands?: readonly CommandSpec[];
+}
+
+const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'login',
+    summary: 'log in and cache an access token',
+    load: () => import('./commands/login.ts'),
+  },
+  {
+    name: 'logout',
+    summary: 'forget the cached token',
+    load: () => import('./commands/logout.ts'),
+  },
+  {
+    name: 'whoami',
+    summary: 'show profile, service, user and token state',
+    load: () => import('./commands/whoami.ts'),
+  },
+  {
+    name: 'token',
+    summary: 'print a valid access token',
+    load: () => import('./commands/token.ts'),
+  },
+  {
+    name: 'images',
+    summary: 'the public image catalogue',
+    subcommands: [
+      {
+        name: 'list',
+        alias: 'ls',
+        summary: 'list and filter images',
+        load: () => import('./commands/images-list.ts'),
+      },
+      {
+        name: 'get',
+        summary: 'show images by id or name',
+        load: () => import('./commands/images-get.ts'),
+      },
+    ],
+  },
+  {
+    name: 'my-images',
+    summary: "list the user's own images",
+    load: () => import('./commands/my-images.ts'),
+  },
+  {
+    name: 'sync',
+    summary: 'submit an image sync after an upload',
+    load: () => import('./commands/sync.ts'),
+  },
+  {
+    name: 'sync-status',
+    summary: 'show or follow a sync request',
+    load: () => import('./commands/sync-status.ts'),
+  },
+  {
+    name: 'api',
+    summary: 'send any authenticated request',
+    load: () => import('./commands/api.ts'),
+  },
+  {
+    name: 'config',
+    summary: 'show and change settings',
+    load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'emulator',
+    summary: 'run the embedded service on this machine',
+    load: () => import('./commands/emulator.ts'),
+  },
+  {
+    name: 'demo',
+    summary: 'the whole job against a fresh embedded service',
+    load: () => import('./commands/demo.ts'),
+  },
+  {
+    name: 'help',
+    summary: 'show help of a command or topic',
+    load: () => import('./commands/help.ts'),
+  },
+];
+
+/** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
+export async function execute(argv: readonly string[], context: Context): Promise<void> {
+  const root = buildProgram(context);
+  root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
+  try {
+    await root.parseAsync(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    // Even a failed parse has read the options that stood before, such as --json.
+    context.useOptions(root.opts<GlobalOptions>());
+    if (thrown.exitCode !== 0) throw usageError(thrown);
+  }
+  await context.flush();
+}
+
+/** The program with every command named, each still without the options that its own file adds. */
+export function buildProgram(context: Context): Command {
+  const root = new Command('imgctl')
+    .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
+    .usage('<command> [options]')
+    .version(version, '-V, --version', 'print the version')
+    .exitOverride()
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void context.print(text),
+      writeErr: () => {},
+      getOutHelpWidth: () => Math.min(context.io.stdout.columns || 100, 100),
+      getOutHasColors: () => false,
+    })
+    .addHelpText('after', ROOT_HELP);
+  for (const option of globalOptions()) root.addOption(option);
+  addCommands(root, COMMANDS, context);
+  return root.action(() => root.outputHelp());
+}
+
+function globalOptions(): Option[] {
+  const duration = (text: string) => {
+    parseDuration(text, '--timeout');
+    return text;
+  };
+  return [
+    new Option('--profile <name>', 'settings and token of that name'),
+    new Option('--base-url <url>', 'the service'),
+    new Option('-o, --output <format>', 'table, json, ndjson, yaml, csv or tsv').argParser(
+      requireFormat,
+    ),
+    new Option('--json', 'the same as -o json'),
+    new Option('--timeout <duration>', 'for each request, such as 500ms, 30s, 5m (30s)').argParser(
+      duration,
+    ),
+    new Option('--retries <n>', 'further tries of a request that is safe to repeat (4)'),
+    new Option('--debug', 'trace requests on stderr, without secrets'),
+    new Option('--color <when>', 'when to colour').choices(['auto', 'always', 'never']),
+    new Option('-q, --quiet', 'identifiers only, no progress'),
+  ];
+}
+
+function addCommands(parent: Command, specs: readonly CommandSpec[], context: Context): void {
+  const loaders = new Map<Command, CommandSpec['load']>();
+  for (const spec of specs) {
+    const command = parent
+      .command(spec.name)
+      .summary(spec.summary)
+      .description(sentence(spec.summary));
+    if (spec.alias !== undefined) command.alias(spec.alias);
+    if (spec.subcommands) {
+      addCommands(command, spec.subcommands, context);
+      command.action(() => command.outputHelp());
+    }
+    loaders.set(command, spec.load);
+  }
+  const load = async (command: Command): Promise<void> => {
+    const loader = loaders.get(command);
+    if (!loader) return;
+    loaders.set(command, undefined);
+    (await loader()).define(command, context);
+  };
+  parent.hook('preSubcommand', (_parent, command) => load(command));
+  loadersOf.set(parent, load);
+}
+
+/** How to complete the direct subcommands of a command. */
+const loadersOf = new WeakMap<Command, (command: Command) => Promise<void>>();
+
+/**
+ * The command by its words, complete with options.
+ * @throws ImgctlError usage: there is none of that name
+ */
+export async function findCommand(root: Command, words: readonly string[]): Promise<Command> {
+  let command = root;
+  for (const word of words) {
+    const next = command.commands.find(
+      (candidate) => candidate.name() === word || candidate.aliases().includes(word),
+    );
+    if (!next)
+      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, {
+        hint: 'see: imgctl help',
+      });
+    await loadersOf.get(command)?.(next);
+    command = next;
+  }
+  return command;
+}
+
+/** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
+function usageError(error: CommanderError): ImgctlError {
+  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const message = first.replace(/'(--[^=']+)=[^']*'/, "'$1'").replace(/'(-[^-])[^']+'/, "'$1'");
+  const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
+  const hint = suggestion === undefined ? 'see: imgctl --help' : `did you mean ${suggestion}?`;
+  return new ImgctlError('usage', message.replace(/\.$/, ''), { hint });
+}
+
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}
+
+const ROOT_HELP = `
+Examples:
+  $ imgctl demo
+  $ imgctl login --username alice
+  $ imgctl images list ubuntu --sort updated_on,desc --limit 10
+  $ imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'
+  $ imgctl sync --wait
+
+Topics: imgctl help filters, output, environment, exit-codes
+`;

@@ -1,0 +1,184 @@
+// The service's filter and sort, as plain functions over a handful of images.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/emulator/answers.ts';
+import type { CatalogEntry } from '../../src/emulator/catalog.ts';
+import { indexCatalog } from '../../src/emulator/catalog-index.ts';
+import { parseTimestamp } from '../../src/emulator/timestamp.ts';
+
+function entry(
+  id: number,
+  name: string,
+  folder: string | null,
+  created_on: string,
+  updated_on = created_on,
+): CatalogEntry {
+  const label = folder === null ? name : `${folder}/${name}`;
+  const created = parseTimestamp(created_on) ?? Number.NaN;
+  const image = {
+    id,
+    name,
+    path: `[store] ${label}`,
+    label,
+    folder,
+    data_store: 'store',
+    public: id !== 30,
+    created_on,
+    updated_on,
+  };
+  return { image, created, updated: parseTimestamp(updated_on) ?? Number.NaN };
+}
+
+// 3 comes before 30 as a number only, and 20 was created before 10, though its text is the greater one.
+const ENTRIES = [
+  entry(
+    3,
+    'Ubuntu-22.04.ova',
+    'linux',
+    '2018-07-18 Wed 15:36:49 EDT',
+    '2025-01-15 Wed 07:00:00 EST',
+  ),
+  entry(10, 'ubuntu-20.04.ova', null, '2024-11-03 Sun 01:10:00 EST'),
+  entry(20, 'debian,12.ova', 'linux', '2024-11-03 Sun 01:50:00 EDT'),
+  entry(30, '100%.ova', 'bsd', '2018-07-18 Wed 15:36:49 EDT'),
+];
+
+function find(filter: string | undefined, sort?: string): number[] {
+  return indexCatalog(ENTRIES)
+    .find(filter, sort)
+    .map(({ image }) => image.id);
+}
+
+describe('a filter', () => {
+  it.each([
+    ['id,eq,3', [3]],
+    ['id,ne,3', [10, 20, 30]],
+    ['id,lt,10', [3]],
+    ['id,le,10', [3, 10]],
+    ['id,gt,10', [20, 30]],
+    ['id,ge,10', [10, 20, 30]],
+    ['id,in,3,30,4', [3, 30]],
+    ['id,like,%0', [10, 20, 30]],
+    ['name,eq,ubuntu-20.04.ova', [10]],
+    ['name,eq,ubuntu-22.04.ova', []],
+    ['name,eq,debian,12.ova', [20]],
+    ['name,eq,', []],
+    ['name,lt,a', [3, 30]],
+    ['name,in,ubuntu-20.04.ova,100%.ova', [10, 30]],
+    ['name,like,ubuntu%', [3, 10]],
+    ['name,like,%UBUNTU%', [3, 10]],
+    ['name,like,ubuntu', []],
+    ['name,like,%.ova', [3, 10, 20, 30]],
+    ['name,like,%2%0%', [3, 10]],
+    ['name,like,%,%', [20]],
+    ['name,like,debian,12.ova%12.ova', []],
+    ['name,like,%', [3, 10, 20, 30]],
+    ['name,like,', []],
+    ['public,eq,false', [30]],
+    ['public,ne,false', [3, 10, 20]],
+    ['public,like,fal%', [30]],
+    ['folder,eq,null', [10]],
+    ['folder,ne,null', [3, 20, 30]],
+    ['folder,ne,linux', [10, 30]],
+    ['folder,lt,z', [3, 20, 30]],
+    ['folder,gt,', [3, 20, 30]],
+    ['folder,in,null,bsd', [30]],
+    ['folder,like,%', [3, 20, 30]],
+    ['created_on,eq,2018-07-18 Wed 19:36:49 UTC', [3, 30]],
+    ['created_on,lt,2024-11-03 Sun 01:10:00 EST', [3, 20, 30]],
+    ['created_on,gt,2024-11-03 Sun 01:50:00 EDT', [10]],
+    ['created_on,like,2018%EDT', [3, 30]],
+    ['updated_on,ge,2025-01-15 Wed 12:00:00 UTC', [3]],
+  ])('%s finds %j', (filter, ids) => {
+    expect(find(filter)).toEqual(ids);
+  });
+
+  it.each([
+    '',
+    'name',
+    'name,eq',
+    'colour,eq,red',
+    'constructor,eq,1',
+    'Name,eq,a',
+    'name,is,a',
+    'name,toString,a',
+    'id,eq,three',
+    'id,eq,null',
+    'id,eq,3.0',
+    'id,in,3,,30',
+    'public,eq,yes',
+    'public,eq,constructor',
+    'created_on,ge,2018-07-18',
+    'created_on,ge,2018-07-18 Thu 15:36:49 EDT',
+  ])('%j is refused with 400', (filter) => {
+    expect(() => find(filter)).toThrow(expect.objectContaining({ status: 400 }));
+    expect(() => find(filter)).toThrow(Refusal);
+  });
+
+  it('matches a pattern as a regular expression does that says the same', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '%'), maxLength: 12 });
+    const name = fc.string({ unit: fc.constantFrom('a', 'A', 'b'), maxLength: 12 });
+    fc.assert(
+      fc.property(text, name, (pattern, value) => {
+        const found = indexCatalog([entry(1, value, null, '')]).find(
+          `name,like,${pattern}`,
+          undefined,
+        );
+        const expected = new RegExp(`^${pattern.replaceAll('%', '.*')}$`, 'i').test(value);
+        expect(found.length === 1).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('needs no more than a moment for a pattern made to backtrack', () => {
+    const name = 'a'.repeat(5000);
+    const index = indexCatalog([entry(1, name, null, '')]);
+    expect(index.find(`name,like,${'%a'.repeat(50)}b`, undefined)).toEqual([]);
+  });
+});
+
+describe('a sort', () => {
+  it.each([
+    ['id,asc', [3, 10, 20, 30]],
+    ['id,desc', [30, 20, 10, 3]],
+    ['name,asc', [30, 3, 20, 10]],
+    ['name,desc', [10, 20, 3, 30]],
+    ['folder,asc', [10, 30, 3, 20]],
+    ['folder,desc', [3, 20, 30, 10]],
+    ['public,asc', [30, 3, 10, 20]],
+    ['public,desc', [3, 10, 20, 30]],
+    ['created_on,asc', [3, 30, 20, 10]],
+    ['created_on,desc', [10, 20, 3, 30]],
+    ['updated_on,asc', [30, 20, 10, 3]],
+  ])('%s gives %j', (sort, ids) => {
+    expect(find(undefined, sort)).toEqual(ids);
+  });
+
+  it.each(['', 'id', 'id,', 'id,up', 'id,ASC', 'id,asc,', 'colour,asc', 'valueOf,asc'])(
+    '%j is refused with 400',
+    (sort) => {
+      expect(() => find(undefined, sort)).toThrow(expect.objectContaining({ status: 400 }));
+    },
+  );
+
+  it('orders what a filter lets through', () => {
+    expect(find('folder,eq,linux', 'id,desc')).toEqual([20, 3]);
+  });
+});
+
+describe('an index', () => {
+  it('answers the same query the same way, also after many others', () => {
+    const index = indexCatalog(ENTRIES);
+    const before = index.find('id,gt,3', 'name,asc');
+    for (let id = 0; id < 40; id += 1) index.find(`id,eq,${id}`, undefined);
+    expect(index.find('id,gt,3', 'name,asc')).toEqual(before);
+  });
+
+  it('gives the same orders whether it was warmed or not', async () => {
+    const index = indexCatalog(ENTRIES);
+    await index.warm(new AbortController().signal);
+    expect(index.find(undefined, 'name,asc').map(({ image }) => image.id)).toEqual([30, 3, 20, 10]);
+  });
+});

@@ -1,0 +1,94 @@
+// A service with an upload folder, and the steps of the sync tests.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import type {
+  Image,
+  SyncRequestRecord,
+  SyncSubmitAnswer,
+  UserImageList,
+} from '../../src/api/types.ts';
+import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { startService } from './harness.ts';
+
+/** How long a sync takes on the service's clock, in milliseconds. */
+export const DELAY = 3000;
+
+/** A service with the users demo and other and an upload folder for demo. */
+export async function startUploads() {
+  const uploads = await mkdtemp(join(tmpdir(), 'imgctl-emulator-'));
+  onTestFinished(() => rm(uploads, { recursive: true }));
+  const folder = join(uploads, 'demo');
+  await mkdir(folder);
+  const mails: string[] = [];
+  const users = ['demo', 'other'].map((name) => ({ name, password: name }));
+  const log = (line: string) => mails.push(line);
+  const service = await startService({ uploads, users, syncDelay: DELAY, log });
+  const credentials = await service.login();
+  const other = await service.login('other');
+
+  const submit = async (who = credentials) =>
+    service.send<SyncSubmitAnswer>('PATCH', '/v2/user/image/vm', who);
+  const read = async (id: number | string, who = credentials) =>
+    service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
+  const images = async (who = credentials): Promise<Image[]> =>
+    (await service.send<UserImageList>('GET', '/v2/user/image/vm', who)).body.data;
+
+  /** The record of a request whose delay has passed, once its folder has been read as well. */
+  const ended = async (id: number): Promise<SyncRequestRecord> => {
+    const status = async () => (await read(id)).body.data.status;
+    await expect.poll(status, { interval: 5 }).toMatch(/PROCESSED|ERROR/);
+    return (await read(id)).body.data;
+  };
+
+  return {
+    ...service,
+    folder,
+    other,
+    mails,
+    submit,
+    read,
+    images,
+    ended,
+    upload: async (files: Readonly<Record<string, string | Uint8Array>>) => {
+      for (const [name, content] of Object.entries(files)) {
+        await writeFile(join(folder, name), content);
+      }
+    },
+    remove: (name: string) => rm(join(folder, name)),
+    /** Submits a request and gives its record when it has ended. */
+    sync: async (): Promise<SyncRequestRecord> => {
+      const { body } = await submit();
+      service.advance(DELAY);
+      return ended(body.request.id);
+    },
+  };
+}
+
+/** What the images are called. */
+export function names(images: readonly Image[]): string[] {
+  return images.map(({ name }) => name);
+}
+
+/** The files of a small good package, by name. Another note makes another descriptor. */
+export function ovfFiles(name: string, note = ''): Record<string, Uint8Array> {
+  return Object.fromEntries(members(name, note).map((file) => [file.name, file.content]));
+}
+
+/** The same package as an archive. */
+export function ovaBytes(name: string, note = ''): Buffer {
+  return packTar(members(name, note));
+}
+
+function members(name: string, note: string): TarMember[] {
+  const [descriptor, manifest, disk] = sampleMembers(name);
+  if (descriptor === undefined || manifest === undefined || disk === undefined) {
+    throw new Error('the sample package has other files than it had');
+  }
+  const content = Buffer.concat([descriptor.content, Buffer.from(`<!-- ${note} -->\n`)]);
+  const noted = { ...descriptor, content };
+  return [noted, { ...manifest, content: Buffer.from(manifestOf([noted, disk])) }, disk];
+}

@@ -1,0 +1,172 @@
+// The user's images over a real socket, made of real files: sections 4.7 and 2.3, and what a broken upload does.
+
+import { rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DELAY, names, ovaBytes, ovfFiles, startUploads } from './uploads-harness.ts';
+
+describe('the user’s images', () => {
+  it('are none before the first sync', async () => {
+    const { baseUrl, login, send, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small') });
+    const { status, body } = await send('GET', '/v2/user/image/vm', await login());
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      _links: { image: `${baseUrl}/v2/user/image`, self: `${baseUrl}/v2/user/image/vm` },
+      data: [],
+      meta: { count: 0, time: expect.stringMatching(/^\d+\.\d+s$/), user: 'demo' },
+    });
+  });
+
+  it('are an OVA, and an OVF with its VMDK files, once they are synced', async () => {
+    const { advance, ended, images, other, submit, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
+    await submit();
+    advance(DELAY - 1);
+    expect(await images()).toEqual([]);
+    advance(1);
+    expect(await ended(1)).toMatchObject({
+      added: ['plain.ovf', 'small.ova'],
+      message: { errors: [], warnings: [] },
+    });
+    const image = {
+      id: 1_000_001,
+      name: 'plain.ovf',
+      path: '[user-images-01] plain.ovf',
+      label: 'plain.ovf',
+      folder: null,
+      data_store: 'user-images-01',
+      public: false,
+      created_on: '2025-01-15 Wed 07:00:03 EST',
+      updated_on: '2025-01-15 Wed 07:00:03 EST',
+    };
+    const [plain, small] = await images();
+    expect(plain).toEqual(image);
+    expect(small).toMatchObject({ id: 1_000_002, name: 'small.ova' });
+    expect(await images(other)).toEqual([]);
+  });
+
+  it('go when their files have gone', async () => {
+    const { images, remove, sync, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
+    await sync();
+    await remove('small.ova');
+    expect(await sync()).toMatchObject({ status: 'PROCESSED', added: [], deleted: ['small.ova'] });
+    expect(names(await images())).toEqual(['plain.ovf']);
+  });
+
+  it.each([
+    ['OVA', (note: string) => ({ 'x.ova': ovaBytes('x', note) })],
+    ['OVF', (note: string) => ovfFiles('x', note)],
+  ])('stay the same and are updated when an %s has changed', async (_kind, make) => {
+    const { images, sync, upload } = await startUploads();
+    await upload(make('before'));
+    await sync();
+    const [before] = await images();
+    await sync();
+    expect(await images()).toEqual([before]);
+
+    await upload(make('long after'));
+    expect(await sync()).toMatchObject({ added: [], deleted: [] });
+    const [after] = await images();
+    expect(after).toEqual({ ...before, updated_on: '2025-01-15 Wed 07:00:09 EST' });
+  });
+});
+
+it('updates the image of an OVF when only its disk was written again', async () => {
+  const { folder, images, sync, upload } = await startUploads();
+  await upload(ovfFiles('plain'));
+  await sync();
+  await utimes(join(folder, 'plain-disk1.vmdk'), 1, 1);
+  await sync();
+  expect(await images()).toMatchObject([{ updated_on: '2025-01-15 Wed 07:00:06 EST' }]);
+});
+
+describe('broken uploads', () => {
+  it('become errors that name the file, while the good ones go through', async () => {
+    const { images, remove, sync, upload } = await startUploads();
+    await upload({
+      'small.ova': ovaBytes('small'),
+      'cut.ova': ovaBytes('cut').subarray(0, -3000),
+      'text.ova': 'this is no archive',
+      ...ovfFiles('lonely'),
+    });
+    await remove('lonely-disk1.vmdk');
+    const { status, added, message } = await sync();
+    expect(status).toBe('PROCESSED');
+    expect(added).toEqual(['small.ova']);
+    expect(names(await images())).toEqual(['small.ova']);
+    expect(message.errors).toContainEqual(expect.stringMatching(/^cut\.ova: truncated-member: /));
+    expect(message.errors).toContainEqual(expect.stringMatching(/^text\.ova: no-descriptor: /));
+    expect(message.errors).toContainEqual(
+      expect.stringMatching(/^lonely\.ovf: missing-file: lonely-disk1\.vmdk: /),
+    );
+    expect(message.errors).not.toContainEqual(expect.stringMatching(/^small/));
+  });
+
+  it('end the request as ERROR when there is no good one', async () => {
+    const { images, sync, upload } = await startUploads();
+    await upload({ 'text.ova': 'this is no archive' });
+    expect(await sync()).toMatchObject({ status: 'ERROR', added: [], deleted: [] });
+    expect(await images()).toEqual([]);
+  });
+
+  it('leave the image as it was that an earlier sync made of the file', async () => {
+    const { images, sync, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small') });
+    await sync();
+    const before = await images();
+    await upload({ 'small.ova': 'this is no archive' });
+    expect(await sync()).toMatchObject({ status: 'ERROR', deleted: [] });
+    expect(await images()).toEqual(before);
+  });
+
+  it('are told from a manifest that does not fit', async () => {
+    const { sync, upload } = await startUploads();
+    await upload({
+      ...ovfFiles('plain', 'one'),
+      'plain.mf': ovfFiles('plain', 'two')['plain.mf'] ?? '',
+    });
+    const { status, message } = await sync();
+    expect(status).toBe('ERROR');
+    expect(message.errors).toEqual([
+      expect.stringMatching(/^plain\.ovf: digest-mismatch: plain\.ovf: /),
+    ]);
+  });
+
+  it('get a warning when they are disks that no OVF references', async () => {
+    const { sync, upload } = await startUploads();
+    await upload({
+      ...ovfFiles('plain'),
+      'stray.vmdk': 'a disk',
+      '.hidden.vmdk': '',
+      'notes.txt': '',
+    });
+    const { status, message } = await sync();
+    expect(status).toBe('PROCESSED');
+    expect(message.warnings).toEqual(['stray.vmdk: left alone, no OVF file references it']);
+  });
+});
+
+describe('an upload folder', () => {
+  it('that is not there is an empty one', async () => {
+    const { folder, images, sync, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small') });
+    await sync();
+    await rm(folder, { recursive: true });
+    expect(await sync()).toMatchObject({ status: 'PROCESSED', deleted: ['small.ova'] });
+    expect(await images()).toEqual([]);
+  });
+
+  it('that cannot be read is an error and takes nothing away', async () => {
+    const { folder, images, sync, upload } = await startUploads();
+    await upload({ 'small.ova': ovaBytes('small') });
+    await sync();
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'no folder');
+    const { status, message } = await sync();
+    expect(status).toBe('ERROR');
+    expect(message.errors).toEqual(['the upload folder cannot be read (ENOTDIR)']);
+    expect(names(await images())).toEqual(['small.ova']);
+  });
+});

@@ -1,0 +1,120 @@
+// csv and tsv, read back by a small reader that shares nothing with the writer.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvText, tsvText } from '../../src/output/delimited.ts';
+import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+
+/** RFC 4180, character by character. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (quoted) {
+      if (character !== '"') cell += character;
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at += 1;
+      } else quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === ',') {
+      row.push(cell);
+      cell = '';
+    } else if (character === '\r' && text[at + 1] === '\n') {
+      rows.push([...row, cell]);
+      row = [];
+      cell = '';
+      at += 1;
+    } else cell += character;
+  }
+  return rows;
+}
+
+describe('csvText', () => {
+  it.each([
+    ['plain', ['a', 1, true], 'a,1,true'],
+    ['null and missing', ['a', null, undefined], 'a,,'],
+    ['a comma', ['a,b'], '"a,b"'],
+    ['a quote', ['a"b'], '"a""b"'],
+    ['line breaks', ['a\nb\rc'], '"a\nb\rc"'],
+    ['a list', [['x', null]], '"[""x"",null]"'],
+    ['one empty cell', [null], '""'],
+    ['two empty cells', [null, ''], ','],
+    ['a formula', ['=1+1'], "'=1+1"],
+    ['a formula that needs quotes', ['=A1,"B"'], '"\'=A1,""B"""'],
+    ['other beginnings of a formula', ['+1', '-1', '@x'], "'+1,'-1,'@x"],
+    ['a tab and a line break before a formula', ['\t=1', '\r=1'], '\'\t=1,"\'\r=1"'],
+    ['full-width signs', ['＝1', '＋1', '－1', '＠1'], "'＝1,'＋1,'－1,'＠1"],
+    ['negative numbers', [-5, -0.5], '-5,-0.5'],
+    ['signs in the middle', ['a=b-c'], 'a=b-c'],
+  ])('%s', (_case, row, expected) => {
+    expect(csvText([row], false)).toBe(`${expected}\r\n`);
+  });
+
+  it('has exactly the values in a file, and escapes on a terminal', () => {
+    const quoted = (text: string) => `"'${text.replaceAll('"', '""')}"\r\n`;
+    expect(csvText([[HOSTILE]], false)).toBe(quoted(HOSTILE));
+    expect(csvText([[HOSTILE]], true)).toBe(quoted(HOSTILE_ESCAPED));
+  });
+
+  it('reads back to the cells, guarded ones with their guard', () => {
+    const cell = fc.oneof(anyText(), fc.constant(null), fc.integer());
+    const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }));
+    fc.assert(
+      fc.property(rows, (cells) => {
+        const expected = cells.map((row) =>
+          row.map((value) => {
+            if (typeof value !== 'string') return value === null ? '' : `${value}`;
+            return '=+-@\t\r\n＝＋－＠'.includes(value.charAt(0) || 'x') ? `'${value}` : value;
+          }),
+        );
+        expect(readCsv(csvText(cells, false))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('puts nothing harmful on a terminal, one line a row', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(anyText(), { minLength: 1 })), (cells) => {
+        const lines = csvText(cells, true).split('\r\n');
+        expect(lines).toHaveLength(cells.length + 1);
+        for (const line of lines) expect(line).not.toMatch(RAW_HARM);
+      }),
+    );
+  });
+});
+
+describe('tsvText', () => {
+  it.each([
+    ['plain', ['a', 1, true, null], 'a\t1\ttrue\t'],
+    ['tab, CR and LF', ['a\tb\rc\nd\r\ne'], 'a b c d  e'],
+    ['quotes and commas stay', ['"a",b'], '"a",b'],
+    ['no guard', ['=1+1', -5], '=1+1\t-5'],
+    ['a map', [{ a: 'x\ty' }], '{"a":"x\\ty"}'],
+  ])('%s', (_case, row, expected) => {
+    expect(tsvText([row], false)).toBe(`${expected}\n`);
+  });
+
+  it('escapes on a terminal alone', () => {
+    expect(tsvText([['\u001b[31m\u202e\t']], false)).toBe('\u001b[31m\u202e \n');
+    expect(tsvText([['\u001b[31m\u202e\t']], true)).toBe('\\u001b[31m\\u202e \n');
+  });
+
+  it('has as many cells as were given, on a terminal nothing harmful in them', () => {
+    const rows = fc.array(fc.array(anyText(), { minLength: 2, maxLength: 2 }));
+    fc.assert(
+      fc.property(rows, fc.boolean(), (cells, onTerminal) => {
+        const lines = tsvText(cells, onTerminal).split('\n').slice(0, -1);
+        expect(lines).toHaveLength(cells.length);
+        for (const line of lines) {
+          const read = line.split('\t');
+          expect(read).toHaveLength(2);
+          if (onTerminal) for (const cell of read) expect(cell).not.toMatch(RAW_HARM);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,242 @@
+// Lists in every format, as a command asks for them.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  createListWriter,
+  createValueWriter,
+  defaultTimeStyle,
+  FORMATS,
+  type Format,
+  isFormat,
+  type ListOptions,
+  type Row,
+} from '../../src/output/index.ts';
+import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+import { MemorySink, PIPE, terminalOf } from './memory-sink.ts';
+
+const ROWS: readonly Row[] = [
+  { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
+  { id: 12, name: 'a,b.ova', folder: null },
+];
+
+async function list(
+  format: Format,
+  options: Partial<ListOptions> = {},
+  rows: readonly Row[] = ROWS,
+  meta?: unknown,
+  sink = new MemorySink(),
+): Promise<string> {
+  const columns = ['name', 'folder', 'id'];
+  const writer = createListWriter({ sink, terminal: PIPE, format, columns, ...options });
+  for (const row of rows) await writer.write([row]);
+  await writer.end(meta);
+  return sink.text;
+}
+
+describe('formats', () => {
+  it('are known by name', () => {
+    expect(FORMATS.filter(isFormat)).toEqual(FORMATS);
+    expect(isFormat('xml')).toBe(false);
+    expect(FORMATS.map(defaultTimeStyle)).toEqual(['local', ...Array(5).fill('wire')]);
+  });
+
+  it.each([
+    ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n'],
+    ['csv', 'name,folder,id\r\ndebian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
+    ['tsv', 'name\tfolder\tid\ndebian.ova\tdebian\t7\na,b.ova\t\t12\n'],
+    ['json', `${JSON.stringify(ROWS, null, 2)}\n`],
+    ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join('')],
+    [
+      'yaml',
+      '- id: 7\n  name: debian.ova\n  folder: debian\n  public: true\n  later:\n    x: 1\n' +
+        '- id: 12\n  name: "a,b.ova"\n  folder: null\n',
+    ],
+  ] as const)('%s', async (format, expected) => {
+    expect(await list(format)).toBe(expected);
+  });
+
+  it.each([
+    ['json', '[\n  {\n    "later": {\n      "x": 1\n    },\n    "id": 7\n  }\n]\n'],
+    ['ndjson', '{"later":{"x":1},"id":7}\n'],
+    ['yaml', '- later:\n    x: 1\n  id: 7\n'],
+    ['csv', 'later,id\r\n"{""x"":1}",7\r\n'],
+    ['table', 'later    id\n{"x":1}   7\n'],
+  ] as const)('%s with columns of the own choice', async (format, expected) => {
+    const options = { columns: ['later', 'id'], allFields: false };
+    expect(await list(format, options, ROWS.slice(0, 1))).toBe(expected);
+  });
+
+  it('shows null for a column that a row does not have, whatever its name', async () => {
+    const options = { columns: ['id', 'label', 'toString', '__proto__'], allFields: false };
+    expect(JSON.parse(await list('json', options, ROWS.slice(0, 1)))).toEqual(
+      JSON.parse('[{"id": 7, "label": null, "toString": null, "__proto__": null}]'),
+    );
+    const row = JSON.parse('{"__proto__": "mine", "id": 1}') as Row;
+    expect(await list('ndjson', options, [row])).toBe(
+      '{"id":1,"label":null,"toString":null,"__proto__":"mine"}\n',
+    );
+  });
+
+  it.each([
+    ['table', ''],
+    ['csv', 'name,folder,id\r\n'],
+    ['tsv', 'name\tfolder\tid\n'],
+    ['json', '[]\n'],
+    ['ndjson', ''],
+    ['yaml', '[]\n'],
+  ] as const)('%s of nothing', async (format, expected) => {
+    expect(await list(format, {}, [])).toBe(expected);
+  });
+
+  it.each([
+    ['table', 'debian.ova  debian   7\na,b.ova     -       12\n'],
+    ['csv', 'debian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
+    ['tsv', 'debian.ova\tdebian\t7\na,b.ova\t\t12\n'],
+  ] as const)('%s without header', async (format, expected) => {
+    expect(await list(format, { header: false })).toBe(expected);
+  });
+
+  it.each([
+    ['table', '7\n12\n'],
+    ['csv', '7\n12\n'],
+    ['tsv', '7\n12\n'],
+    ['json', '[\n  7,\n  12\n]\n'],
+    ['ndjson', '7\n12\n'],
+    ['yaml', '- 7\n- 12\n'],
+  ] as const)('%s of identifiers only', async (format, expected) => {
+    expect(await list(format, { quiet: true })).toBe(expected);
+  });
+
+  it('takes another field as the identifier', async () => {
+    expect(await list('table', { quiet: true, idField: 'name' })).toBe('debian.ova\na,b.ova\n');
+  });
+
+  it('puts data and meta side by side', async () => {
+    const meta = { count: 1 };
+    expect(JSON.parse(await list('json', {}, ROWS, meta))).toEqual({ data: ROWS, meta });
+    expect(await list('yaml', { quiet: true }, ROWS, meta)).toBe(
+      'data:\n  - 7\n  - 12\nmeta:\n  count: 1\n',
+    );
+    expect(await list('csv', {}, [], meta)).toBe('name,folder,id\r\n');
+  });
+
+  it('formats the time fields, and those alone', async () => {
+    const times = { fields: ['at', 'gone'], format: (text: string) => `<${text}>` };
+    const row = { id: 1, at: 'x', gone: null, name: 'x' };
+    const options = { columns: ['at', 'name', 'gone'], times };
+    expect(await list('csv', options, [row])).toBe('at,name,gone\r\n<x>,x,\r\n');
+    expect(await list('ndjson', options, [row])).toBe(
+      '{"id":1,"at":"<x>","gone":null,"name":"x"}\n',
+    );
+  });
+});
+
+describe('writing', () => {
+  it('lets go of ndjson with each page, of all else at the end', async () => {
+    for (const format of FORMATS) {
+      const sink = new MemorySink();
+      const writer = createListWriter({ sink, terminal: PIPE, format, columns: ['id'] });
+      await writer.write(ROWS);
+      expect([format, sink.pieces.length]).toEqual([format, format === 'ndjson' ? 1 : 0]);
+      await writer.end();
+      expect([format, sink.pieces.length]).toEqual([format, 1]);
+    }
+  });
+
+  it.each(['', 'x'])('hands over piece by piece and breaks no character (%j)', async (start) => {
+    const name = start + '😀'.repeat(50_000);
+    let writing = 0;
+    const pieces: string[] = [];
+    const sink = {
+      isTTY: false,
+      columns: undefined,
+      async write(text: string) {
+        expect(writing).toBe(0);
+        writing += 1;
+        await new Promise(setImmediate);
+        writing -= 1;
+        pieces.push(text);
+      },
+    };
+    const writer = createListWriter({ sink, terminal: PIPE, format: 'json', columns: ['name'] });
+    await writer.write([{ name }]);
+    await writer.end();
+    expect(pieces.length).toBeGreaterThan(1);
+    for (const piece of pieces) expect(piece).not.toMatch(/\p{Cs}/u);
+    expect(JSON.parse(pieces.join(''))).toEqual([{ name }]);
+  });
+
+  it('passes on that the reader has gone', async () => {
+    const gone = new Error('gone');
+    const sink = { isTTY: false, columns: undefined, write: () => Promise.reject(gone) };
+    const writer = createListWriter({ sink, terminal: PIPE, format: 'ndjson', columns: ['id'] });
+    await expect(writer.write(ROWS)).rejects.toBe(gone);
+  });
+});
+
+describe('a terminal', () => {
+  const onScreen = { columns: ['name'], header: false, terminal: terminalOf(400) };
+  const quoted = HOSTILE_ESCAPED.replaceAll('"', '\\"');
+
+  it.each([
+    ['table', `${HOSTILE_ESCAPED}\n`],
+    ['csv', `"'${HOSTILE_ESCAPED.replaceAll('"', '""')}"\r\n`],
+    ['tsv', `${HOSTILE_ESCAPED.replace('\\r\\n\\t', '   ')}\n`],
+    ['json', `[\n  {\n    "name": "${quoted}"\n  }\n]\n`],
+    ['ndjson', `{"name":"${quoted}"}\n`],
+    ['yaml', `- name: "${quoted}"\n`],
+  ] as const)('shows a hostile name harmless in %s', async (format, expected) => {
+    const rows = [{ name: HOSTILE }];
+    expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
+  });
+
+  it.each(FORMATS)('shows no harmful character of any rows in %s', async (format) => {
+    const row = fc.record({ name: anyText(), other: fc.dictionary(anyText(), anyText()) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row), fc.boolean(), async (rows, quiet) => {
+        const options = { ...onScreen, columns: ['name', 'other'], quiet, idField: 'name' };
+        const text = await list(format, options, rows, undefined, new MemorySink(400));
+        expect(text.replace(/\r?\n|\t/g, '')).not.toMatch(RAW_HARM);
+      }),
+    );
+  });
+
+  it('gets colour in the header alone, and only if it can show it', async () => {
+    const terminal = { ...PIPE, color: true };
+    expect(await list('table', { terminal, columns: ['id'] })).toBe(
+      '\u001b[1mid\u001b[22m\n 7\n12\n',
+    );
+    for (const format of FORMATS.filter((name) => name !== 'table')) {
+      expect(await list(format, { terminal })).toBe(await list(format));
+    }
+  });
+});
+
+describe('single values', () => {
+  const URLS = ['https://a.example/v2/image/1', 'https://a.example/v2/image/2\u001b[m'];
+
+  it.each([
+    ['table', 'https://a.example/v2/image/1\nhttps://a.example/v2/image/2\\u001b[m\n'],
+    ['csv', 'url\r\nhttps://a.example/v2/image/1\r\nhttps://a.example/v2/image/2\u001b[m\r\n'],
+    ['tsv', 'url\nhttps://a.example/v2/image/1\nhttps://a.example/v2/image/2\u001b[m\n'],
+    ['json', `${JSON.stringify(URLS, null, 2)}\n`],
+    ['ndjson', '"https://a.example/v2/image/1"\n"https://a.example/v2/image/2\\u001b[m"\n'],
+    ['yaml', '- "https://a.example/v2/image/1"\n- "https://a.example/v2/image/2\\u001b[m"\n'],
+  ] as const)('%s', async (format, expected) => {
+    const sink = new MemorySink();
+    const writer = createValueWriter('url', { sink, terminal: terminalOf(10), format });
+    await writer.write(URLS);
+    await writer.end();
+    expect(sink.text).toBe(expected);
+  });
+
+  it('leaves the header out where told', async () => {
+    const sink = new MemorySink();
+    const options = { sink, terminal: PIPE, format: 'csv', header: false } as const;
+    const writer = createValueWriter('url', options);
+    await writer.write(['x']);
+    await writer.end();
+    expect(sink.text).toBe('x\r\n');
+  });
+});

@@ -1,0 +1,69 @@
+// csv, yaml and ndjson as Python reads them, where there is a Python (and PyYAML).
+
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { createListWriter, type Format, type Row } from '../../src/output/index.ts';
+import { HOSTILE } from './hostile.ts';
+import { MemorySink, PIPE } from './memory-sink.ts';
+import { TRAPS } from './yaml-traps.ts';
+
+const NUMBERS = [0, -5, 1.5, 1e21, 1e-7, 123456789012, -2.5e30];
+const ROWS: readonly Row[] = [
+  ...TRAPS.map((name, index) => ({ id: index, name, folder: null, public: true })),
+  ...NUMBERS.map((id) => ({ id, name: HOSTILE, tags: [['x'], {}, []], [HOSTILE]: { '=': '<<' } })),
+];
+
+/** What a Python program prints when the rows in that format are its input. */
+async function askPython(format: Format, program: string): Promise<unknown> {
+  const sink = new MemorySink();
+  const writer = createListWriter({
+    sink,
+    terminal: PIPE,
+    format,
+    columns: ['id', 'name', 'tags'],
+  });
+  await writer.write(ROWS);
+  await writer.end();
+  const child = spawnSync('python3', ['-c', program], { input: sink.text, encoding: 'utf8' });
+  if (child.status !== 0) throw new Error(child.stderr);
+  return JSON.parse(child.stdout);
+}
+
+function pythonCan(program: string): boolean {
+  return spawnSync('python3', ['-c', program]).status === 0;
+}
+
+describe.skipIf(!pythonCan('pass'))('python3 (skipped where there is none)', () => {
+  it('reads csv as the texts of the values, guarded cells with their guard', async () => {
+    const program =
+      'import csv, json, sys, io\n' +
+      'text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf8", newline="")\n' +
+      'print(json.dumps(list(csv.reader(text))))';
+    const text = (value: unknown) => {
+      if (typeof value === 'object') return JSON.stringify(value);
+      const cell = value === undefined ? '' : String(value);
+      return typeof value === 'string' && /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell;
+    };
+    expect(await askPython('csv', program)).toEqual([
+      ['id', 'name', 'tags'],
+      ...ROWS.map((row) => [text(row.id), text(row.name), text(row.tags)]),
+    ]);
+  });
+
+  it('reads ndjson and json as the values', async () => {
+    const lines = 'import json, sys; print(json.dumps([json.loads(x) for x in sys.stdin]))';
+    expect(await askPython('ndjson', lines)).toEqual(ROWS);
+    expect(
+      await askPython('json', 'import json, sys; print(json.dumps(json.load(sys.stdin)))'),
+    ).toEqual(ROWS);
+  });
+
+  it.skipIf(!pythonCan('import yaml'))(
+    'reads yaml as the values (skipped without PyYAML)',
+    async () => {
+      const program =
+        'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.buffer.read())))';
+      expect(await askPython('yaml', program)).toEqual(ROWS);
+    },
+  );
+});

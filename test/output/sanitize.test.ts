@@ -1,0 +1,55 @@
+// What is harmful is escaped, and nothing else is touched.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { escapeInJson, printable } from '../../src/output/sanitize.ts';
+import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+
+describe('printable', () => {
+  it.each([
+    ['plain.ova', 'plain.ova'],
+    ['a\nb\rc\td', 'a\\nb\\rc\\td'],
+    ['\u0000\u001b[0m\u007f', '\\u0000\\u001b[0m\\u007f'],
+    ['\u0085\u009b31m', '\\u0085\\u009b31m'],
+    ['a\u202eb\u2066c\u200ed', 'a\\u202eb\\u2066c\\u200ed'],
+    ['\ufeffa\u200bb\u00adc\u2060d', '\\ufeffa\\u200bb\\u00adc\\u2060d'],
+    ['\u2028\u2029', '\\u2028\\u2029'],
+    ['\ud83d and \ude00', '\\ud83d and \\ude00'],
+    ['hidden \u{e0041}', 'hidden \\udb40\\udc41'],
+    ['C:\\n', 'C:\\n'],
+  ])('%j becomes %j', (text, expected) => {
+    expect(printable(text)).toBe(expected);
+  });
+
+  it.each([
+    ['emoji joined by zero width joiners', '👨‍👩‍👧'],
+    ['variation selectors', '❤️ ❤︎ 葛󠄀'],
+    ['combining marks', 'e\u0301 a\u0308\u0323'],
+    ['joiners of Persian and Hindi', 'می\u200cخواهم क्\u200dष'],
+    ['scripts from right to left', 'שלום مرحبا'],
+  ])('keeps %s', (_what, text) => {
+    expect(printable(text)).toBe(text);
+  });
+
+  it('escapes exactly the characters that control, break lines, hide or are half a character', () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      const isEscaped = printable(character) !== character;
+      if (isEscaped !== RAW_HARM.test(character)) expect.fail(`U+${code.toString(16)}`);
+    }
+  });
+
+  it('leaves nothing harmful in any text', () => {
+    fc.assert(fc.property(anyText(), (text) => !RAW_HARM.test(printable(text))));
+    expect(printable(HOSTILE)).toBe(HOSTILE_ESCAPED);
+  });
+});
+
+describe('escapeInJson', () => {
+  it('keeps the line breaks of the JSON itself and the values', () => {
+    const value = ['\u007f\u009b\u2028\u202e\u{e0001}\ud800', 'ä日😀'];
+    const json = escapeInJson(JSON.stringify(value, null, 2));
+    expect(json).toBe('[\n  "\\u007f\\u009b\\u2028\\u202e\\udb40\\udc01\\ud800",\n  "ä日😀"\n]');
+    expect(JSON.parse(json)).toEqual(value);
+  });
+});

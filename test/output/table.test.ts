@@ -1,0 +1,105 @@
+// Tables as they look on a terminal and in a pipe.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { recordText, tableText } from '../../src/output/table.ts';
+import { displayWidth } from '../../src/output/width.ts';
+import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+import { PIPE, terminalOf } from './memory-sink.ts';
+
+const HEADER = ['id', 'name', 'folder'];
+const ROWS = [
+  [7, 'debian-12-server-cloudimg-amd64.ova', 'debian'],
+  [1234, '日本語.ova', null],
+  [56, 'e\u0301.ova', 'a/b'],
+];
+
+describe('tableText', () => {
+  it('aligns by cells, numbers to the right, without a space at the end of a line', () => {
+    expect(tableText(HEADER, ROWS, PIPE, String)).toBe(
+      [
+        '  id  name                                 folder',
+        '   7  debian-12-server-cloudimg-amd64.ova  debian',
+        '1234  日本語.ova                           -',
+        '  56  e\u0301.ova                                a/b',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [true, ['  id  name          folder', '   7  debian-12-s…  debian']],
+    [false, ['  id  name          folder', '   7  debian-12...  debian']],
+  ])('takes from the widest column first on a terminal (unicode: %s)', (unicode, expected) => {
+    const lines = tableText(HEADER, ROWS.slice(0, 2), terminalOf(26, unicode), String).split('\n');
+    expect(lines.slice(0, 2)).toEqual(expected);
+  });
+
+  it('spreads what is left over on the columns that are cut', () => {
+    const text = tableText(undefined, [['aaaaaaaa', 'bbbbbbbb', 'c']], terminalOf(14), String);
+    expect(text).toBe('aaaa…  bbb…  c\n');
+  });
+
+  it('cuts the lines where not even one cell a column fits', () => {
+    const text = tableText(['a', 'b', 'c', 'd'], [[1, 2, 3, 4]], terminalOf(6), String);
+    expect(text).toBe('a  b …\n1  2 …\n');
+  });
+
+  it.each([
+    ['no header', undefined, [['x']], 'x\n'],
+    ['no rows', ['id'], [], 'id\n'],
+    ['mixed values to the left', ['a'], [[1], ['xx'], [true]], 'a\n1\nxx\ntrue\n'],
+    ['missing values do not count', ['n'], [[1], [null], [22]], ' n\n 1\n -\n22\n'],
+    ['nothing but missing values to the left', ['bb', 'c'], [[null, 1]], 'bb  c\n-   1\n'],
+    ['empty text stays empty', ['a', 'b'], [['', 'x']], 'a  b\n   x\n'],
+    ['a list as JSON', ['a'], [[['x', 1]]], 'a\n["x",1]\n'],
+    ['a name of two lines as one', ['a'], [['x\ny']], 'a\nx\\ny\n'],
+  ])('%s', (_case, header, rows, expected) => {
+    expect(tableText(header, rows, PIPE, String)).toBe(expected);
+  });
+
+  it('paints the header alone', () => {
+    const paint = (text: string) => `<${text}>`;
+    expect(tableText(['a', 'b'], [['x', 'y']], PIPE, paint)).toBe('<a  b>\nx  y\n');
+  });
+
+  it('shows a hostile name on one line with every escape visible', () => {
+    expect(tableText(['name'], [[HOSTILE]], PIPE, String)).toBe(`name\n${HOSTILE_ESCAPED}\n`);
+  });
+
+  it('keeps every line of any rows within the width, one line a row, and harmless', () => {
+    const value = fc.oneof(anyText(), fc.integer(), fc.constant(null), fc.boolean());
+    const rows = fc.array(fc.array(value, { minLength: 3, maxLength: 3 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.boolean(), (cells, width, unicode) => {
+        const lines = tableText(HEADER, cells, terminalOf(width, unicode), String).split('\n');
+        expect(lines).toHaveLength(cells.length + 2);
+        for (const line of lines) {
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          expect(line).not.toMatch(RAW_HARM);
+          expect(line).toBe(line.trimEnd());
+        }
+      }),
+    );
+  });
+});
+
+describe('recordText', () => {
+  it('shows each field on a line of its own, whole and harmless', () => {
+    const record = { id: 5, 名前: HOSTILE, folder: null, errors: ['x'], 'bad\nkey': '' };
+    expect(recordText(record, String)).toBe(
+      [
+        'id        5',
+        `名前      ${HOSTILE_ESCAPED}`,
+        'folder    -',
+        'errors    ["x"]',
+        'bad\\nkey',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('paints the names', () => {
+    expect(recordText({ id: 1, name: 'x' }, (text) => `<${text}>`)).toBe('<id>    1\n<name>  x\n');
+  });
+});

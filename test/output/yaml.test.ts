@@ -1,0 +1,71 @@
+// YAML as readers of both versions take it.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { yamlText } from '../../src/output/yaml.ts';
+import { anyText, RAW_HARM } from './hostile.ts';
+import { TRAPS } from './yaml-traps.ts';
+
+const READERS = [
+  ['1.2', (text: string): unknown => parse(text, { version: '1.2' })],
+  ['1.1', (text: string): unknown => parse(text, { version: '1.1' })],
+] as const;
+
+describe('yamlText', () => {
+  it('looks like YAML', () => {
+    const rows = [
+      { id: 1, name: 'debian (12).ova', folder: null, public: true, created_on: '2018-07-18 Wed' },
+      { id: 2, tags: ['a', ['b', 'yes']], empty: [], none: {}, more: { deep: { x: 1 } } },
+    ];
+    expect(yamlText(rows)).toBe(
+      `- id: 1
+  name: debian (12).ova
+  folder: null
+  public: true
+  created_on: "2018-07-18 Wed"
+- id: 2
+  tags:
+    - a
+    - - b
+      - "yes"
+  empty: []
+  none: {}
+  more:
+    deep:
+      x: 1
+`,
+    );
+  });
+
+  it.each([
+    [[], '[]\n'],
+    [{}, '{}\n'],
+    [null, 'null\n'],
+    ['x', 'x\n'],
+    [1e21, '1.0e+21\n'],
+    [-1.5e-7, '-1.5e-7\n'],
+    ['a\u009bb\u{e0001}', '"a\\u009bb\\U000e0001"\n'],
+  ])('%j', (value, expected) => {
+    expect(yamlText(value)).toBe(expected);
+  });
+
+  describe.each(READERS)('for a reader of version %s', (_version, read) => {
+    it.each(TRAPS)('%j is that text, as a value and as a key', (text) => {
+      expect(read(yamlText([text, { [text]: text }]))).toEqual([text, { [text]: text }]);
+    });
+
+    it('any JSON is that JSON', () => {
+      const leaf = fc.oneof(anyText(), fc.constantFrom(...TRAPS), fc.double(), fc.boolean());
+      const value = fc.array(fc.dictionary(anyText(), fc.oneof(leaf, fc.array(leaf))));
+      fc.assert(
+        fc.property(value, (original) => {
+          const json: unknown = JSON.parse(JSON.stringify(original));
+          const yaml = yamlText(json);
+          expect(yaml.replaceAll('\n', '')).not.toMatch(RAW_HARM);
+          expect(read(yaml)).toEqual(json);
+        }),
+      );
+    });
+  });
+});

@@ -1,0 +1,168 @@
+// Packages of real exporters, where they lie beside the project: what is read from them, and damage that is found.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readPackage } from '../../src/ovf/package.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { codes, member, readBytes, readMembers } from './harness.ts';
+
+const FOLDER = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
+const absent = !existsSync(FOLDER);
+const MIB = 1024 ** 2;
+const STREAM = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
+
+/** Members of an OVA in the order of the standard. */
+const PACKAGES = {
+  ubuntu: ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'],
+  input: ['input.ovf', 'input.mf', 'input.vmdk', 'input.iso', 'sample_cfg.txt'],
+} as const;
+
+function membersOf(name: keyof typeof PACKAGES): TarMember[] {
+  return PACKAGES[name].map((file) => member(file, readFileSync(resolve(FOLDER, file))));
+}
+
+describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is absent)', () => {
+  it('of VirtualBox, OVF 2.0', async () => {
+    const summary = await readPackage(resolve(FOLDER, 'ubuntu.2.0.ovf'));
+    expect(summary.findings).toEqual([]);
+    expect(summary).toMatchObject({
+      kind: 'ovf',
+      ovfVersion: '2.0',
+      products: [],
+      systems: [
+        {
+          name: 'ubuntu',
+          operatingSystem: 'Ubuntu_64',
+          hardwareFamilies: ['virtualbox-2.2'],
+          hardware: { cpus: 1, memory: 512 * MIB, disks: ['vmdisk1'], networks: ['NAT'] },
+          options: [],
+        },
+      ],
+      disks: [
+        { id: 'vmdisk1', capacity: 8192 * MIB, format: STREAM, file: 'ubuntu.2.0-disk1.vmdk' },
+      ],
+      networks: [{ name: 'NAT', description: 'Logical network used by this appliance.' }],
+      manifest: { algorithm: 'SHA256' },
+    });
+    expect(summary.files.map(({ name, size }) => [name, size])).toEqual([
+      ['ubuntu.2.0.ovf', 12_015],
+      ['ubuntu.2.0.mf', 185],
+      ['ubuntu.2.0-disk1.vmdk', 68_608],
+    ]);
+  });
+
+  it('of Cisco, OVF 1.0 with deployment options', async () => {
+    const summary = await readPackage(resolve(FOLDER, 'input.ovf'));
+    expect(summary.findings).toEqual([]);
+    expect(summary.products).toEqual([
+      {
+        product: 'PRODUCT',
+        vendor: 'VENDOR',
+        version: 'DEV',
+        fullVersion: 'DEVELOPMENT IMAGE',
+        properties: 10,
+      },
+    ]);
+    expect(summary.deploymentOptions.map((option) => [option.id, option.default])).toEqual([
+      ['1CPU-1GB-1NIC', false],
+      ['2CPU-2GB-1NIC', false],
+      ['4CPU-4GB-3NIC', true],
+    ]);
+    const hardware = (size: number, adapters: number) => ({
+      cpus: size,
+      memory: size * 1024 * MIB,
+      disks: ['vmdisk1'],
+      networks: Array.from({ length: adapters }, () => 'VM Network'),
+    });
+    expect(summary.systems).toMatchObject([
+      {
+        name: 'test',
+        hardware: hardware(4, 3),
+        options: [
+          { option: '1CPU-1GB-1NIC', hardware: hardware(1, 1) },
+          { option: '2CPU-2GB-1NIC', hardware: hardware(2, 1) },
+          { option: '4CPU-4GB-3NIC', hardware: hardware(4, 3) },
+        ],
+      },
+    ]);
+    expect(summary.disks).toMatchObject([{ capacity: 1024 * MIB, file: 'input.vmdk' }]);
+    expect(summary.manifest?.algorithm).toBe('SHA1');
+  });
+
+  it('of VMware, OVF 1.0 without a manifest', async () => {
+    const summary = await readPackage(resolve(FOLDER, 'vmware.ovf'));
+    expect(codes(summary)).toEqual(['no-manifest']);
+    expect(summary.ovfVersion).toBe('1.x');
+    expect(summary.systems).toMatchObject([
+      {
+        name: 'vmw',
+        operatingSystem: 'Red Hat Enterprise Linux 6 (64-bit)',
+        hardware: { cpus: 2, memory: 1536 * MIB, disks: ['vmdisk1'] },
+      },
+    ]);
+    expect(summary.systems[0]?.hardware.networks).toHaveLength(4);
+  });
+});
+
+describe.skipIf(absent).each(['ubuntu', 'input'] as const)(
+  'an archive of %s (skipped where ../shared/fixtures is absent)',
+  (name) => {
+    const members = () => membersOf(name);
+    const isDisk = (file: TarMember) => file.name.endsWith('.vmdk');
+
+    it('is clean', async () => {
+      expect((await readMembers(members())).findings).toEqual([]);
+    });
+
+    it('with one byte of its disk flipped', async () => {
+      for (const position of [600, 66_000, 68_000]) {
+        const flipped = members();
+        const content = flipped.find(isDisk)?.content;
+        if (content !== undefined) content[position] = (content[position] ?? 0) ^ 0x10;
+        expect(codes(await readMembers(flipped)), `${position}`).toContain('digest-mismatch');
+      }
+    });
+
+    it('without its disk', async () => {
+      const found = codes(await readMembers(members().filter((file) => !isDisk(file))));
+      expect(found).toEqual(['missing-file', 'digest-without-file']);
+    });
+
+    it('with its disk under another name', async () => {
+      const renamed = members().map((file) => (isDisk(file) ? { ...file, name: 'x.vmdk' } : file));
+      const found = codes(await readMembers(renamed));
+      expect(found).toEqual(['missing-file', 'unreferenced-file', 'digest-without-file']);
+    });
+
+    it('cut at 50 offsets', async () => {
+      const archive = packTar(members());
+      const kinds = ['not-a-tar', 'truncated-header', 'truncated-member', 'no-end-of-archive'];
+      for (let step = 0; step < 50; step += 1) {
+        const cut = Math.round((step * (archive.length - 1024)) / 49);
+        const found = codes(await readBytes(archive.subarray(0, cut)));
+        expect(
+          found.filter((code) => kinds.includes(code)),
+          `cut at ${cut}`,
+        ).toHaveLength(1);
+      }
+    });
+
+    it('with its members in any other order', async () => {
+      const sound = members();
+      const [descriptor, manifest, ...others] = sound;
+      const manifestLast = [descriptor, ...others, manifest];
+      for (let turn = 1; turn < sound.length; turn += 1) {
+        for (const base of [sound, [...sound].reverse()]) {
+          const order = [...base.slice(turn), ...base.slice(0, turn)];
+          const expected = order.every((file, index) => file === manifestLast[index])
+            ? []
+            : expect.arrayContaining([
+                expect.stringMatching(/^(descriptor-not-first|member-order)$/),
+              ]);
+          expect(codes(await readMembers(order))).toEqual(expected);
+        }
+      }
+    });
+  },
+);

@@ -1,0 +1,148 @@
+// Random damage: whatever the bytes are, there is a verdict, in time, and it holds for every reading.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FINDINGS } from '../../src/ovf/findings.ts';
+import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
+import { packTar } from '../../src/ovf/tar-writer.ts';
+import { envelope, sample, temporaryFolder } from './harness.ts';
+
+/** Far more than any of these readings takes, far less than an endless one. */
+const IN_TIME = 5000;
+
+function expectVerdict({ findings }: PackageSummary): void {
+  for (const { code, severity, message, place } of findings) {
+    expect(FINDINGS[code].severity).toBe(severity);
+    expect(`${message}${place}`).not.toMatch(/[\u0000-\u001f]/);
+    expect(message.length).toBeLessThanOrEqual(300);
+  }
+}
+
+/** Something done to bytes, as it happens to files and as others would do it. */
+const mutation = fc.oneof(
+  fc.record({ kind: fc.constant('set'), at: fc.nat(), value: fc.uint8Array({ maxLength: 16 }) }),
+  fc.record({ kind: fc.constant('cut'), at: fc.nat(), value: fc.constant(new Uint8Array()) }),
+  fc.record({
+    kind: fc.constant('insert'),
+    at: fc.nat(),
+    value: fc.uint8Array({ maxLength: 600 }),
+  }),
+  fc.record({
+    kind: fc.constant('remove'),
+    at: fc.nat(),
+    value: fc.uint8Array({ maxLength: 600 }),
+  }),
+);
+
+type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never;
+
+function mutate(bytes: Buffer, { kind, at, value }: Mutation, within: number): Buffer {
+  const position = at % Math.max(1, Math.min(within, bytes.length));
+  const before = bytes.subarray(0, position);
+  const after = bytes.subarray(position);
+  if (kind === 'cut') return before;
+  if (kind === 'insert') return Buffer.concat([before, value, after]);
+  if (kind === 'remove') return Buffer.concat([before, after.subarray(value.length)]);
+  return Buffer.concat([before, value, after.subarray(value.length)]);
+}
+
+async function readAgain(file: string, bytes: Buffer): Promise<PackageSummary> {
+  writeFileSync(file, bytes);
+  return readPackage(file, { signal: AbortSignal.timeout(IN_TIME) });
+}
+
+describe('readPackage', () => {
+  // The headers and the descriptor lie in the first 5 kB, where damage is most telling.
+  it.each([5000, Number.POSITIVE_INFINITY])(
+    'of damaged archives, up to byte %s',
+    async (within) => {
+      const archive = packTar(sample());
+      const file = join(temporaryFolder(), 'vm.ova');
+      await fc.assert(
+        fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
+          const bytes = mutations.reduce<Buffer>(
+            (before, step) => mutate(before, step, within),
+            archive,
+          );
+          expectVerdict(await readAgain(file, bytes));
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+
+  it('of any bytes', async () => {
+    const folder = temporaryFolder();
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), async (bytes) => {
+        const ova = await readAgain(join(folder, 'vm.ova'), Buffer.from(bytes));
+        const ovf = await readAgain(join(folder, 'vm.ovf'), Buffer.from(bytes));
+        expectVerdict(ova);
+        expectVerdict(ovf);
+        expect(ova.findings.length * ovf.findings.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('finds every flipped bit of a disk', async () => {
+    const members = sample();
+    const archive = packTar(members);
+    const start = archive.length - 1024 - members[2].content.length;
+    const file = join(temporaryFolder(), 'vm.ova');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: start, max: archive.length - 1025 }),
+        fc.integer({ min: 0, max: 7 }),
+        async (position, bit) => {
+          const bytes = Buffer.from(archive);
+          bytes[position] = (bytes[position] ?? 0) ^ (1 << bit);
+          const { findings } = await readAgain(file, bytes);
+          expect(findings.map(({ code }) => code)).toContain('digest-mismatch');
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('of damaged descriptors', async () => {
+    const xml = Buffer.from(sample()[0].content);
+    const file = join(temporaryFolder(), 'vm.ovf');
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
+        const bytes = mutations.reduce<Buffer>(
+          (before, step) => mutate(before, step, before.length),
+          xml,
+        );
+        expectVerdict(await readAgain(file, bytes));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('of descriptors with any names and values', async () => {
+    const file = join(temporaryFolder(), 'vm.ovf');
+    const text = fc
+      .string({ unit: 'grapheme', maxLength: 30 })
+      .map((raw) => raw.replace(/[<>&"\p{C}]/gu, '?'));
+    const word = fc.oneof(
+      text,
+      fc.constantFrom('__proto__', '../x', 'a', '/dev/zero', '%00', '1e9'),
+    );
+    const names = fc.tuple(word, word, word, word, word, word);
+    await fc.assert(
+      fc.asyncProperty(names, async ([id, href, size, capacity, unit, fileRef]) => {
+        const xml = envelope(`<References>
+          <File ovf:id="${id}" ovf:href="${href}" ovf:size="${size}" ovf:chunkSize="${size}"/></References>
+          <DiskSection><Disk ovf:diskId="${id}" ovf:fileRef="${fileRef}" ovf:capacity="${capacity}"
+          ovf:capacityAllocationUnits="${unit}" ovf:format="vmdk"/></DiskSection>`);
+        const summary = await readAgain(file, Buffer.from(xml));
+        expectVerdict(summary);
+        expect(summary.disks.map((disk) => disk.id)).toEqual([id]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,149 @@
+// Virtual systems and their hardware, as the deployment options have it.
+
+import { describe, expect, it } from 'vitest';
+import { envelope, hardwareItem, machine, readDescriptor } from './harness.ts';
+
+const OPTIONS = `<DeploymentOptionSection>
+  <Configuration ovf:id="small"><Label>Small</Label><Description>For tests</Description></Configuration>
+  <Configuration ovf:id="large" ovf:default="true"><Label>Large</Label></Configuration>
+</DeploymentOptionSection>`;
+
+describe('hardware', () => {
+  it('adds up processors and memory', async () => {
+    const { systems, findings } = await readDescriptor(
+      envelope(
+        machine(
+          hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 2 }) +
+            hardwareItem({ InstanceID: 2, ResourceType: 3, VirtualQuantity: 1 }) +
+            hardwareItem({
+              InstanceID: 3,
+              ResourceType: 4,
+              VirtualQuantity: 3,
+              AllocationUnits: 'byte * 2^30',
+            }) +
+            hardwareItem({
+              InstanceID: 4,
+              ResourceType: 4,
+              VirtualQuantity: 512,
+              AllocationUnits: 'MegaBytes',
+            }) +
+            hardwareItem({ InstanceID: 2, ResourceType: 3, VirtualQuantity: 8 }, 'ovf:bound="max"'),
+        ),
+      ),
+    );
+    expect(findings).toEqual([]);
+    expect(systems[0]?.hardware).toEqual({
+      cpus: 3,
+      memory: 3.5 * 1024 ** 3,
+      disks: [],
+      networks: [],
+    });
+  });
+
+  it.each([
+    ['nothing is said', ''],
+    ['the quantity is no number', hardwareItem({ ResourceType: 3, VirtualQuantity: 'two' })],
+    ['the quantity is missing', hardwareItem({ ResourceType: 3 })],
+    ['the quantity is negative', hardwareItem({ ResourceType: 3, VirtualQuantity: -1 })],
+  ])('is unknown where %s', async (_, items) => {
+    const { systems } = await readDescriptor(envelope(machine(items)));
+    expect(systems[0]?.hardware).toEqual({ cpus: null, memory: null, disks: [], networks: [] });
+  });
+
+  it('depends on the deployment option', async () => {
+    const items =
+      hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 1 }) +
+      hardwareItem(
+        { InstanceID: 1, ResourceType: 3, VirtualQuantity: 4 },
+        'ovf:configuration="other large"',
+      ) +
+      hardwareItem({ InstanceID: 2, ResourceType: 10, Connection: 'a' }) +
+      hardwareItem(
+        { InstanceID: 3, ResourceType: 10, Connection: 'b' },
+        'ovf:configuration="large"',
+      );
+    const networks =
+      '<NetworkSection><Network ovf:name="a"/><Network ovf:name="b"/></NetworkSection>';
+    const { systems, deploymentOptions } = await readDescriptor(
+      envelope(networks + OPTIONS + machine(items)),
+    );
+    const small = { cpus: 1, memory: null, disks: [], networks: ['a'] };
+    const large = { cpus: 4, memory: null, disks: [], networks: ['a', 'b'] };
+    expect(deploymentOptions).toEqual([
+      { id: 'small', label: 'Small', description: 'For tests', default: false },
+      { id: 'large', label: 'Large', description: null, default: true },
+    ]);
+    expect(systems[0]?.hardware).toEqual(large);
+    expect(systems[0]?.options).toEqual([
+      { option: 'small', hardware: small },
+      { option: 'large', hardware: large },
+    ]);
+  });
+
+  it('has no list of options that make no difference', async () => {
+    const items = hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 1 });
+    const { systems, deploymentOptions } = await readDescriptor(envelope(OPTIONS + machine(items)));
+    expect(deploymentOptions).toHaveLength(2);
+    expect(systems[0]?.options).toEqual([]);
+  });
+
+  it('takes the first option where none is the default', async () => {
+    const { deploymentOptions } = await readDescriptor(
+      envelope(OPTIONS.replace('ovf:default="true"', '')),
+    );
+    expect(deploymentOptions.map((option) => option.default)).toEqual([true, false]);
+  });
+});
+
+describe('systems', () => {
+  it('are found inside collections', async () => {
+    const { systems, products, findings } = await readDescriptor(
+      envelope(`<VirtualSystemCollection ovf:id="outer">
+        <ProductSection><Product>Suite</Product><Vendor>V</Vendor><Version>1</Version>
+          <FullVersion>1.0.1</FullVersion><Property ovf:key="a"/><Property ovf:key="b"/></ProductSection>
+        <VirtualSystem ovf:id="one"><Name>First</Name></VirtualSystem>
+        <VirtualSystemCollection ovf:id="inner">
+          <VirtualSystem ovf:id="two"><ProductSection><Product>Part</Product></ProductSection></VirtualSystem>
+        </VirtualSystemCollection>
+      </VirtualSystemCollection>`),
+    );
+    expect(findings).toEqual([]);
+    expect(systems.map(({ id, name, collections }) => [id, name, collections])).toEqual([
+      ['one', 'First', ['outer']],
+      ['two', 'two', ['outer', 'inner']],
+    ]);
+    expect(products).toEqual([
+      { product: 'Suite', vendor: 'V', version: '1', fullVersion: '1.0.1', properties: 2 },
+      { product: 'Part', vendor: null, version: null, fullVersion: null, properties: 0 },
+    ]);
+  });
+
+  it('are read from OVF 0.9', async () => {
+    const ns = 'http://www.vmware.com/schema/ovf/1/envelope';
+    const { ovfVersion, systems, disks, networks, findings } = await readDescriptor(`
+      <ovf:Envelope xmlns:ovf="${ns}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+        xmlns:rasd="http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData">
+        <ovf:References/>
+        <ovf:Section xsi:type="ovf:DiskSection_Type"><ovf:Disk ovf:diskId="d" ovf:capacity="1024"/></ovf:Section>
+        <ovf:Section xsi:type="ovf:NetworkSection_Type"><ovf:Network ovf:name="n"/></ovf:Section>
+        <ovf:Content ovf:id="old" xsi:type="ovf:VirtualSystem_Type">
+          <ovf:Section xsi:type="ovf:OperatingSystemSection_Type"><ovf:Description>BSD</ovf:Description></ovf:Section>
+          <ovf:Section xsi:type="ovf:VirtualHardwareSection_Type">
+            <ovf:Item><rasd:InstanceId>1</rasd:InstanceId><rasd:ResourceType>3</rasd:ResourceType>
+              <rasd:VirtualQuantity>2</rasd:VirtualQuantity></ovf:Item>
+            <ovf:Item><rasd:InstanceId>2</rasd:InstanceId><rasd:ResourceType>17</rasd:ResourceType>
+              <rasd:HostResource>/disk/d</rasd:HostResource></ovf:Item>
+          </ovf:Section>
+        </ovf:Content>
+      </ovf:Envelope>`);
+    expect(findings).toEqual([]);
+    expect(ovfVersion).toBe('0.9');
+    expect(disks).toEqual([{ id: 'd', capacity: 1024, format: null, file: null }]);
+    expect(networks).toEqual([{ name: 'n', description: null }]);
+    expect(systems[0]).toMatchObject({
+      name: 'old',
+      operatingSystem: 'BSD',
+      hardware: { cpus: 2, memory: null, disks: ['d'], networks: [] },
+    });
+  });
+});

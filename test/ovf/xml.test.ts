@@ -1,0 +1,101 @@
+// XML of a descriptor: what becomes a tree, and what is refused.
+
+import { describe, expect, it } from 'vitest';
+import { parseXml, XmlProblem } from '../../src/ovf/xml.ts';
+
+function problemOf(xml: string | Uint8Array): Pick<XmlProblem, 'code' | 'line' | 'message'> {
+  try {
+    parseXml(Buffer.from(xml));
+  } catch (thrown) {
+    if (thrown instanceof XmlProblem) return thrown;
+    throw thrown;
+  }
+  throw new Error('it was not refused');
+}
+
+function utf16(text: string, bigEndian: boolean): Buffer {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return bigEndian ? bytes.swap16() : bytes;
+}
+
+const BOMB = `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(100)}">${Array.from(
+  { length: 20 },
+  (_, index) => `<!ENTITY b${index} "${'&b;'.repeat(50)}">`,
+).join('')}]><a>&b19;</a>`;
+
+describe('parseXml', () => {
+  it('gives a tree with lines, namespaces, attributes and text', () => {
+    const root = parseXml(
+      Buffer.from(
+        '<?xml version="1.0"?>\n<o:a xmlns:o="urn:o" o:x="1" y="&lt;&#65;">\n<b> t<![CDATA[<&]]></b></o:a>',
+      ),
+    );
+    expect(root).toEqual({
+      name: 'a',
+      namespace: 'urn:o',
+      line: 2,
+      text: '\n',
+      attributes: [
+        { name: 'o', namespace: 'http://www.w3.org/2000/xmlns/', value: 'urn:o' },
+        { name: 'x', namespace: 'urn:o', value: '1' },
+        { name: 'y', namespace: '', value: '<A' },
+      ],
+      children: [{ name: 'b', namespace: '', line: 3, text: ' t<&', attributes: [], children: [] }],
+    });
+  });
+
+  it('joins what it reads in pieces', () => {
+    const text = '😀'.repeat(1_000_000);
+    expect(parseXml(Buffer.from(`<a>${text}</a>`)).text).toBe(text);
+  });
+
+  it.each([
+    ['UTF-8 with a mark', Buffer.from('\ufeff<a>é</a>')],
+    ['UTF-16, little end first', utf16('<a>é</a>', false)],
+    ['UTF-16, big end first', utf16('<a>é</a>', true)],
+    ['ISO 8859-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1')],
+    ['a wrong claim of UTF-16', Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>é</a>')],
+  ])('reads %s', (_, bytes) => {
+    expect(parseXml(bytes).text).toBe('é');
+  });
+
+  it.each([
+    ['nothing', '', 'xml-syntax', 1],
+    ['text', 'text', 'xml-syntax', 1],
+    ['an open element', '<a>\n<b>\n</a>', 'xml-syntax', 3],
+    ['an end that is missing', '<a>', 'xml-syntax', 1],
+    ['two roots', '<a/>\n<b/>', 'xml-syntax', 2],
+    ['an attribute twice', '<a x="1" x="2"/>', 'xml-syntax', 1],
+    ['a prefix that is not bound', '<x:a/>', 'xml-syntax', 1],
+    ['a prefix of a built-in name', '<constructor:a/>', 'xml-syntax', 1],
+    ['control characters', '<a>\u0001</a>', 'xml-syntax', 1],
+    ['an unknown entity', '<a>\n&nbsp;</a>', 'xml-entity', 2],
+    ['an entity of a built-in name', '<a>&constructor;</a>', 'xml-entity', 1],
+    ['an entity in an attribute', '<a b="&toString;"/>', 'xml-entity', 1],
+    ['a document type', '<!DOCTYPE a>\n<a/>', 'xml-doctype', 1],
+    ['an external document type', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 'xml-doctype', 1],
+    [
+      'an external entity',
+      '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+      'xml-doctype',
+      1,
+    ],
+    ['a bomb of entities', BOMB, 'xml-doctype', 1],
+    ['a document type without end', `<!DOCTYPE a [${' '.repeat(1000)}`, 'xml-syntax', 1],
+    ['bytes that are not UTF-8', Buffer.from([0x3c, 0x61, 0x3e, 0xff]), 'xml-encoding', 1],
+    ['an unknown encoding', '<?xml version="1.0" encoding="x-none"?><a/>', 'xml-encoding', 1],
+    ['a document type of 2 MiB', `<!DOCTYPE a [${' '.repeat(2e6)}]><a/>`, 'xml-too-complex', 1],
+    ['too many levels', '<a>'.repeat(101), 'xml-too-complex', 1],
+    ['too many elements', `<a>${'<b/>'.repeat(100_000)}</a>`, 'xml-too-complex', 1],
+    [
+      'too many attributes',
+      `<a ${Array.from({ length: 100_001 }, (_, index) => `b${index}=""`).join(' ')}/>`,
+      'xml-too-complex',
+      1,
+    ],
+  ])('refuses %s', (_, xml, code, line) => {
+    const problem = problemOf(xml);
+    expect([problem.code, problem.line]).toEqual([code, line]);
+    expect(problem.message).not.toBe('');
+  });
+});

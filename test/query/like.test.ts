@@ -1,0 +1,100 @@
+// The pattern of `like`, against a slow and obvious reading of it.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { containsPredicate, likePredicate } from '../../src/query/like.ts';
+
+describe('likePredicate', () => {
+  it.each([
+    ['ubuntu', 'ubuntu', true],
+    ['ubuntu', 'ubuntu-22', false],
+    ['ubuntu%', 'ubuntu-22', true],
+    ['%22', 'ubuntu-22', true],
+    ['%tu-2%', 'ubuntu-22', true],
+    ['u%-%2', 'ubuntu-22', true],
+    ['%22%22%', 'ubuntu-22', false],
+    ['ab%ba', 'aba', false],
+    ['ab%ba', 'abba', true],
+    ['%', '', true],
+    ['%%%', 'anything', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['UBUNTU%', 'ubuntu-22', true],
+    ['%ÄÖ%', 'xäöx', true],
+    ['%Σ%', 'οδος', true],
+    ['οδοσ', 'ΟΔΟΣ', true],
+    ['u_untu', 'ubuntu', false],
+    ['u.untu', 'ubuntu', false],
+    ['.*', 'ubuntu', false],
+    ['[a-z]%', 'ubuntu', false],
+    ['a\\%b', 'a\\xb', true],
+    ['%aab%', 'aaab', true],
+    ['%abac%', 'ababac', true],
+    ['%😀%', 'a😀b', true],
+    ['%\n%', 'a\nb', true],
+  ])('%j on %j: %s', (pattern, text, expected) => {
+    expect(likePredicate(pattern)(text)).toBe(expected);
+  });
+
+  it('reads any pattern of few letters as the naive matcher does', () => {
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '%'), maxLength: 10 });
+    const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b'), maxLength: 14 });
+    fc.assert(
+      fc.property(pattern, text, (like, name) => {
+        expect(likePredicate(like)(name)).toBe(naiveLike(like.toUpperCase(), name.toUpperCase()));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('finds the whole in pieces of itself, whatever the characters', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (pieces) => {
+        expect(likePredicate(pieces.join('%'))(pieces.join('-'))).toBe(true);
+      }),
+    );
+  });
+
+  // With a matcher that backtracks or restarts, none of these would end in the time of the test.
+  it.each([
+    ['%a'.repeat(50_000), 'a'.repeat(100_000), true],
+    [`${'%a'.repeat(50_000)}b`, 'a'.repeat(100_000), false],
+    [`${'%a'.repeat(50)}%b%`, 'a'.repeat(100_000), false],
+    ['%'.repeat(100_000), 'a'.repeat(100_000), true],
+    [`%b${'a'.repeat(300_000)}%`, 'a'.repeat(600_000), false],
+    [`%${'a'.repeat(300_000)}b%`, 'a'.repeat(600_000), false],
+    [`%${'ab'.repeat(150_000)}c%`, 'ab'.repeat(300_000), false],
+  ])('takes linear time on %.12s…', (pattern, text, expected) => {
+    expect(likePredicate(pattern)(text)).toBe(expected);
+  });
+});
+
+describe('containsPredicate', () => {
+  it.each([
+    ['50%', 'at 50% off', true],
+    ['5%o', 'at 50% off', false],
+    ['OFF', 'at 50% off', true],
+    ['', 'x', true],
+    ['x', '', false],
+  ])('%j in %j: %s', (part, text, expected) => {
+    expect(containsPredicate(part)(text)).toBe(expected);
+  });
+
+  it('agrees with includes', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '%'), maxLength: 12 });
+    fc.assert(
+      fc.property(letters, letters, (part, text) => {
+        expect(containsPredicate(part)(text)).toBe(text.includes(part));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function naiveLike(pattern: string, text: string): boolean {
+  if (pattern === '') return text === '';
+  if (pattern[0] !== '%') {
+    return text !== '' && pattern[0] === text[0] && naiveLike(pattern.slice(1), text.slice(1));
+  }
+  return naiveLike(pattern.slice(1), text) || (text !== '' && naiveLike(pattern, text.slice(1)));
+}

@@ -1,0 +1,127 @@
+// What is asked of the service and what is left to do here.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planQuery, type QueryInput } from '../../src/query/plan.ts';
+import { usageErrorOf } from './usage-error.ts';
+
+const NOW = Date.UTC(2024, 5, 15, 12);
+const STAMP = '2018-07-18 Wed 15:36:49 EDT';
+
+function plan(input: Partial<QueryInput>) {
+  return planQuery({ filters: [], sorts: [], words: [], ...input }, { now: NOW });
+}
+
+describe('planQuery: filters and words', () => {
+  it.each([
+    [{}, undefined, false],
+    [{ filters: ['Name,EQ,x'] }, 'name,eq,x', false],
+    [{ filters: ['id,gt,1', 'id,lt,9'] }, 'id,gt,1', true],
+    [{ filters: ['created_on,ge,-30d'] }, undefined, true],
+    [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, 'id,gt,1', true],
+    [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, `created_on,ge,${STAMP}`, true],
+    [{ words: ['ubuntu'] }, 'name,like,%ubuntu%', false],
+    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, 'name,like,%ubuntu%', true],
+    [{ words: ['a,b', 'c'] }, 'name,like,%a,b%', true],
+    [{ words: ['50%'] }, 'name,like,%50%%', true],
+  ])('%j asks for %s, tests the rest here: %s', (input, filter, filtersLocally) => {
+    const { server, ...rest } = plan(input);
+    expect(server.filter).toBe(filter);
+    expect(rest.filtersLocally).toBe(filtersLocally);
+  });
+
+  it('leaves to the service what it was sent, and tests all of it where it was ignored', () => {
+    const query = plan({ filters: ['created_on,le,-30d', 'id,gt,5', 'name,like,u%'] });
+    const image = { id: 3, name: 'ubuntu', created_on: STAMP };
+    expect(query.server.filter).toBe('id,gt,5');
+    expect(query.matches(image)).toBe(true);
+    expect(query.matchesAll(image)).toBe(false);
+    expect(query.matches({ ...image, name: 'debian' })).toBe(false);
+    expect(query.matches({ ...image, created_on: '2024-06-15 Sat 07:00:00 EDT' })).toBe(false);
+    expect(query.matchesAll({ ...image, id: 6 })).toBe(true);
+  });
+
+  it('takes a % in a word as it stands, though the service takes it for a wildcard', () => {
+    const query = plan({ words: ['5%a'] });
+    expect(query.server.filter).toBe('name,like,%5%a%');
+    expect([query.matches({ name: '5%A' }), query.matches({ name: '5-a' })]).toEqual([true, false]);
+  });
+
+  it('finds words in any case and in any order, and in no missing name', () => {
+    const query = plan({ words: ['UBUNTU', '22'] });
+    expect(query.matchesAll({ name: '22-ubuntu' })).toBe(true);
+    expect(query.matchesAll({ name: '2-ubuntu' })).toBe(false);
+    expect(plan({ words: ['null'] }).matchesAll({ name: null })).toBe(false);
+    expect(query.matchesAll({ name: 22 })).toBe(false);
+  });
+
+  it.each([
+    [{ words: [''] }, 'an empty text to search for'],
+    [{ filters: ['id,gt,1', 'nam,eq,x'] }, "unknown field 'nam'"],
+    [{ sorts: ['name', 'nam'] }, "unknown field 'nam'"],
+  ])('%j is refused', (input, message) => {
+    expect(usageErrorOf(() => plan(input)).message).toContain(message);
+  });
+
+  it('asks the service for nothing that would lose an image', () => {
+    const part = fc.constantFrom(
+      'id,gt,2',
+      'name,like,%a%',
+      'folder,eq,null',
+      'created_on,ge,-30d',
+      `created_on,eq,${STAMP}`,
+      'public,ne,true',
+    );
+    const words = fc.array(fc.constantFrom('a', 'b', 'a%b', '%'), { maxLength: 2 });
+    const image = fc.record({
+      id: fc.nat(4),
+      name: fc.constantFrom('a', 'b', 'ab', 'a%b', null),
+      folder: fc.constantFrom(null, 'x'),
+      created_on: fc.constantFrom(STAMP, '2024-06-10 Mon 00:00:00 UTC'),
+      public: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 3 }), words, image, (filters, texts, record) => {
+        const whole = plan({ filters, words: texts });
+        const { filter } = whole.server;
+        const server = plan({ filters: filter === undefined ? [] : [filter] });
+        const viaServer = server.matchesAll(record) && whole.matches(record);
+        expect(viaServer).toBe(whole.matchesAll(record));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('planQuery: sorting', () => {
+  it.each([
+    [[], undefined, false],
+    [['name'], 'name,asc', false],
+    [['Name,DESC'], 'name,desc', false],
+    [['folder', 'name,desc'], undefined, true],
+  ])('%j asks for %s, sorts here: %s', (sorts, sort, sortsLocally) => {
+    const query = plan({ sorts });
+    expect(query.server.sort).toBe(sort);
+    expect(query.sortsLocally).toBe(sortsLocally);
+  });
+
+  it.each([
+    [
+      ['folder', 'id,desc'],
+      [3, 2, 1],
+    ],
+    [['id'], [1, 2, 3]],
+    [[], [2, 1, 3]],
+  ])('by %j: %j', (sorts, ids) => {
+    const images = [
+      { id: 2, folder: 'b' },
+      { id: 1, folder: 'b' },
+      { id: 3, folder: 'a' },
+    ];
+    expect(
+      plan({ sorts })
+        .sort(images)
+        .map((image) => image.id),
+    ).toEqual(ids);
+  });
+});

@@ -1,0 +1,142 @@
+// --sort: what is accepted, and the order it makes.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FIELDS } from '../../src/query/fields.ts';
+import { parseSort, sortImages } from '../../src/query/sort.ts';
+import { usageErrorOf } from './usage-error.ts';
+
+type Row = Record<string, unknown>;
+
+function sorted(images: readonly Row[], ...keys: string[]): Row[] {
+  return sortImages(images, keys.map(parseSort));
+}
+
+describe('parseSort', () => {
+  it.each([
+    ['name', 'name,asc'],
+    ['name,asc', 'name,asc'],
+    ['NAME,DESC', 'name,desc'],
+  ])('%s goes as %s', (text, wire) => {
+    expect(parseSort(text).wire).toBe(wire);
+  });
+
+  it.each([
+    ['', "no field in --sort ''", 'valid: id, name'],
+    ['nme', "unknown field 'nme' in --sort 'nme'", 'did you mean name?'],
+    ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
+    ['name,', "no direction in --sort 'name,'", 'valid: asc, desc'],
+    ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
+    ['name,constructor', "unknown direction 'constructor' in", 'valid: asc, desc'],
+    ['name,asc,id', "more than a field and a direction in --sort 'name,asc,id'", '--sort once for'],
+    ['name,id', "unknown direction 'id' in", 'valid: asc, desc'],
+  ])('%j: %s', (text, message, hint) => {
+    const error = usageErrorOf(() => parseSort(text));
+    expect(error.message).toContain(message);
+    expect(error.hint).toContain(hint);
+  });
+});
+
+describe('sortImages', () => {
+  it.each([
+    ['id', [10, 9, null, 1], [null, 1, 9, 10]],
+    ['id,desc', [10, 9, null, 1], [10, 9, 1, null]],
+    ['id', ['b', '10', 9, 'a', {}], [{}, 9, '10', 'a', 'b']],
+    ['name', ['b', 'a', 'B', null, '😀', '\uffee'], [null, 'B', 'a', 'b', '\uffee', '😀']],
+    ['name', ['10', '9'], ['10', '9']],
+    ['public', [true, false, null], [null, false, true]],
+    [
+      'created_on',
+      ['2018-07-18 Wed 12:00:00 UTC', '2018-07-18 Wed 09:00:00 EDT', '2018-07-18T11:30:00Z', null],
+      [null, '2018-07-18T11:30:00Z', '2018-07-18 Wed 12:00:00 UTC', '2018-07-18 Wed 09:00:00 EDT'],
+    ],
+    [
+      'created_on',
+      ['2018-07-18 Wed 12:00:00 UTC', '2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST'],
+      ['2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST', '2018-07-18 Wed 12:00:00 UTC'],
+    ],
+  ])('by %s', (key, values, expected) => {
+    const field = key.replace(/,.*/, '');
+    const images = values.map((value) => ({ [field]: value }));
+    expect(sorted(images, key).map((image) => image[field])).toEqual(expected);
+  });
+
+  it('takes the second key where the first is equal, and a missing field for null', () => {
+    const images = [
+      { folder: 'b', id: 1 },
+      { id: 2 },
+      { folder: 'a', id: 3 },
+      { folder: 'b', id: 4 },
+    ];
+    expect(sorted(images, 'folder', 'id,desc').map((image) => image.id)).toEqual([2, 3, 4, 1]);
+  });
+
+  it('leaves the images and their order alone without a key', () => {
+    const images = [{ id: 2 }, { id: 1 }];
+    expect(sorted(images)).toEqual(images);
+    expect(sorted(images)).not.toBe(images);
+  });
+
+  it('keeps equal images in the order they came in, descending too', () => {
+    const folders = fc.array(fc.constantFrom('a', 'b', null));
+    fc.assert(
+      fc.property(folders, fc.constantFrom('folder', 'folder,desc'), (values, key) => {
+        const images = values.map((folder, index) => ({ folder, index }));
+        const result = sorted(images, key);
+        for (const folder of ['a', 'b', null]) {
+          const only = (rows: Row[]) => rows.filter((row) => row.folder === folder);
+          expect(only(result)).toEqual(only(images));
+        }
+      }),
+    );
+  });
+
+  it('makes the one order that does not depend on the order it starts from', () => {
+    const stamp = fc.constantFrom(
+      '2018-07-18 Wed 12:00:00 UTC',
+      '2018-07-18 Wed 09:00:00 EDT',
+      '2018-07-18 Wed 10:00:00 CST',
+      '2018-07-18T11:30:00Z',
+      'soon',
+      null,
+    );
+    // No two of them may count as equal, as "01" and 1 do.
+    const text = fc.stringMatching(/^[a-z]{0,3}$/);
+    const value = fc.oneof(stamp, fc.integer(), fc.boolean(), text, fc.double({ noNaN: true }));
+    const setting = fc
+      .uniqueArray(value, { selector: (one) => `${one}`.toLowerCase(), maxLength: 12 })
+      .chain((values) =>
+        fc.tuple(fc.constant(values), fc.shuffledSubarray(values, { minLength: values.length })),
+      );
+    fc.assert(
+      fc.property(setting, fc.constantFrom(...FIELDS), ([values, shuffled], field) => {
+        const order = (list: unknown[]) =>
+          sorted(
+            list.map((sent) => ({ [field]: sent })),
+            field,
+          ).map((image) => image[field]);
+        expect(order(shuffled)).toEqual(order(values));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('agrees with an insertion by plain comparison', () => {
+    const image = fc.record({
+      id: fc.integer({ min: 0, max: 3 }),
+      name: fc.constantFrom('a', 'b', 'c'),
+    });
+    fc.assert(
+      fc.property(fc.array(image), (images) => {
+        const expected: typeof images = [];
+        for (const one of images) {
+          const after = expected.findIndex(
+            (other) => other.name < one.name || (other.name === one.name && other.id > one.id),
+          );
+          expected.splice(after === -1 ? expected.length : after, 0, one);
+        }
+        expect(sorted(images, 'name,desc', 'id')).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,175 @@
+// Points in time out of text.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isServiceShape, parseTimestamp, parseTimeValue } from '../../src/query/timestamp.ts';
+
+const NOW = Date.UTC(2024, 5, 15, 12);
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+describe('parseTimestamp', () => {
+  it.each([
+    ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
+    ['2018-01-18 Thu 15:36:49 EST', '2018-01-18T20:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 UTC', '2018-07-18T15:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 GMT', '2018-07-18T15:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 CEST', '2018-07-18T13:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 ACST', '2018-07-18T06:06:49Z'],
+    ['2018-07-18 Wed 15:36:49 +0200', '2018-07-18T13:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 -03', '2018-07-18T18:36:49Z'],
+    ['2018-07-18 Wed 15:36:49 +05:30', '2018-07-18T10:06:49Z'],
+    ['2017-12-31 Sun 23:30:00 EST', '2018-01-01T04:30:00Z'],
+    ['2020-02-29 Sat 00:00:00 UTC', '2020-02-29T00:00:00Z'],
+    ['2000-02-29 Tue 00:00:00 UTC', '2000-02-29T00:00:00Z'],
+    ['0099-01-01 Thu 00:00:00 UTC', '0099-01-01T00:00:00Z'],
+    ['2018-07-18T15:36:49Z', '2018-07-18T15:36:49Z'],
+    ['2018-07-18t15:36:49z', '2018-07-18T15:36:49Z'],
+    ['2018-07-18 15:36:49+02:00', '2018-07-18T13:36:49Z'],
+    ['2018-07-18T15:36Z', '2018-07-18T15:36:00Z'],
+    ['2018-07-18T15:36:49.123456789Z', '2018-07-18T15:36:49.123Z'],
+    ['2018-07-18T15:36:49.5-0400', '2018-07-18T19:36:49.500Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(parseTimestamp(text)).toBe(Date.parse(iso));
+  });
+
+  it.each([
+    ['2018-07-18 Thu 15:36:49 EDT', 'another weekday'],
+    ['2018-07-18 Mit 15:36:49 EDT', 'no weekday'],
+    ['2018-07-18 Wed 15:36:49 CST', 'three zones'],
+    ['2018-07-18 Wed 15:36:49 CDT', 'two zones'],
+    ['2018-07-18 Wed 15:36:49 IST', 'three zones'],
+    ['2018-07-18 Wed 15:36:49 BST', 'two zones'],
+    ['2018-07-18 Wed 15:36:49 PST', 'two zones'],
+    ['2018-07-18 Wed 15:36:49 MST', 'two zones'],
+    ['2018-07-18 Wed 15:36:49 AST', 'two zones'],
+    ['2018-07-18 Wed 15:36:49 XYZ', 'no known zone'],
+    ['2018-07-18 Wed 15:36:49 edt', 'no zone in this case'],
+    ['2018-07-18 Wed 15:36:49', 'no zone'],
+    ['2018-07-18 Wed 15:36:49 +24:00', 'an impossible offset'],
+    ['2018-07-18 Wed 15:36:49 +02:60', 'an impossible offset'],
+    ['2018-07-18 Wed 15:36:49 +02:', 'half an offset'],
+    ['2019-02-29 Fri 00:00:00 UTC', 'no leap year'],
+    ['1900-02-29 Thu 00:00:00 UTC', 'no leap year'],
+    ['2018-06-31 Sun 00:00:00 UTC', 'no such day'],
+    ['2018-13-01 Tue 00:00:00 UTC', 'no such month'],
+    ['2018-00-01 Fri 00:00:00 UTC', 'no such month'],
+    ['2018-07-00 Sat 00:00:00 UTC', 'no such day'],
+    ['2018-07-18 Wed 24:00:00 UTC', 'no such hour'],
+    ['2018-07-18 Wed 15:60:00 UTC', 'no such minute'],
+    ['2018-07-18 Wed 15:36:60 UTC', 'no such second'],
+    ['2018-07-18 Wed 15:36:49 EDT ', 'more after it'],
+    ['2018-07-18 Wed 15:36:49 EDT\n', 'more after it'],
+    ['2018-07-18T15:36:49', 'ISO 8601 without an offset: whose noon?'],
+    ['2018-07-18', 'a date alone'],
+    ['2018-07-18T25:00:00Z', 'no such hour'],
+    ['', 'nothing'],
+    ['toString', 'a word'],
+  ])('%j is not read: %s', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
+
+  it('reads back every second from year 1 to 9999, with any offset and with no other weekday', () => {
+    const second = fc.integer({ min: -62_135_510_400, max: 253_402_214_400 });
+    const offset = fc.integer({ min: -23 * 60, max: 23 * 60 });
+    fc.assert(
+      fc.property(second, offset, fc.integer({ min: 1, max: 6 }), (seconds, minutes, days) => {
+        const there = new Date((seconds + minutes * 60) * 1000);
+        const text = serviceText(there, there.getUTCDay(), minutes);
+        expect(parseTimestamp(text)).toBe(seconds * 1000);
+        expect(
+          parseTimestamp(serviceText(there, (there.getUTCDay() + days) % 7, minutes)),
+        ).toBeUndefined();
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['America/New_York', 'EST', 'EDT'],
+    ['America/Denver', undefined, 'MDT'],
+    ['America/Los_Angeles', undefined, 'PDT'],
+    ['America/Anchorage', 'AKST', 'AKDT'],
+    ['Pacific/Honolulu', 'HST', undefined],
+    ['Europe/Lisbon', 'WET', 'WEST'],
+    ['Europe/Berlin', 'CET', 'CEST'],
+    ['Europe/Helsinki', 'EET', 'EEST'],
+    ['Africa/Lagos', 'WAT', undefined],
+    ['Africa/Maputo', 'CAT', undefined],
+    ['Africa/Johannesburg', 'SAST', undefined],
+    ['Africa/Nairobi', 'EAT', undefined],
+    ['Asia/Karachi', 'PKT', undefined],
+    ['Asia/Jakarta', 'WIB', undefined],
+    ['Asia/Makassar', 'WITA', undefined],
+    ['Asia/Jayapura', 'WIT', undefined],
+    ['Asia/Hong_Kong', 'HKT', undefined],
+    ['Asia/Tokyo', 'JST', undefined],
+    ['Australia/Perth', 'AWST', undefined],
+    ['Australia/Darwin', 'ACST', undefined],
+    ['Australia/Brisbane', 'AEST', undefined],
+    ['Australia/Adelaide', 'ACDT', 'ACST'],
+    ['Australia/Sydney', 'AEDT', 'AEST'],
+    ['Pacific/Auckland', 'NZDT', 'NZST'],
+  ])('knows the zones of %s as the system does', (timeZone, january, july) => {
+    const clock = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' });
+    const shown = (text: string) => clock.format(parseTimestamp(text));
+    if (january) expect(shown(`2024-01-15 Mon 15:00:00 ${january}`)).toBe('15:00');
+    if (july) expect(shown(`2024-07-15 Mon 15:00:00 ${july}`)).toBe('15:00');
+  });
+});
+
+describe('parseTimeValue', () => {
+  it.each([
+    ['-15m', '2024-06-15T11:45:00Z'],
+    ['-12h', '2024-06-15T00:00:00Z'],
+    ['-30d', '2024-05-16T12:00:00Z'],
+    ['-2w', '2024-06-01T12:00:00Z'],
+    ['+1d', '2024-06-16T12:00:00Z'],
+    ['-0d', '2024-06-15T12:00:00Z'],
+    ['2024-01-31', '2024-01-31T00:00:00Z'],
+    ['2024-01-31T08:30', '2024-01-31T08:30:00Z'],
+    ['2024-01-31 08:30:15', '2024-01-31T08:30:15Z'],
+    ['2024-01-31T08:30:15+01:00', '2024-01-31T07:30:15Z'],
+    ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(parseTimeValue(text, NOW)).toBe(Date.parse(iso));
+  });
+
+  it.each([
+    ['30d'],
+    ['-30'],
+    ['-30y'],
+    ['-30D'],
+    ['- 30d'],
+    ['-1.5d'],
+    ['-999999999w'],
+    ['-9999999999m'],
+    ['2024-1-31'],
+    ['2024-02-30'],
+    ['yesterday'],
+    ['2018-07-18 Wed 15:36:49 CST'],
+    [''],
+  ])('%j is no time', (text) => {
+    expect(parseTimeValue(text, NOW)).toBeUndefined();
+  });
+});
+
+describe('isServiceShape', () => {
+  it.each([
+    ['2018-07-18 Wed 15:36:49 EDT', true],
+    ['2018-07-18 Wed 15:36:49 CST', true],
+    ['2018-07-18 Wed 15:36:49 +0200', true],
+    ['2018-07-18 Thu 15:36:49 EDT', false],
+    ['2018-07-18 Wed 25:36:49 CST', false],
+    ['2018-07-18T15:36:49Z', false],
+    ['-30d', false],
+  ])('%s: %s', (text, expected) => {
+    expect(isServiceShape(text)).toBe(expected);
+  });
+});
+
+function serviceText(date: Date, weekday: number, offset: number): string {
+  const iso = date.toISOString();
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  const zone = `${offset < 0 ? '-' : '+'}${`${hours}`.padStart(2, '0')}${`${minutes}`.padStart(2, '0')}`;
+  return `${iso.slice(0, 10)} ${WEEKDAYS[weekday]} ${iso.slice(11, 19)} ${zone}`;
+}
