@@ -4,8 +4,9 @@ import { version } from '../package.json';
 import { type ErrorFormat, formatNotice, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
+import { createProgress, type Progress } from './output/progress.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
-import { nearest } from './query/nearest.ts';
+import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import { type ConfigFile, checkProfileName, readConfigFile } from './session/profile.ts';
 import type { Session } from './session/session.ts';
@@ -188,7 +189,28 @@ export class Context {
   }
 
   #enqueue(text: string): void {
-    this.#queue = this.#queue.then(() => this.io.stderr.write(text)).catch(() => {});
+    const write = () => this.io.stderr.write(text);
+    this.#queue = this.#queue
+      .then(() => (this.#progress ? this.#progress.aside(write) : write()))
+      .catch(() => {});
+  }
+
+  #progress: Progress | undefined;
+
+  /**
+   * Shows on stderr what a long run is doing; notes written meanwhile keep out of its way.
+   * `lines`: where nothing may move, a line for each change instead of nothing.
+   */
+  startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
+    const progress = createProgress({
+      sink: this.io.stderr,
+      terminal: this.errorTerminal,
+      quiet: quiet || this.quiet,
+      lines,
+    });
+    this.#progress = progress;
+    this.onClose(() => progress.stop());
+    return progress;
   }
 
   /** Once all notes are out. */
@@ -208,9 +230,5 @@ function isOn(text: string | undefined): boolean {
 
 /** @throws ImgctlError usage: no output format */
 export function requireFormat(text: string): Format {
-  if (isFormat(text)) return text;
-  const guess = nearest(text, FORMATS);
-  throw new ImgctlError('usage', `no output format: ${text}`, {
-    hint: `${guess === undefined ? '' : `did you mean ${guess}? `}valid: ${FORMATS.join(', ')}`,
-  });
+  return choose(text, { noun: 'format', valid: FORMATS, where: '--output' });
 }

@@ -1,0 +1,117 @@
+// imgctl api: any authenticated request of the service's origin, as curl would send it.
+
+import type { Command } from 'commander';
+import { type Received, statusError } from '../api/answers.ts';
+import { resolveUrl } from '../api/base-url.ts';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { printable } from '../output/sanitize.ts';
+
+interface ApiOptions {
+  method: string;
+  field?: string[];
+  include?: boolean;
+  paginate?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<path>', 'below the base URL, such as /v2/image; or a URL of its origin')
+    .option('-X, --method <method>', 'HTTP method', 'GET')
+    .option(
+      '-f, --field <key=value>',
+      'query parameter; repeatable',
+      (value: string, all: string[] = []) => [...all, value],
+    )
+    .option('-i, --include', 'show status and headers, too')
+    .option('--paginate', 'follow meta.pages.next_url and print every page')
+    .addHelpText('after', EXAMPLES)
+    .action((path: string, options: ApiOptions) => api(context, path, options));
+}
+
+const EXAMPLES = `
+The body is printed as it came. Only GET, HEAD and OPTIONS are ever sent again.
+
+Examples:
+  $ imgctl api /v2/image -f per_page=5 -f expand=1
+  $ imgctl api /v2/user/image/vm -X PATCH -i
+  $ imgctl api /v2/image --paginate | jq -r '.data[]'
+`;
+
+const MOST_PAGES = 10_000;
+
+async function api(context: Context, path: string, options: ApiOptions): Promise<void> {
+  const method = options.method.toUpperCase();
+  if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT' || method === 'TRACE') {
+    throw new ImgctlError('usage', `not a method: ${options.method}`, {
+      hint: 'GET, POST, PUT or PATCH',
+    });
+  }
+  if (options.paginate && method !== 'GET') {
+    throw new ImgctlError('usage', '--paginate goes with GET alone', {
+      hint: 'leave out one of them',
+    });
+  }
+  const { client, baseUrl } = await context.session();
+  const url = resolveUrl(new URL(baseUrl), path);
+  for (const [key, value] of (options.field ?? []).map(parseField))
+    url.searchParams.append(key, value);
+  const visited = new Set<string>();
+  let next: URL | undefined = url;
+  while (next) {
+    visited.add(next.search);
+    const received: Received = await client.send({ method, path: next.href });
+    await show(context, received, options);
+    if (received.status < 200 || received.status > 299) throw statusError(received);
+    next = options.paginate ? nextPage(received, visited) : undefined;
+  }
+}
+
+function parseField(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new ImgctlError('usage', `not key=value: ${text}`, {
+    hint: 'write it as in -f per_page=5',
+  });
+}
+
+async function show(context: Context, received: Received, options: ApiOptions): Promise<void> {
+  if (options.include) {
+    const headers = Object.entries(received.headers).map(
+      ([name, value]) => `${name}: ${printable(value)}\n`,
+    );
+    await context.print(`${received.status}\n${headers.join('')}\n`);
+  }
+  const body = received.body.toString('utf8');
+  // Raw is what the command is for, but a terminal must not be at the service's mercy.
+  const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
+  if (lines !== '') await context.print(lines.endsWith('\n') ? lines : `${lines}\n`);
+}
+
+/** The next page by the query of next_url alone: wherever that points, the token stays with the service. */
+function nextPage(received: Received, visited: ReadonlySet<string>): URL | undefined {
+  const next = nextUrl(received);
+  if (next === undefined) return undefined;
+  const url = new URL(received.url);
+  url.search = next.search;
+  if (!visited.has(url.search) && visited.size < MOST_PAGES) return url;
+  throw new ImgctlError(
+    'incomplete-list',
+    'the pages do not end: next_url leads back to a page already read',
+    {
+      hint: 'run the command again',
+    },
+  );
+}
+
+function nextUrl(received: Received): URL | undefined {
+  let body: { meta?: { pages?: { next_url?: unknown } } } | null;
+  try {
+    body = JSON.parse(received.body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  const next = body?.meta?.pages?.next_url;
+  if (typeof next !== 'string' || !URL.canParse(next, received.url.href)) return undefined;
+  return new URL(next, received.url);
+}

@@ -1,0 +1,110 @@
+// imgctl config: the settings of a profile, and where each value comes from.
+
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { createListWriter } from '../output/index.ts';
+import { choose } from '../query/usage.ts';
+import { changeProfile, configFilePath } from '../session/profile.ts';
+import { SETTING_KEYS, SETTINGS, type SettingKey } from '../session/settings.ts';
+import { readColumns, sinkOptions } from './listing.ts';
+
+export function define(command: Command, context: Context): void {
+  command.addHelpText('after', EXAMPLES).action(() => command.outputHelp());
+  command
+    .command('list')
+    .description('Show every setting, its value and where that comes from.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ imgctl config list\n  $ imgctl config list --profile staging --json\n',
+    )
+    .action(() => list(context));
+  command
+    .command('get')
+    .description('Print one value.')
+    .argument('<key>', 'a setting')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ imgctl config get base-url\n  $ imgctl config get timeout\n',
+    )
+    .action((key: string) => get(context, requireKey(key)));
+  command
+    .command('set')
+    .description('Keep a value in the profile.')
+    .argument('<key>', 'a setting')
+    .argument('<value>', 'its value')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ imgctl config set base-url https://images.example.com\n  $ imgctl config set columns.images id,name,path\n',
+    )
+    .action((key: string, value: string) => set(context, requireKey(key), value));
+  command
+    .command('unset')
+    .description('Take a value out of the profile.')
+    .argument('<key>', 'a setting')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ imgctl config unset ca-file\n  $ imgctl config unset time --profile staging\n',
+    )
+    .action((key: string) => change(context, requireKey(key), undefined));
+  command
+    .command('path')
+    .description('Print where the settings are kept.')
+    .addHelpText('after', '\nExamples:\n  $ imgctl config path\n  $ cat "$(imgctl config path)"\n')
+    .action(() => context.print(`${configFilePath(requireDirectory(context))}\n`));
+}
+
+const EXAMPLES = `
+Settings:
+${SETTING_KEYS.map((key) => `  ${key.padEnd(18)} ${SETTINGS[key].summary}`).join('\n')}
+
+Examples:
+  $ imgctl config set base-url https://images.example.com
+  $ imgctl config list
+`;
+
+async function list(context: Context): Promise<void> {
+  const rows = SETTING_KEYS.map((key) => {
+    const { value, origin } = context.settings.resolve(key);
+    return { key, value: value ?? null, origin: origin || null };
+  });
+  const writer = createListWriter({
+    ...sinkOptions(context),
+    columns: ['key', 'value', 'origin'],
+    idField: 'key',
+  });
+  await writer.write(rows);
+  await writer.end();
+}
+
+async function get(context: Context, key: SettingKey): Promise<void> {
+  const { value } = context.settings.resolve(key);
+  if (value === undefined) {
+    throw new ImgctlError('not-found', `${key} is not set`, {
+      hint: `imgctl config set ${key} VALUE`,
+    });
+  }
+  await context.print(`${value}\n`);
+}
+
+async function set(context: Context, key: SettingKey, value: string): Promise<void> {
+  SETTINGS[key].check(value);
+  if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
+  await change(context, key, value);
+}
+
+async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {
+  await changeProfile(context.paths.config, context.io, context.profileName, { [key]: value });
+}
+
+function requireKey(text: string): SettingKey {
+  return choose(text, { noun: 'setting', valid: SETTING_KEYS, where: 'imgctl config' });
+}
+
+function requireDirectory(context: Context): string {
+  const { config } = context.paths;
+  if (config !== undefined) return config;
+  throw new ImgctlError('config', 'there is no home directory to keep settings in', {
+    hint: 'set IMGCTL_CONFIG_DIR to a directory that can be written',
+  });
+}

@@ -1,0 +1,69 @@
+// imgctl demo: the whole job against a fresh embedded service, as a user would type it.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { startEmulator } from '../emulator/server.ts';
+import { ImgctlError } from '../errors.ts';
+import { writeSampleOva } from '../ovf/sample.ts';
+
+export function define(command: Command, context: Context): void {
+  command.addHelpText('after', EXAMPLES).action(() => demo(context));
+}
+
+const EXAMPLES = `
+Everything happens on this machine, in a temporary folder that is removed afterwards.
+
+Examples:
+  $ imgctl demo
+  $ imgctl demo --color never
+`;
+
+async function demo(context: Context): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'imgctl-demo-'));
+  const uploads = path.join(folder, 'uploads');
+  fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
+  const emulator = await startEmulator({ uploads, syncDelay: 1_500 });
+  try {
+    const { run } = await import('../main.ts');
+    const env = {
+      ...Object.fromEntries(
+        Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_')),
+      ),
+      IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
+      IMGCTL_PASSWORD: 'demo',
+    };
+    const type = async (...words: string[]): Promise<void> => {
+      await say(`$ imgctl ${words.join(' ')}`);
+      const exitCode = await run(words, { ...context.io, env });
+      if (exitCode !== 0)
+        throw new ImgctlError('failed', `the demo ended at: imgctl ${words.join(' ')}`);
+      await say('');
+    };
+    const say = (line: string) => context.print(`${line}\n`);
+
+    await type('login', '--base-url', emulator.baseUrl, '--username', 'demo');
+    await type('images', 'list', '--limit', '5');
+    await type(
+      'images',
+      'list',
+      '--filter',
+      'name,like,%ubuntu%',
+      '--sort',
+      'updated_on,desc',
+      '--limit',
+      '5',
+    );
+    await type('my-images');
+    const file = path.join(uploads, 'demo', 'sample.ova');
+    await writeSampleOva(file);
+    await say(`# uploaded: sample.ova, ${fs.statSync(file).size} bytes`);
+    await type('sync', '--wait', '--poll-interval', '500ms');
+    await type('my-images');
+  } finally {
+    await emulator.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}

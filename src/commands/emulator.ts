@@ -1,0 +1,119 @@
+// imgctl emulator: the embedded service on this machine, until it is told to end.
+
+import { type Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { type Fault, parseFault } from '../emulator/faults.ts';
+import type { User } from '../emulator/options.ts';
+import { startEmulator } from '../emulator/server.ts';
+import { ImgctlError } from '../errors.ts';
+import { parseDuration } from '../session/duration.ts';
+import { counter } from './listing.ts';
+
+interface EmulatorCommandOptions {
+  host: string;
+  port: number;
+  images?: number;
+  uploads?: string;
+  user?: User[];
+  deniedUser?: User[];
+  tokenTtl?: number;
+  tokenLimit?: number;
+  tokenWindow?: number;
+  latency?: number;
+  syncDelay?: number;
+  fault?: Fault[];
+  seed?: number;
+}
+
+export function define(command: Command, context: Context): void {
+  const number = (flags: string, text: string, least: number, most: number, usual?: number) =>
+    new Option(flags, text)
+      .argParser(counter(flags.split(' ')[0] ?? '', least, most))
+      .default(usual);
+  const duration = (flags: string, text: string) =>
+    new Option(flags, text).argParser((value) => parseDuration(value, flags.split(' ')[0] ?? ''));
+  command
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(number('--port <n>', 'port to listen on; 0 lets the system choose', 0, 65_535, 8080))
+    .addOption(number('--images <n>', 'size of the public catalogue (250)', 0, 1_000_000))
+    .option('--uploads <dir>', 'folder with one sub-folder for each user, read by a sync')
+    .option('--user <name:password>', 'who may log in; repeatable (demo:demo)', addUser)
+    .option(
+      '--denied-user <name:password>',
+      'has an account, but no permission; repeatable',
+      addUser,
+    )
+    .addOption(duration('--token-ttl <duration>', 'lifetime of a token (24h)'))
+    .addOption(number('--token-limit <n>', 'token requests in a window (5)', 0, 1_000_000))
+    .addOption(duration('--token-window <duration>', 'length of that window (1m)'))
+    .addOption(duration('--latency <duration>', 'wait before each answer'))
+    .addOption(duration('--sync-delay <duration>', 'from the submit of a sync to its end (2s)'))
+    .option(
+      '--fault <spec>',
+      "misbehave, such as 'GET /v2/image=503,first=2'; repeatable",
+      addFault,
+    )
+    .addOption(number('--seed <n>', 'chooses the catalogue (1)', 0, 2 ** 31))
+    .addHelpText('after', EXAMPLES)
+    .action((options: EmulatorCommandOptions) => emulate(context, options));
+}
+
+const EXAMPLES = `
+Prints one JSON line {"base_url": ...} when it is ready; ends on SIGTERM or Ctrl-C.
+
+Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, PATH may end in *. KIND is a status, drop,
+stall, drip, html, truncate, or 429:SECONDS.
+
+Examples:
+  $ imgctl emulator --port 0 --images 1000
+  $ imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret
+  $ imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH *=drop'
+`;
+
+async function emulate(context: Context, options: EmulatorCommandOptions): Promise<void> {
+  const { io } = context;
+  const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = options;
+  const emulator = await startEmulator({
+    ...rest,
+    users,
+    deniedUsers,
+    faults,
+    log: (line) => context.note(line),
+  }).catch((error: NodeJS.ErrnoException) => {
+    const reason =
+      error.code === undefined
+        ? error.message
+        : `cannot listen on ${options.host}:${options.port}: ${error.code}`;
+    const hint =
+      error.code === 'EADDRINUSE' ? 'choose another one, or: imgctl emulator --port 0' : undefined;
+    throw new ImgctlError('usage', reason, { hint, cause: error });
+  });
+  try {
+    await context.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
+    await new Promise<void>((resolve) => {
+      if (io.signal.aborted) resolve();
+      io.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  } finally {
+    await emulator.close();
+  }
+}
+
+function addUser(text: string, previous: User[] = []): User[] {
+  const at = text.indexOf(':');
+  if (at > 0 && at < text.length - 1)
+    return [...previous, { name: text.slice(0, at), password: text.slice(at + 1) }];
+  throw new ImgctlError('usage', 'a user of the emulator is given as name:password', {
+    hint: 'such as --user alice:secret',
+  });
+}
+
+function addFault(text: string, previous: Fault[] = []): Fault[] {
+  try {
+    return [...previous, parseFault(text)];
+  } catch (error) {
+    throw new ImgctlError('usage', (error as Error).message, {
+      hint: 'see: imgctl emulator --help',
+    });
+  }
+}

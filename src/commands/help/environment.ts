@@ -1,0 +1,34 @@
+// The text of `imgctl help environment`.
+
+export const ENVIRONMENT_HELP = `Environment: a flag beats a variable, a variable beats the profile. An empty
+variable counts as unset.
+
+  IMGCTL_PROFILE            settings and token of that name
+  IMGCTL_BASE_URL           the service
+  IMGCTL_USERNAME           user name for token requests
+  IMGCTL_PASSWORD           the password
+  IMGCTL_PASSWORD_FILE      a file whose first line is the password
+  IMGCTL_PASSWORD_COMMAND   a command whose first output line is the password
+  IMGCTL_TOKEN              an access token, used as it is: never cached, never
+                            renewed
+  IMGCTL_OUTPUT             table, json, ndjson, yaml, csv or tsv
+  IMGCTL_TIMEOUT            time for each request, such as 30s
+  IMGCTL_DEBUG              1 traces requests on stderr, without secrets
+  IMGCTL_CONFIG_DIR         where settings, tokens and history are kept
+
+  XDG_CONFIG_HOME           else settings and tokens are in imgctl/ below it
+                            (~/.config)
+  XDG_STATE_HOME            and the history of sync requests in imgctl/ below
+                            this one (~/.local/state)
+
+  HTTPS_PROXY, HTTP_PROXY   a proxy, http://user:password@host:port; this
+                            machine itself is always reached directly
+  NO_PROXY                  hosts and domains that are reached directly, or *
+  NODE_EXTRA_CA_CERTS       further trusted certificates (see also: imgctl
+                            config set ca-file)
+  NO_COLOR, FORCE_COLOR     colour off, colour on
+
+The password is looked for in this order, whenever a token is needed and none
+is valid: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command. Only
+"imgctl login" asks for it on a terminal. No secret is ever taken from a flag.
+`;

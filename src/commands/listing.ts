@@ -1,0 +1,151 @@
+// What images list and my-images share: their options, the query, and how the result is shown.
+
+import { type Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import {
+  createListWriter,
+  defaultTimeStyle,
+  type Format,
+  type ListWriter,
+  type Row,
+} from '../output/index.ts';
+import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
+import { planQuery, type QueryPlan } from '../query/plan.ts';
+import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-style.ts';
+import { choose } from '../query/usage.ts';
+import type { SettingKey } from '../session/settings.ts';
+
+/** Options of a listing, as commander hands them over. */
+export interface ListingOptions extends ViewOptions {
+  filter?: string[];
+  sort?: string[];
+  limit?: number;
+  failEmpty?: boolean;
+  meta?: boolean;
+}
+
+/** Options of everything that shows images. */
+export interface ViewOptions {
+  columns?: string;
+  header?: boolean;
+  time?: string;
+}
+
+export function addListingOptions(command: Command): void {
+  command
+    .option(
+      '-f, --filter <field,op,value>',
+      'eq ne lt le gt ge like in; repeatable, all must hold',
+      append,
+    )
+    .option(
+      '-s, --sort <field,direction>',
+      'asc or desc; repeatable, most significant first',
+      append,
+    )
+    .addOption(new Option('--limit <n>', 'at most n images').argParser(counter('--limit', 1)))
+    .option('--fail-empty', 'exit 5 when nothing matches')
+    .option('--meta', 'json and yaml: {"data": [...], "meta": {...}}');
+  addViewOptions(command);
+}
+
+export function addViewOptions(command: Command): void {
+  command
+    .option('--columns <a,b>', `fields to show, in this order, or all: ${FIELDS.join(', ')}`)
+    .option('--no-header', 'tables, csv and tsv without the header line')
+    .option('--time <style>', `time stamps: ${TIME_STYLES.join(', ')}`);
+}
+
+function append(value: string, previous: string[] = []): string[] {
+  return [...previous, value];
+}
+
+/** Reads a whole number for an option. */
+export function counter(option: string, least: number, most = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most)
+      return Number(text);
+    const range =
+      most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new ImgctlError('usage', `${option} cannot be: ${text}`, {
+      hint: `a whole number ${range}`,
+    });
+  };
+}
+
+/** The query of the command line. @throws ImgctlError usage */
+export function readQuery(
+  context: Context,
+  words: readonly string[],
+  options: ListingOptions,
+): QueryPlan {
+  const { filter = [], sort = [] } = options;
+  return planQuery({ words, filters: filter, sorts: sort }, { now: context.io.now() });
+}
+
+export interface ImageView {
+  readonly columns: readonly Field[];
+  /** Nobody chose columns: formats that can hold every field do. */
+  readonly allFields: boolean;
+  readonly times: { fields: readonly string[]; format(text: string): string } | undefined;
+}
+
+/** Columns and time stamps by options, settings, and what is usual for the command. */
+export function readView(
+  context: Context,
+  options: ViewOptions,
+  usual: { readonly columns: readonly Field[]; readonly setting: SettingKey | undefined },
+): ImageView {
+  const chosen = options.columns;
+  const setting = usual.setting === undefined ? undefined : context.settings.text(usual.setting);
+  const style = readTimeStyle(context, options, context.format);
+  const { now } = context.io;
+  return {
+    columns:
+      chosen !== undefined
+        ? readColumns(chosen, '--columns')
+        : setting !== undefined
+          ? readColumns(setting, `setting ${usual.setting}`)
+          : usual.columns,
+    allFields: chosen === undefined,
+    times:
+      style === 'wire'
+        ? undefined
+        : {
+            fields: FIELDS.filter((field) => kindOf(field) === 'time'),
+            format: (text) => formatTimestamp(text, style, { now: now() }),
+          },
+  };
+}
+
+/** @throws ImgctlError usage: a column that is no field */
+export function readColumns(text: string, where: string): readonly Field[] {
+  if (text.trim().toLowerCase() === 'all') return FIELDS;
+  return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
+}
+
+function readTimeStyle(context: Context, options: ViewOptions, format: Format): TimeStyle {
+  const text = options.time ?? context.settings.text('time') ?? defaultTimeStyle(format);
+  return choose(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
+}
+
+export function openWriter(
+  context: Context,
+  view: ImageView,
+  options: ViewOptions,
+): ListWriter<Row> {
+  return createListWriter({ ...sinkOptions(context), ...view, header: options.header !== false });
+}
+
+/** Where and how a command prints its data. */
+export function sinkOptions(context: Context) {
+  const { io, terminal, format, quiet } = context;
+  return { sink: io.stdout, terminal, format, quiet };
+}
+
+/** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */
+export function reportEmpty(context: Context, options: ListingOptions, message: string): void {
+  if (options.failEmpty) throw new ImgctlError('empty', message);
+  if (context.format === 'table') context.note(message);
+}

@@ -1,0 +1,53 @@
+// imgctl whoami: profile, service, user, and whether there is a valid token.
+
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { writeRecord } from '../output/index.ts';
+import { describeDuration } from '../session/duration.ts';
+import { loginCommand, type Session } from '../session/session.ts';
+import { looksValid } from '../session/token-cache.ts';
+import { sinkOptions } from './listing.ts';
+
+export function define(command: Command, context: Context): void {
+  command
+    .option('--check', 'prove the token against the service')
+    .addHelpText('after', EXAMPLES)
+    .action((options: { check?: boolean }) => whoami(context, options));
+}
+
+const EXAMPLES = `
+Exits with 4 where there is no valid token.
+
+Examples:
+  $ imgctl whoami
+  $ imgctl whoami --check --json
+`;
+
+async function whoami(context: Context, options: { check?: boolean }): Promise<void> {
+  const session = await context.session();
+  if (options.check) await session.client.serviceRoot();
+  const { state, expiresAt } = tokenState(context, session);
+  const record = {
+    profile: session.account.profile,
+    base_url: session.baseUrl,
+    username: session.account.username || null,
+    token: options.check ? 'valid' : state,
+    expires_on:
+      expiresAt === undefined ? null : new Date(expiresAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+    expires_in: expiresAt === undefined ? null : describeDuration(expiresAt - context.io.now()),
+  };
+  await writeRecord({ ...sinkOptions(context), idField: 'username' }, record);
+  if (options.check || state === 'valid' || state === 'from IMGCTL_TOKEN') return;
+  throw new ImgctlError('not-logged-in', `there is no valid token: ${state}`, {
+    hint: `run: ${loginCommand(session.account.profile)}`,
+  });
+}
+
+function tokenState(context: Context, session: Session): { state: string; expiresAt?: number } {
+  if (session.tokens === undefined) return { state: 'from IMGCTL_TOKEN' };
+  const token = session.cache.read();
+  if (token === undefined) return { state: 'none' };
+  const state = looksValid(token, context.io.now()) ? 'valid' : 'expired';
+  return { state, expiresAt: token.expiresAt };
+}
