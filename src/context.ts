@@ -1,5 +1,6 @@
 // One run of the program: its options, settings and session, opened when first asked for.
 
+import type { Command } from 'commander';
 import { version } from '../package.json';
 import { type ErrorFormat, formatNotice, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -35,8 +36,16 @@ export class Context {
   #session: Promise<Session> | undefined;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(io: Io) {
+  /** Another command line with another Io, for the demo. */
+  readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
+  /** Set by the program: a command by its words, complete with options. @throws ImgctlError usage */
+  findCommand: (words: readonly string[]) => Promise<Command> = async () => {
+    throw new Error('the program has not been built');
+  };
+
+  constructor(io: Io, rerun: Context['rerun']) {
     this.io = io;
+    this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.platform);
   }
 

@@ -7,7 +7,7 @@ import { execute } from './program.ts';
 
 /** Runs the command line (without node and script). Everything it writes is written when it resolves. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const context = new Context(io);
+  const context = new Context(io, run);
   let exitCode = 0;
   try {
     await execute(argv, context);

@@ -115,7 +115,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
 }
 
 /** The program with every command named, each still without the options that its own file adds. */
-export function buildProgram(context: Context): Command {
+function buildProgram(context: Context): Command {
   const root = new Command('imgctl')
     .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
     .usage('<command> [options]')
@@ -131,7 +131,14 @@ export function buildProgram(context: Context): Command {
     })
     .addHelpText('after', ROOT_HELP);
   for (const option of globalOptions()) root.addOption(option);
-  addCommands(root, COMMANDS, context);
+  const loaders: Loaders = new Map();
+  const load = async (command: Command): Promise<void> => {
+    const loader = loaders.get(command);
+    loaders.delete(command);
+    (await loader?.())?.define(command, context);
+  };
+  addCommands(root, COMMANDS, loaders, load);
+  context.findCommand = (words) => findCommand(root, words, load);
   return root.action(() => root.outputHelp());
 }
 
@@ -157,8 +164,14 @@ function globalOptions(): Option[] {
   ];
 }
 
-function addCommands(parent: Command, specs: readonly CommandSpec[], context: Context): void {
-  const loaders = new Map<Command, CommandSpec['load']>();
+type Loaders = Map<Command, CommandSpec['load']>;
+
+function addCommands(
+  parent: Command,
+  specs: readonly CommandSpec[],
+  loaders: Loaders,
+  load: (command: Command) => Promise<void>,
+): void {
   for (const spec of specs) {
     const command = parent
       .command(spec.name)
@@ -166,39 +179,33 @@ function addCommands(parent: Command, specs: readonly CommandSpec[], context: Co
       .description(sentence(spec.summary));
     if (spec.alias !== undefined) command.alias(spec.alias);
     if (spec.subcommands) {
-      addCommands(command, spec.subcommands, context);
+      addCommands(command, spec.subcommands, loaders, load);
       command.action(() => command.outputHelp());
     }
     loaders.set(command, spec.load);
   }
-  const load = async (command: Command): Promise<void> => {
-    const loader = loaders.get(command);
-    if (!loader) return;
-    loaders.set(command, undefined);
-    (await loader()).define(command, context);
-  };
   parent.hook('preSubcommand', (_parent, command) => load(command));
-  loadersOf.set(parent, load);
 }
-
-/** How to complete the direct subcommands of a command. */
-const loadersOf = new WeakMap<Command, (command: Command) => Promise<void>>();
 
 /**
  * The command by its words, complete with options.
  * @throws ImgctlError usage: there is none of that name
  */
-export async function findCommand(root: Command, words: readonly string[]): Promise<Command> {
+async function findCommand(
+  root: Command,
+  words: readonly string[],
+  load: (command: Command) => Promise<void>,
+): Promise<Command> {
   let command = root;
   for (const word of words) {
     const next = command.commands.find(
       (candidate) => candidate.name() === word || candidate.aliases().includes(word),
     );
-    if (!next)
-      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, {
-        hint: 'see: imgctl help',
-      });
-    await loadersOf.get(command)?.(next);
+    if (!next) {
+      const hint = 'see: imgctl help';
+      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, { hint });
+    }
+    await load(next);
     command = next;
   }
   return command;

@@ -27,7 +27,6 @@ async function demo(context: Context): Promise<void> {
   fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
   const emulator = await startEmulator({ uploads, syncDelay: 1_500 });
   try {
-    const { run } = await import('../main.ts');
     const env = {
       ...Object.fromEntries(
         Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_')),
@@ -37,7 +36,7 @@ async function demo(context: Context): Promise<void> {
     };
     const type = async (...words: string[]): Promise<void> => {
       await say(`$ imgctl ${words.join(' ')}`);
-      const exitCode = await run(words, { ...context.io, env });
+      const exitCode = await context.rerun(words, { ...context.io, env });
       if (exitCode !== 0)
         throw new ImgctlError('failed', `the demo ended at: imgctl ${words.join(' ')}`);
       await say('');

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { findCommand } from '../program.ts';
 
 const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
   filters: async () => (await import('./help/filters.ts')).FILTERS_HELP,
@@ -19,8 +18,8 @@ export function define(command: Command, context: Context): void {
       const [topic = ''] = words;
       if (words.length === 1 && Object.hasOwn(TOPICS, topic)) {
         await context.print((await TOPICS[topic]?.()) ?? '');
-      } else if (command.parent) {
-        (await findCommand(command.parent, words)).outputHelp();
+      } else {
+        (await context.findCommand(words)).outputHelp();
       }
     });
 }
