@@ -1,7 +1,7 @@
 // What an answer means: its JSON, or the error that its status and body stand for.
 
 import { ImgctlError } from '../errors.ts';
-import { rateLimitReset, requestedWait } from './retry.ts';
+import { requestedWait } from './retry.ts';
 import type { Answer } from './transport.ts';
 
 /** An answer and what it answers, for messages. */
@@ -47,7 +47,7 @@ export function shapeError(received: Received, what: string): ImgctlError {
   );
 }
 
-function parseJson(body: Buffer): { value: unknown } | undefined {
+export function parseJson(body: Buffer): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(body.toString('utf8').replace(/^\ufeff/, '')) };
   } catch {
@@ -76,11 +76,16 @@ export function serviceMessage(body: Buffer): string | undefined {
   return undefined;
 }
 
+/** What a failure without a message says: the start of its body on one line, unless it is a web page. */
+function bodyExcerpt(body: Buffer): string {
+  const text = body.subarray(0, 2_000).toString('utf8').replace(/\s+/g, ' ').trim();
+  return text.startsWith('<') ? 'with HTML instead of JSON' : text.slice(0, 200);
+}
+
 /** The error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(received: Received): ImgctlError {
   const { status } = received;
-  const said =
-    serviceMessage(received.body) ?? (received.body.length > 0 ? bodyKind(received) : '');
+  const said = serviceMessage(received.body) ?? bodyExcerpt(received.body);
   const message = `${described(received)}: ${status}${said === '' ? '' : `, ${said}`}`;
   if (status >= 300 && status < 400) return redirectError(received);
   if (status === 401) return unauthorized(received);
@@ -135,16 +140,15 @@ function redirectError(received: Received): ImgctlError {
 export function rateLimited(received: Received): ImgctlError {
   const { headers, receivedAt } = received;
   const wait = requestedWait(headers, 429, receivedAt);
-  const until = wait === undefined ? rateLimitReset(headers, receivedAt) : receivedAt + wait;
-  const when = until === undefined ? 'later' : `after ${timeOf(until)}`;
+  const when = wait === undefined ? 'later' : `after ${timeOf(receivedAt + wait)}`;
   return new ImgctlError('rate-limited', `${described(received)}: too many requests`, {
     hint: `try again ${when}`,
     status: 429,
   });
 }
 
-/** UTC to the second; a time beyond what a Date holds is as good as never. */
+/** UTC, the next full second; a time beyond what a Date holds is as good as never. */
 export function timeOf(milliseconds: number): string {
-  const date = new Date(Math.min(milliseconds, 8.64e15));
+  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, 8.64e15));
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

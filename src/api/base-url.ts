@@ -12,7 +12,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean): URL {
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError(
       'config',
-      `base URL is not an http or https URL: ${withoutUserInfo(text)}`,
+      `base URL is not an http or https URL: ${afterUserInfo(text)}`,
       {
         hint: 'give it as in https://images.example.com',
       },
@@ -24,7 +24,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean): URL {
     });
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new ImgctlError('config', `base URL must not hold a query or fragment: ${text}`, {
+    throw new ImgctlError('config', 'base URL must not hold a query or fragment', {
       hint: `use ${url.origin}${url.pathname}`,
     });
   }
@@ -43,12 +43,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean): URL {
 
 /** Whether the host name (as a URL holds it) is this machine. */
 export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(\.\d{1,3}){3}$/.test(hostname)
-  );
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** The base URL as text, as messages and caches hold it. */
@@ -65,13 +60,9 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;
     if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
       return url;
-    throw new ImgctlError(
-      'usage',
-      `not a URL of ${baseUrl.origin}: ${withoutUserInfo(pathOrUrl)}`,
-      {
-        hint: 'credentials go to the base URL alone; give a path such as /v2/image',
-      },
-    );
+    throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${afterUserInfo(pathOrUrl)}`, {
+      hint: 'credentials go to the base URL alone; give a path such as /v2/image',
+    });
   }
   const url = new URL(baseUrl);
   const [, path = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
@@ -79,11 +70,15 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   url.pathname = `${prefix}/${path.replace(/^\/+/, '')}`;
   url.search = query;
   if (prefix !== '' && !url.pathname.startsWith(`${prefix}/`)) {
-    throw new ImgctlError('usage', `the path leaves the base URL: ${path}`);
+    throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
+      hint: `give a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
+    });
   }
   return url;
 }
 
-function withoutUserInfo(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//');
+/** Text that is no proper URL may hold a password in any place before an `@`. */
+function afterUserInfo(text: string): string {
+  const at = text.lastIndexOf('@');
+  return at < 0 ? text : `…${text.slice(at)}`;
 }

@@ -28,7 +28,9 @@ export interface Connector {
 
 export function createConnector(options: ConnectOptions): Connector {
   const sockets = new Set<net.Socket>();
+  let closed = false;
   const track = <Socket extends net.Socket>(socket: Socket): Socket => {
+    if (closed) socket.destroy();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     return socket;
@@ -56,6 +58,7 @@ export function createConnector(options: ConnectOptions): Connector {
       );
     },
     close() {
+      closed = true;
       for (const socket of sockets) socket.destroy();
     },
   };

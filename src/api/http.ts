@@ -3,8 +3,9 @@
 import { ImgctlError } from '../errors.ts';
 import { type Received, rateLimited, statusError } from './answers.ts';
 import { resolveUrl } from './base-url.ts';
+import { NoAnswer } from './network-errors.ts';
 import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
-import { createTransport, NoAnswer } from './transport.ts';
+import { createTransport } from './transport.ts';
 
 /** Where access tokens come from; the disk, the lock and the password are behind it. */
 export interface TokenSource {
@@ -64,7 +65,8 @@ export interface Http {
    * GET, HEAD and OPTIONS are repeated after a passing failure; everything else is sent once, unless
    * it surely had no effect.
    * @throws ImgctlError unreachable, tls, timeout, proxy, token-refused, not-permitted, rate-limited,
-   *   outcome-unknown (what is not safe to repeat was sent, and no answer came)
+   *   outcome-unknown (what is not safe to repeat was sent, and no usable answer came),
+   *   bad-answer (too large, or not to be decoded)
    */
   send(request: Request): Promise<Received>;
   close(): Promise<void>;
@@ -159,11 +161,13 @@ export function createHttp(options: HttpOptions): Http {
     return received;
   };
 
-  /** @throws what is not about the token: it would be refused with another one too */
+  /**
+   * Any other reason is about the token, which as a Basic user name may well be called a wrong password.
+   * @throws not-permitted: another token would be refused too
+   */
   const tokenRefusal = (received: Received): ImgctlError => {
-    const error = statusError(received);
-    if (error.code !== 'token-refused') throw error;
-    const { message, status } = error;
+    const { code, message, status } = statusError(received);
+    if (code === 'not-permitted') throw statusError(received);
     return new ImgctlError('token-refused', message, { status, hint: options.tokens.remedy });
   };
 
@@ -177,7 +181,7 @@ function basic(username: string, password: string): string {
 function outcomeUnknown(request: Request, url: URL, cause: NoAnswer): ImgctlError {
   return new ImgctlError(
     'outcome-unknown',
-    `${request.method} ${url.origin}${url.pathname} was sent, but no answer came: ${cause.message}`,
+    `${request.method} ${url.origin}${url.pathname} was sent, but no usable answer came: ${cause.message}`,
     { hint: 'it may have had its effect; check before you send it again', cause },
   );
 }

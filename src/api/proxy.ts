@@ -1,7 +1,7 @@
 // HTTP proxies: which one applies (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and a tunnel through it.
 
 import http from 'node:http';
-import type net from 'node:net';
+import net from 'node:net';
 import { ImgctlError } from '../errors.ts';
 import { isLoopback } from './base-url.ts';
 import { ConnectionClosed } from './connect.ts';
@@ -31,8 +31,10 @@ function bypasses(url: URL, noProxy: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return noProxy.split(/[\s,]+/).some((entry) => {
     if (entry === '*') return true;
-    const [, name = '', entryPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-    const bare = name.replace(/^\[|\]$/g, '');
+    const [, name = '', entryPort] = net.isIPv6(entry)
+      ? [entry, entry]
+      : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
+    const bare = name.replace(/^\[|\]$/g, '').toLowerCase();
     if (bare === '' || (entryPort !== undefined && entryPort !== port)) return false;
     return host === bare || host.endsWith(`.${bare}`);
   });
@@ -51,7 +53,7 @@ export function openTunnel(
   const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const headers: Record<string, string> = { host: target };
   if (proxy.username !== '') {
-    const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+    const pair = `${decoded(proxy.username)}:${decoded(proxy.password)}`;
     headers['proxy-authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
   return new Promise((resolve, reject) => {
@@ -81,6 +83,15 @@ export function openTunnel(
     request.once('close', () => reject(new ConnectionClosed()));
     request.end();
   });
+}
+
+/** A password with a bare `%` is no valid escape, but surely meant as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function refusal(proxy: URL, target: string, status: number): ImgctlError {

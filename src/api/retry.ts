@@ -19,25 +19,26 @@ export function backoff(attempt: number, random: number): number {
 
 /**
  * Milliseconds that the answer asks to wait: Retry-After (seconds or a date), else, where the limit is
- * used up, X-RateLimit-Reset (a time in epoch seconds or milliseconds, or seconds from now).
- * undefined where it does not say, or says nonsense.
+ * used up, X-RateLimit-Reset. undefined where it does not say, or says nonsense.
+ * `now`, when the answer came, in milliseconds since the epoch.
  */
 export function requestedWait(
   headers: Readonly<Record<string, string>>,
   status: number,
   now: number,
 ): number | undefined {
-  const retryAfter = headers['retry-after']?.trim();
-  if (retryAfter !== undefined) {
-    if (/^\d+(\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
-    const date = /^[A-Za-z]{3},? /.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
-    if (!Number.isNaN(date)) return Math.max(0, date - now);
-  }
+  const retryAfter = headers['retry-after']?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
+  const date = httpDate(retryAfter);
+  if (date !== undefined) return Math.max(0, date - serverTime(headers, now));
   const reset = rateLimitReset(headers, now);
   return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
 }
 
-/** X-RateLimit-Reset as milliseconds since the epoch; its unit is told by its size. */
+/**
+ * X-RateLimit-Reset (epoch seconds, epoch milliseconds or seconds from now, told by its size) as
+ * milliseconds since the epoch by this machine's clock.
+ */
 export function rateLimitReset(
   headers: Readonly<Record<string, string>>,
   now: number,
@@ -45,7 +46,18 @@ export function rateLimitReset(
   const text = headers['x-ratelimit-reset']?.trim();
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const value = Number(text);
-  if (value >= 1e11) return value;
-  if (value >= 1e8) return value * 1000;
-  return now + value * 1000;
+  if (value < 1e8) return now + value * 1000;
+  return (value < 1e11 ? value * 1000 : value) - serverTime(headers, now) + now;
+}
+
+/** The two clocks may be far apart; the Date header tells what the service's shows. */
+function serverTime(headers: Readonly<Record<string, string>>, now: number): number {
+  return httpDate(headers.date ?? '') ?? now;
+}
+
+/** A date in any of HTTP's three shapes, all of them GMT, in milliseconds since the epoch. */
+function httpDate(text: string): number | undefined {
+  if (!/^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text)) return undefined;
+  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : date;
 }

@@ -1,6 +1,14 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md; their bodies as service-notes.md has them.
 
-import { isObject, type JsonObject, readJson, serviceMessage, shapeError } from './answers.ts';
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+  readJson,
+  serviceMessage,
+  shapeError,
+  statusError,
+} from './answers.ts';
 import type { Http } from './http.ts';
 
 /** A submitted sync. `id` is undefined where the answer holds none in any known place. */
@@ -35,9 +43,10 @@ export interface SyncRequest {
  */
 export async function submitSync(http: Http): Promise<SubmittedSync> {
   const received = await http.send({ method: 'PATCH', path: '/v2/user/image/vm' });
+  if (received.status < 200 || received.status > 299) throw statusError(received);
   // What is not JSON may still have taken effect: the caller must hear that, not a complaint about the body.
-  const isSuccess = received.status >= 200 && received.status < 300;
-  const response = isSuccess ? jsonOrText(received.body) : readJson(received);
+  const parsed = parseJson(received.body);
+  const response = parsed ? parsed.value : received.body.toString('utf8').slice(0, 2_000);
   const record = isObject(response) ? response : {};
   return {
     id: requestId(record) ?? idOfUrl(received.headers.location),
@@ -60,13 +69,15 @@ export async function getSyncRequest(http: Http, id: number | string): Promise<S
   if (!isObject(response)) throw shapeError(received, 'it is not a sync request');
   const record = isObject(response.data) ? response.data : response;
   const status = word(record.status);
+  const state = syncState(status);
+  const reason = state === 'failed' ? word(record.message) : undefined;
   return {
     id: identifier(record.id) ?? id,
     status,
-    state: syncState(status),
+    state,
     added: countOrNames(record.added),
     deleted: countOrNames(record.deleted),
-    errors: messages(record, 'errors'),
+    errors: [...messages(record, 'errors'), ...(reason === undefined ? [] : [reason])],
     warnings: messages(record, 'warnings'),
     createdOn: word(record.created_on) ?? null,
     updatedOn: word(record.updated_on) ?? null,
@@ -106,7 +117,7 @@ function requestOf(record: JsonObject): JsonObject {
   for (const candidate of [record.request, data.request, record.data]) {
     if (isObject(candidate)) return candidate;
   }
-  return {};
+  return record;
 }
 
 /** The id of a submit's answer, from the places where services are known to put it. */
@@ -122,10 +133,11 @@ function requestId(record: JsonObject): number | string | undefined {
   return idOfUrl(Array.isArray(links) ? links[0] : links);
 }
 
+/** The last path segment, where it can be an id: one without a digit names the list of all requests. */
 function idOfUrl(url: unknown): number | string | undefined {
-  if (typeof url !== 'string') return undefined;
-  const segment = /([^/?#]+)\/?(?:[?#].*)?$/.exec(url)?.[1];
-  return identifier(segment);
+  if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
+  const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
+  return /\d/.test(segment) ? identifier(segment) : undefined;
 }
 
 /** An id that can stand in a path: a whole number, or a short word such as a UUID. */
@@ -148,15 +160,8 @@ function countOrNames(value: unknown): number | readonly unknown[] | null {
 function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] {
   const holder = isObject(record.message) ? record.message : record;
   const list = holder[kind];
-  const items = Array.isArray(list) ? list : list === undefined || list === null ? [] : [list];
-  return items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
-}
-
-function jsonOrText(body: Buffer): unknown {
-  const text = body.toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text.slice(0, 2_000);
-  }
+  const items: unknown[] = Array.isArray(list) ? list : [list];
+  return items
+    .filter((item) => item !== undefined && item !== null && item !== '')
+    .map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }

@@ -1,6 +1,6 @@
 // The token request, section 4.1 of service-api.md.
 
-import { isObject, type Received, rateLimited, readJson, shapeError } from './answers.ts';
+import { isObject, rateLimited, readJson, shapeError } from './answers.ts';
 import type { Http } from './http.ts';
 import { rateLimitReset } from './retry.ts';
 import type { TokenRecord } from './types.ts';
@@ -16,11 +16,11 @@ export interface IssuedToken {
 export interface TokenLimit {
   /** Token requests left in this window. */
   readonly remaining: number | undefined;
-  /** When the window ends, milliseconds since the epoch. */
+  /** When the window ends, milliseconds since the epoch by this machine's clock. */
   readonly resetsAt: number | undefined;
 }
 
-/** One token request is never longer than this: a day, where the service gives no lifetime. */
+/** A day, section 5; for an answer that gives no lifetime. */
 const DEFAULT_LIFETIME_SECONDS = 86_400;
 
 /**
@@ -52,17 +52,9 @@ export async function requestToken(
     receivedAt: received.receivedAt,
     limit: {
       remaining: wholeNumber(received.headers['x-ratelimit-remaining']),
-      resetsAt: localReset(received),
+      resetsAt: rateLimitReset(received.headers, received.receivedAt),
     },
   };
-}
-
-/** The reset by this machine's clock: the service's own may be far off, its Date header tells how far. */
-function localReset(received: Received): number | undefined {
-  const { headers, receivedAt } = received;
-  const serverTime = Date.parse(headers.date ?? '');
-  const reset = rateLimitReset(headers, Number.isNaN(serverTime) ? receivedAt : serverTime);
-  return reset === undefined || Number.isNaN(serverTime) ? reset : receivedAt + reset - serverTime;
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

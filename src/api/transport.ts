@@ -1,8 +1,8 @@
 // One exchange with the service: a request out, its whole answer back, within a deadline and a size.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { ImgctlError } from '../errors.ts';
 import { type ConnectOptions, createConnector } from './connect.ts';
+import { networkError, timeoutError, tooLarge, undecodable } from './network-errors.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -23,23 +23,6 @@ export interface Answer {
   readonly wireBytes: number;
 }
 
-/** A request that got no answer. `sent` tells whether it may have had an effect. */
-export class NoAnswer extends ImgctlError {
-  readonly sent: boolean;
-  /** Worth another try: the network failed, not the configuration. */
-  readonly transient: boolean;
-
-  constructor(error: ImgctlError, sent: boolean, transient: boolean) {
-    super(error.code, error.message, {
-      hint: error.hint,
-      status: error.status,
-      cause: error.cause,
-    });
-    this.sent = sent;
-    this.transient = transient;
-  }
-}
-
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
   /** Connections at a time. */
@@ -49,7 +32,7 @@ export interface TransportOptions extends ConnectOptions {
 }
 
 export interface Transport {
-  /** @throws NoAnswer; the signal's reason when it aborts; ImgctlError bad-answer when it is too large */
+  /** @throws NoAnswer; the signal's reason when it aborts */
   exchange(request: Exchange): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -117,7 +100,7 @@ function exchange(pool: Pool, options: TransportOptions, request: Exchange): Pro
         },
         onResponseData(_controller, chunk) {
           wireBytes += chunk.length;
-          if (wireBytes > options.maxBytes) fail(tooLarge(request, options.maxBytes));
+          if (wireBytes > options.maxBytes) fail(tooLarge(request, status, options.maxBytes));
           else chunks.push(chunk);
         },
         onResponseEnd() {
@@ -126,15 +109,8 @@ function exchange(pool: Pool, options: TransportOptions, request: Exchange): Pro
             (error: NodeJS.ErrnoException) =>
               fail(
                 error.code === 'ERR_BUFFER_TOO_LARGE'
-                  ? tooLarge(request, options.maxBytes)
-                  : new ImgctlError(
-                      'bad-answer',
-                      `cannot decode the answer of ${url.origin}${url.pathname}`,
-                      {
-                        status,
-                        cause: error,
-                      },
-                    ),
+                  ? tooLarge(request, status, options.maxBytes)
+                  : undecodable(request, status, error),
               ),
           );
         },
@@ -154,72 +130,12 @@ function flatten(raw: Record<string, string | string[] | undefined>): Record<str
   return headers;
 }
 
-async function decode(body: Buffer, encoding: string | undefined, cap: number): Promise<Buffer> {
+async function decode(body: Buffer, named: string | undefined, cap: number): Promise<Buffer> {
+  const encoding = named?.trim().toLowerCase();
   if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
   const zlib = await import('node:zlib');
   const limit = { maxOutputLength: cap };
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.gunzipSync(body, limit);
   if (encoding === 'br') return zlib.brotliDecompressSync(body, limit);
   throw new Error(`unknown content encoding ${encoding}`);
-}
-
-function tooLarge(request: Exchange, cap: number): ImgctlError {
-  const { origin, pathname } = request.url;
-  return new ImgctlError(
-    'bad-answer',
-    `the answer of ${origin}${pathname} is larger than ${cap / 2 ** 20} MiB`,
-    { hint: 'ask for less with --per-page' },
-  );
-}
-
-function timeoutError(request: Exchange, sent: boolean): NoAnswer {
-  const { origin, pathname } = request.url;
-  const error = new ImgctlError(
-    'timeout',
-    `${request.method} ${origin}${pathname}: no complete answer within ${request.timeout / 1000} s`,
-    { hint: 'give it longer with --timeout 60s, or check the base URL: imgctl config list' },
-  );
-  return new NoAnswer(error, sent, false);
-}
-
-const CERTIFICATE =
-  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
-const REFUSALS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
-  ETIMEDOUT: 'the connection timed out',
-};
-
-/** The cause is kept for --debug; a message from the network is never shown as it is. */
-function networkError(request: Exchange, thrown: Error, sent: boolean): Error {
-  if (thrown instanceof ImgctlError)
-    return thrown.code === 'proxy' ? new NoAnswer(thrown, false, false) : thrown;
-  const code = (thrown as NodeJS.ErrnoException).code ?? '';
-  const { origin, host } = request.url;
-  if (CERTIFICATE.test(code)) {
-    const error = new ImgctlError('tls', `no trusted TLS connection to ${host}: ${code}`, {
-      hint: 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem',
-      cause: thrown,
-    });
-    return new NoAnswer(error, sent, false);
-  }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const error = new ImgctlError('bad-answer', `${origin} does not answer in HTTP: ${code}`, {
-      hint: 'check the base URL and its port: imgctl config list',
-      cause: thrown,
-    });
-    return new NoAnswer(error, sent, false);
-  }
-  const reason = REFUSALS[code] ?? (code || 'the connection failed');
-  const error = new ImgctlError('unreachable', `cannot reach ${origin}: ${reason}`, {
-    hint: 'check the base URL and the network: imgctl config list',
-    cause: thrown,
-  });
-  return new NoAnswer(error, sent, code !== 'ENOTFOUND');
 }

@@ -1,0 +1,99 @@
+// What it means that a request got no usable answer: the network's error codes in words.
+
+import { ImgctlError } from '../errors.ts';
+import type { Exchange } from './transport.ts';
+
+/** A request that got no usable answer. `sent` tells whether it may have had an effect. */
+export class NoAnswer extends ImgctlError {
+  readonly sent: boolean;
+  /** Worth another try: the network failed, not the configuration. */
+  readonly transient: boolean;
+
+  constructor(error: ImgctlError, sent: boolean, transient: boolean) {
+    super(error.code, error.message, {
+      hint: error.hint,
+      status: error.status,
+      cause: error.cause,
+    });
+    this.sent = sent;
+    this.transient = transient;
+  }
+}
+
+const CERTIFICATE =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+const REFUSALS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+};
+const LASTING = new Set(['ENOTFOUND', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+
+/** The cause is kept for --debug; a message from the network is never shown as it is. */
+export function networkError({ url }: Exchange, thrown: Error, sent: boolean): NoAnswer {
+  // A proxy that refused: asking it again would lead nowhere.
+  if (thrown instanceof ImgctlError) return new NoAnswer(thrown, sent, false);
+  const code = (thrown as NodeJS.ErrnoException).code ?? '';
+  if (code === 'UND_ERR_INVALID_ARG') {
+    const error = new ImgctlError('usage', `cannot be sent as HTTP: ${thrown.message}`, {
+      hint: 'check the method, the path and the token for characters that do not belong there',
+      cause: thrown,
+    });
+    return new NoAnswer(error, sent, false);
+  }
+  if (CERTIFICATE.test(code)) {
+    const error = new ImgctlError('tls', `no trusted TLS connection to ${url.host}: ${code}`, {
+      hint: 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem',
+      cause: thrown,
+    });
+    return new NoAnswer(error, sent, false);
+  }
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const error = new ImgctlError('bad-answer', `${url.origin} does not answer in HTTP: ${code}`, {
+      hint: 'check the base URL and its port: imgctl config list',
+      cause: thrown,
+    });
+    return new NoAnswer(error, sent, false);
+  }
+  const reason = REFUSALS[code] ?? (code || 'the connection failed');
+  const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reason}`, {
+    hint: 'check the base URL and the network: imgctl config list',
+    cause: thrown,
+  });
+  return new NoAnswer(error, sent, !LASTING.has(code));
+}
+
+export function timeoutError(request: Exchange, sent: boolean): NoAnswer {
+  const { method, url, timeout } = request;
+  const error = new ImgctlError(
+    'timeout',
+    `${method} ${url.origin}${url.pathname}: no complete answer within ${timeout / 1000} s`,
+    { hint: 'give it longer with --timeout 60s, or check the base URL: imgctl config list' },
+  );
+  return new NoAnswer(error, sent, false);
+}
+
+/** `cap` in bytes. */
+export function tooLarge({ url }: Exchange, status: number, cap: number): NoAnswer {
+  const error = new ImgctlError(
+    'bad-answer',
+    `the answer of ${url.origin}${url.pathname} is larger than ${cap / 2 ** 20} MiB`,
+    { hint: 'ask for less with --per-page', status },
+  );
+  return new NoAnswer(error, true, false);
+}
+
+export function undecodable({ url }: Exchange, status: number, cause: Error): NoAnswer {
+  const error = new ImgctlError(
+    'bad-answer',
+    `cannot decode the answer of ${url.origin}${url.pathname}`,
+    { hint: 'check that the base URL is the service: imgctl config list', status, cause },
+  );
+  return new NoAnswer(error, true, false);
+}
