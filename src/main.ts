@@ -26,6 +26,4 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 /** The entry of the built program. */
 export async function main(process: NodeJS.Process): Promise<void> {
   process.exitCode = await run(process.argv.slice(2), processIo(process));
-  // Only a stdin that a prompt opened can still hold the process; all output is out by now.
-  if (process.exitCode !== 0 || process.stdin.isTTY) process.stdin.unref();
 }

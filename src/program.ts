@@ -109,7 +109,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
     if (!(thrown instanceof CommanderError)) throw thrown;
     // Even a failed parse has read the options that stood before, such as --json.
     context.useOptions(root.opts<GlobalOptions>());
-    if (thrown.exitCode !== 0) throw usageError(thrown);
+    if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') throw usageError(thrown);
   }
   await context.flush();
 }
@@ -125,7 +125,9 @@ function buildProgram(context: Context): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void context.print(text),
-      writeErr: () => {},
+      // A group without a command shows its help; complaints take the road of all other errors.
+      writeErr: (text) => void context.print(text),
+      outputError: () => {},
       getOutHelpWidth: () => Math.min(context.io.stdout.columns || 100, 100),
       getOutHasColors: () => false,
     })
@@ -139,7 +141,7 @@ function buildProgram(context: Context): Command {
   };
   addCommands(root, COMMANDS, loaders, load);
   context.findCommand = (words) => findCommand(root, words, load);
-  return root.action(() => root.outputHelp());
+  return root;
 }
 
 function globalOptions(): Option[] {
@@ -180,7 +182,6 @@ function addCommands(
     if (spec.alias !== undefined) command.alias(spec.alias);
     if (spec.subcommands) {
       addCommands(command, spec.subcommands, loaders, load);
-      command.action(() => command.outputHelp());
     }
     loaders.set(command, spec.load);
   }

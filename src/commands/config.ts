@@ -10,7 +10,7 @@ import { SETTING_KEYS, SETTINGS, type SettingKey } from '../session/settings.ts'
 import { readColumns, sinkOptions } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
-  command.addHelpText('after', EXAMPLES).action(() => command.outputHelp());
+  command.addHelpText('after', EXAMPLES);
   command
     .command('list')
     .description('Show every setting, its value and where that comes from.')
