@@ -1,5 +1,6 @@
 // Everything a run touches outside itself, as values: tests hand in their own, bin/imgctl.js the real ones.
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ImgctlError } from './errors.ts';
 
@@ -44,6 +45,8 @@ export interface Io {
 /** The process's own Io. A second SIGINT or SIGTERM ends it the hard way. */
 export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
+  // Each request under way listens; Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, abort.signal);
   process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
   process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'told to end')));
   return {

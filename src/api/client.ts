@@ -13,11 +13,15 @@ import {
 import { allImages, type PageOfAll, type PagingOptions } from './paging.ts';
 import { serviceRoot } from './service.ts';
 import { getSyncRequest, type SubmittedSync, type SyncRequest, submitSync } from './sync.ts';
-import { type IssuedToken, requestToken } from './token.ts';
+import { type IssuedToken, requestToken, type TokenLimit } from './token.ts';
 
 /** The service's operations, one method each; see the functions for what they send, return and throw. */
 export interface Client {
-  requestToken(username: string, password: string): Promise<IssuedToken>;
+  requestToken(
+    username: string,
+    password: string,
+    onLimit?: (limit: TokenLimit) => void,
+  ): Promise<IssuedToken>;
   serviceRoot(): Promise<unknown>;
   listImages(query: ImageQuery, page: number): Promise<ImagePage>;
   allImages(query: ImageQuery, options: PagingOptions): AsyncGenerator<PageOfAll, void, void>;
@@ -34,7 +38,7 @@ export interface Client {
 export function createClient(options: HttpOptions): Client {
   const http = createHttp(options);
   return {
-    requestToken: (username, password) => requestToken(http, username, password),
+    requestToken: (username, password, onLimit) => requestToken(http, username, password, onLimit),
     serviceRoot: () => serviceRoot(http),
     listImages: (query, page) => listImages(http, query, page),
     allImages: (query, paging) => allImages(http, query, paging),

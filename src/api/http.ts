@@ -135,7 +135,7 @@ export function createHttp(options: HttpOptions): Http {
     }
   };
 
-  let accepted: string | undefined;
+  const accepted = new Set<string>();
 
   const send = async (request: Request): Promise<Received> => {
     const url = resolveUrl(options.baseUrl, request.path);
@@ -149,14 +149,14 @@ export function createHttp(options: HttpOptions): Http {
     let received = await persist(request, url, authorize(token));
     if (received.status === 401) {
       const refusal = tokenRefusal(received);
-      const renewed = await options.tokens.renew(token, token === accepted);
+      const renewed = await options.tokens.renew(token, accepted.has(token));
       if (renewed === undefined) throw refusal;
       options.onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
       received = await persist(request, url, authorize(token));
       if (received.status === 401) throw tokenRefusal(received);
     }
-    accepted = token;
+    accepted.add(token);
     if (received.status === 429) throw rateLimited(received);
     return received;
   };

@@ -54,8 +54,9 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
     });
     return new NoAnswer(error, sent, false);
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const error = new ImgctlError('bad-answer', `${url.origin} does not answer in HTTP: ${code}`, {
+  if (thrown.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const why = code === '' ? '' : `: ${code}`;
+    const error = new ImgctlError('bad-answer', `${url.origin} does not answer in HTTP${why}`, {
       hint: 'check the base URL and its port: imgctl config list',
       cause: thrown,
     });

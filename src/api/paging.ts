@@ -26,6 +26,11 @@ export interface PageOfAll {
   readonly pass: number;
 }
 
+/** Readings of a list that keeps changing, before it is an error. */
+const MAX_PASSES = 3;
+/** Announced pages in a row that bring nothing new, before the rest is not asked for. */
+const MAX_IDLE_PAGES = 10;
+
 /**
  * Every page of GET /v2/image for a query, by page number: navigation URLs are only asked whether there
  * is more, so one that is foreign, wrong or loops leads nowhere. Elements are told apart by id (or URL).
@@ -43,12 +48,13 @@ export async function* allImages(
   let first = await listImages(http, query, 1);
   const budget = { left: 2 * Math.max(1, first.pages) + 10 - 1 };
   for (let pass = 1; ; pass += 1) {
-    const progress = { seen: new Set<unknown>(), total: first.total, shrank: false };
+    const seen = new Set<unknown>();
+    const progress: Progress = { seen, total: first.total, fault: undefined };
     let handedOn = 0;
     let pagesRead = 0;
     for await (const page of pagesOfPass(http, query, first, options, progress, budget)) {
       pagesRead += 1;
-      const fresh = page.elements.filter((element) => isNew(progress.seen, element));
+      const fresh = page.elements.filter((element) => isNew(seen, element));
       const elements =
         options.limit === undefined ? fresh : fresh.slice(0, options.limit - handedOn);
       handedOn += elements.length;
@@ -61,9 +67,9 @@ export async function* allImages(
       };
       if (handedOn === options.limit) return;
     }
-    if (progress.seen.size >= progress.total && !progress.shrank) return;
-    if (budget.left < Math.max(1, first.pages))
-      throw incomplete(progress.seen.size, progress.total);
+    const fault = faultOf(progress);
+    if (fault === undefined) return;
+    if (pass === MAX_PASSES || budget.left < Math.max(1, first.pages)) throw incomplete(fault);
     budget.left -= 1;
     first = await listImages(http, query, 1);
   }
@@ -73,11 +79,11 @@ interface Progress {
   readonly seen: ReadonlySet<unknown>;
   /** Elements that the newest page announced. */
   total: number;
-  /** A page announced fewer than one before: elements moved up, past what was already read. */
-  shrank: boolean;
+  /** Why elements may be missing, whatever their number. */
+  fault: string | undefined;
 }
 
-/** The pages of one reading, from its first on. */
+/** The pages of one reading, from its first on; it ends early where it has to be done anew. */
 async function* pagesOfPass(
   http: Http,
   query: ImageQuery,
@@ -86,7 +92,7 @@ async function* pagesOfPass(
   progress: Progress,
   budget: { left: number },
 ): AsyncGenerator<ImagePage, void, void> {
-  const wanted = options.limit === undefined ? Number.POSITIVE_INFINITY : options.limit;
+  const wanted = options.limit ?? Number.POSITIVE_INFINITY;
   const lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage));
   const giveUp = new AbortController();
   const scoped: Http = {
@@ -102,19 +108,29 @@ async function* pagesOfPass(
     next += 1;
     budget.left -= 1;
   };
+  let idlePages = 0;
   try {
     let page = first;
     for (;;) {
-      if (page.total < progress.total) progress.shrank = true;
+      if (page.total < progress.total) {
+        // Elements moved up, past what was already read.
+        progress.fault = 'it got shorter while it was read';
+        return;
+      }
       progress.total = page.total;
       while (next <= lastPage && underWay.length < options.concurrency && budget.left > 0)
         request();
       const before = progress.seen.size;
       yield page;
-      const stale = page.elements.length > 0 && progress.seen.size === before;
+      idlePages = progress.seen.size > before ? 0 : idlePages + 1;
+      if (idlePages > MAX_IDLE_PAGES) return;
       if (underWay.length === 0) {
         // Beyond the pages first announced: on as long as there is more and it is new.
-        if (!page.hasNext || stale || page.elements.length === 0 || budget.left <= 0) return;
+        if (!page.hasNext || idlePages > 0) return;
+        if (budget.left <= 0) {
+          progress.fault = 'its pages do not end';
+          return;
+        }
         request();
       }
       page = await (underWay.shift() as Promise<ImagePage>);
@@ -124,17 +140,21 @@ async function* pagesOfPass(
   }
 }
 
-function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
+/** Whether an element is seen for the first time: by its id, or by its URL where it is one. */
+export function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
   const key = typeof element === 'string' ? element : (element.id ?? element);
   if (seen.has(key)) return false;
   seen.add(key);
   return true;
 }
 
-function incomplete(got: number, total: number): ImgctlError {
-  return new ImgctlError(
-    'incomplete-list',
-    `the list is incomplete: the service announces ${total} images but sent ${got} different ones`,
-    { hint: 'it may be changing while it is read; run the command again' },
-  );
+function faultOf({ seen, total, fault }: Progress): string | undefined {
+  if (fault !== undefined || seen.size >= total) return fault;
+  return `the service announces ${total} images but sent ${seen.size} different ones`;
+}
+
+function incomplete(why: string): ImgctlError {
+  return new ImgctlError('incomplete-list', `the list is incomplete: ${why}`, {
+    hint: 'it may be changing while it is read; run the command again',
+  });
 }

@@ -1,8 +1,8 @@
 // The token request, section 4.1 of service-api.md.
 
-import { isObject, rateLimited, readJson, shapeError } from './answers.ts';
+import { isObject, type Received, rateLimited, readJson, shapeError } from './answers.ts';
 import type { Http } from './http.ts';
-import { rateLimitReset } from './retry.ts';
+import { rateLimitReset, requestedWait } from './retry.ts';
 import type { TokenRecord } from './types.ts';
 
 export interface IssuedToken {
@@ -24,19 +24,23 @@ export interface TokenLimit {
 const DEFAULT_LIFETIME_SECONDS = 86_400;
 
 /**
- * POST /auth/request-token with Basic credentials, no body; sent once.
+ * POST /auth/request-token with Basic credentials, no body; sent once. `onLimit` hears what any answer says
+ * of the limit, a refusal's too: it has used up a request like all others.
  * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, the network's
  */
 export async function requestToken(
   http: Http,
   username: string,
   password: string,
+  onLimit?: (limit: TokenLimit) => void,
 ): Promise<IssuedToken> {
   const received = await http.send({
     method: 'POST',
     path: '/auth/request-token',
     credentials: { username, password },
   });
+  const limit = limitOf(received);
+  onLimit?.(limit);
   if (received.status === 429) throw rateLimited(received);
   const value = readJson(received);
   if (!isObject(value) || typeof value.token !== 'string' || !/^[\x21-\x7e]+$/.test(value.token)) {
@@ -50,11 +54,15 @@ export async function requestToken(
       duration: valid ? duration : DEFAULT_LIFETIME_SECONDS,
     },
     receivedAt: received.receivedAt,
-    limit: {
-      remaining: wholeNumber(received.headers['x-ratelimit-remaining']),
-      resetsAt: rateLimitReset(received.headers, received.receivedAt),
-    },
+    limit,
   };
+}
+
+function limitOf({ headers, status, receivedAt }: Received): TokenLimit {
+  const resetsAt = rateLimitReset(headers, receivedAt);
+  if (status !== 429) return { remaining: wholeNumber(headers['x-ratelimit-remaining']), resetsAt };
+  const wait = requestedWait(headers, status, receivedAt);
+  return { remaining: 0, resetsAt: wait === undefined ? resetsAt : receivedAt + wait };
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

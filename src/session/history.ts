@@ -1,8 +1,9 @@
 // What this machine submitted: the sync requests of each profile, newest last.
 
 import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
+import { type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 
 export interface HistoryEntry {
@@ -35,7 +36,8 @@ export function readHistory(
 
 /**
  * Adds a request, or writes what became of it.
- * @throws the file system's error; the history is a convenience, so callers only warn
+ * @throws ImgctlError config (a history that cannot be read stays as it is), timeout; the file system's error.
+ *   The history is a convenience, so callers only warn.
  */
 export async function remember(
   directory: string | undefined,
@@ -45,12 +47,12 @@ export async function remember(
   if (directory === undefined) return;
   const file = historyFile(directory);
   await withLock(file, LOCK_PATIENCE, io, async () => {
-    const entries = allEntries(directory);
+    const entries = entriesOf(readable(file));
     const index = entries.findIndex(
       (known) =>
         known.profile === entry.profile &&
         known.base_url === entry.base_url &&
-        known.id === entry.id,
+        String(known.id) === String(entry.id),
     );
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
@@ -62,7 +64,19 @@ export async function remember(
 function allEntries(directory: string | undefined): HistoryEntry[] {
   if (directory === undefined) return [];
   const result = readJsonFile(historyFile(directory));
-  const requests = result.state === 'read' ? result.value.requests : undefined;
+  return result.state === 'read' ? entriesOf(result.value) : [];
+}
+
+function readable(file: string): JsonRecord {
+  const result = readJsonFile(file);
+  if (result.state === 'absent') return {};
+  if (result.state === 'read') return result.value;
+  throw new ImgctlError('config', `cannot read the history ${file}: ${result.reason}`, {
+    hint: 'move it away; imgctl does not overwrite it',
+  });
+}
+
+function entriesOf({ requests }: JsonRecord): HistoryEntry[] {
   return Array.isArray(requests) ? requests.filter(isEntry) : [];
 }
 
@@ -73,6 +87,7 @@ function isEntry(value: unknown): value is HistoryEntry {
     typeof entry.profile === 'string' &&
     typeof entry.base_url === 'string' &&
     (typeof entry.id === 'number' || typeof entry.id === 'string') &&
-    typeof entry.submitted_on === 'string'
+    typeof entry.submitted_on === 'string' &&
+    (typeof entry.status === 'string' || entry.status === null)
   );
 }

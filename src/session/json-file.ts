@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { withoutSignalHandlers } from './library.ts';
 
 export type JsonRecord = Record<string, unknown>;
 
@@ -17,14 +18,18 @@ export type ReadResult =
 
 const LARGEST = 4 * 2 ** 20;
 
+// Windows has neither flag. Without O_NONBLOCK a named pipe would be waited on for ever.
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+
 /** Reads a JSON object. A file that others could read is tightened to 0600; links are not followed. */
 export function readJsonFile(file: string): ReadResult {
   let descriptor: number;
   try {
-    descriptor = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
+    descriptor = fs.openSync(file, READ_FLAGS);
   } catch (error) {
+    if (isAbsence(error)) return { state: 'absent' };
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'absent' };
     return { state: 'broken', reason: code === 'ELOOP' ? 'it is a symbolic link' : `${code}` };
   }
   try {
@@ -38,6 +43,12 @@ export function readJsonFile(file: string): ReadResult {
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+/** There is nothing of that name, or a file where the directory would be. */
+export function isAbsence(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function tighten(descriptor: number): void {
@@ -57,25 +68,35 @@ function parse(text: string): ReadResult {
     }
     return { state: 'broken', reason: 'it does not hold a JSON object' };
   } catch (error) {
-    const position = errorPosition(json, error as Error);
+    const position = errorPosition(json, (error as Error).message);
     const before = json.slice(0, position).split('\n');
     const column = (before.at(-1) ?? '').length + 1;
     return { state: 'broken', reason: `not valid JSON at line ${before.length}, column ${column}` };
   }
 }
 
-/** V8 names the position only for long texts; for a short one the shortest bad prefix ends at it. */
-function errorPosition(json: string, error: Error): number {
-  const named = /position (\d+)/.exec(error.message)?.[1];
+/** V8 names the position of every error but an unexpected token: the shortest prefix with one ends there. */
+function errorPosition(json: string, message: string): number {
+  const named = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
   if (named !== undefined) return Number(named);
-  for (let length = 1; length <= Math.min(json.length, 1_000); length += 1) {
-    try {
-      JSON.parse(json.slice(0, length));
-    } catch (prefixError) {
-      if (!/end of JSON|Unterminated/.test((prefixError as Error).message)) return length - 1;
-    }
+  if (!hasUnexpectedToken(json)) return json.length;
+  let sound = 0;
+  let unsound = json.length;
+  while (unsound - sound > 1) {
+    const middle = Math.floor((sound + unsound) / 2);
+    if (hasUnexpectedToken(json.slice(0, middle))) unsound = middle;
+    else sound = middle;
   }
-  return json.length;
+  return sound;
+}
+
+function hasUnexpectedToken(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return false;
+  } catch (error) {
+    return (error as Error).message.startsWith('Unexpected token');
+  }
 }
 
 /**
@@ -84,7 +105,7 @@ function errorPosition(json: string, error: Error): number {
  * @throws the file system's error; nothing is left behind then
  */
 export async function writeJsonFile(file: string, value: JsonRecord): Promise<void> {
-  const { default: Conf } = await import('conf');
+  const { default: Conf } = await withoutSignalHandlers(() => import('conf'));
   const directory = path.dirname(file);
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   sweep(file);
@@ -104,19 +125,11 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
     if (written.state !== 'read' || JSON.stringify(written.value) !== JSON.stringify(value)) {
       throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
     }
-    replaceLink(file);
     fs.renameSync(staging, file);
   } catch (error) {
     sweep(file, process.pid);
     throw error;
   }
-}
-
-/** A rename replaces a link by itself; a directory in the way it cannot, and must not, replace. */
-function replaceLink(file: string): void {
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  if (stat?.isDirectory())
-    throw Object.assign(new Error('a directory is in the way'), { code: 'EISDIR' });
 }
 
 function stagingName(file: string, pid: number): string {

@@ -4,10 +4,22 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { withoutSignalHandlers } from './library.ts';
 
 /** A holder that is gone is noticed after this many milliseconds; a living one renews its lock in time. */
 const STALE_AFTER = 5_000;
 
+/** The library takes a stale lock by itself, but two at once might: the second removes the first one's new lock. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+const OPTIONS = {
+  realpath: false,
+  update: STALE_AFTER / 2,
+  // Lost only if this process was stopped for long; its write is atomic all the same.
+  onCompromised: () => {},
+};
+
+type Lock = typeof import('proper-lockfile').lock;
 type Release = () => Promise<void>;
 
 /**
@@ -51,20 +63,16 @@ function unlessOurs(error: unknown): undefined {
 }
 
 async function acquire(file: string, patience: number, io: Io): Promise<Release> {
-  const { lock } = await import('proper-lockfile');
+  const { lock } = await withoutSignalHandlers(() => import('proper-lockfile'));
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const deadline = io.now() + patience;
   for (;;) {
     try {
-      return await lock(file, {
-        realpath: false,
-        stale: STALE_AFTER,
-        // Lost only if this process was stopped for long; its write is atomic all the same.
-        onCompromised: () => {},
-      });
+      return await lock(file, { ...OPTIONS, stale: NEVER });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error;
+      if (!isHeld(error)) throw error;
     }
+    if (isStale(`${file}.lock`)) await removeStale(file, lock);
     if (io.now() > deadline) {
       throw new ImgctlError(
         'timeout',
@@ -74,4 +82,29 @@ async function acquire(file: string, patience: number, io: Io): Promise<Release>
     }
     await io.sleep(50 + 100 * io.random(), io.signal);
   }
+}
+
+/** Takes the lock of a dead holder away, one process at a time; it is then anybody's. */
+async function removeStale(file: string, lock: Lock): Promise<void> {
+  let release: Release;
+  try {
+    release = await lock(`${file}.takeover`, { ...OPTIONS, stale: STALE_AFTER });
+  } catch {
+    // Another process is at it, or took this guard from a dead one at the same moment: ask again later.
+    return;
+  }
+  try {
+    if (isStale(`${file}.lock`)) fs.rmSync(`${file}.lock`, { recursive: true, force: true });
+  } finally {
+    await release().catch(() => {});
+  }
+}
+
+function isStale(directory: string): boolean {
+  const stat = fs.statSync(directory, { throwIfNoEntry: false });
+  return stat !== undefined && stat.mtimeMs < Date.now() - STALE_AFTER;
+}
+
+function isHeld(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ELOCKED';
 }

@@ -1,7 +1,7 @@
 // Passwords: from the environment, a file, a command, standard input or a prompt; never from a flag.
 
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';
@@ -15,22 +15,24 @@ export interface PasswordSource {
 }
 
 const COMMAND_LIMIT = 30_000;
+/** What the command wrote is in the pipe when it ends; this long it may take to be read from there. */
+const READING_LIMIT = 1_000;
 const LONGEST = 64 * 1024;
 
 /** The first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
 export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
   if (password) return { origin: 'IMGCTL_PASSWORD', read: async () => password };
-  if (file) return { origin: 'IMGCTL_PASSWORD_FILE', read: async () => passwordOfFile(file) };
+  if (file) return { origin: 'IMGCTL_PASSWORD_FILE', read: async () => passwordOfFile(file, io) };
   const { value: command, origin } = settings.resolve('password-command');
   if (!command) return undefined;
   return { origin, read: () => passwordOfCommand(command, io) };
 }
 
-function passwordOfFile(file: string): string {
+function passwordOfFile(file: string, io: Io): string {
   let text: string;
   try {
-    text = fs.readFileSync(file, 'utf8');
+    text = fs.readFileSync(path.resolve(io.cwd, file), 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ImgctlError('config', `cannot read the password file ${file}: ${code}`, {
@@ -45,7 +47,9 @@ function passwordOfFile(file: string): string {
  * The first line that the command prints; run by the shell with a limit of 30 s. Its stderr is the
  * user's own to see.
  */
-export function passwordOfCommand(command: string, io: Io): Promise<string> {
+export async function passwordOfCommand(command: string, io: Io): Promise<string> {
+  // Costs a tenth of a start-up, and few runs need it.
+  const { spawn } = await import('node:child_process');
   const { IMGCTL_PASSWORD: _password, IMGCTL_TOKEN: _token, ...env } = io.env;
   const failure = (reason: string, cause?: unknown) =>
     new ImgctlError('config', `the password command ${reason}`, {
@@ -53,6 +57,7 @@ export function passwordOfCommand(command: string, io: Io): Promise<string> {
       cause,
     });
   return new Promise((resolve, reject) => {
+    io.signal.throwIfAborted();
     const child = spawn(command, {
       shell: true,
       env,
@@ -63,12 +68,14 @@ export function passwordOfCommand(command: string, io: Io): Promise<string> {
     let output = '';
     const finish = (settle: () => void) => {
       clearTimeout(timer);
+      clearTimeout(reading);
       io.signal.removeEventListener('abort', interrupted);
       // A background child of the command may hold the pipe open; it is not waited for.
       child.stdout.destroy();
       child.kill('SIGKILL');
       settle();
     };
+    let reading: NodeJS.Timeout | undefined;
     const interrupted = () => finish(() => reject(io.signal.reason));
     const timer = setTimeout(
       () => finish(() => reject(failure(`gave no password within ${COMMAND_LIMIT / 1000} s`))),
@@ -88,8 +95,13 @@ export function passwordOfCommand(command: string, io: Io): Promise<string> {
           reject(error);
         }
       };
-      if (output.includes('\n')) finish(settle);
-      else child.stdout.once('close', () => finish(settle));
+      const settleOnceRead = () => {
+        if (output.includes('\n')) finish(settle);
+      };
+      child.stdout.on('data', settleOnceRead);
+      child.once('close', () => finish(settle));
+      reading = setTimeout(() => finish(settle), READING_LIMIT);
+      settleOnceRead();
     });
   });
 }
@@ -101,12 +113,19 @@ export async function passwordOfStdin(io: Io): Promise<string> {
       hint: 'leave it out to be asked for the password',
     });
   }
+  io.signal.throwIfAborted();
   const { stream } = io.stdin;
-  io.signal.addEventListener('abort', () => stream.destroy(io.signal.reason), { once: true });
+  const interrupted = () => stream.destroy(io.signal.reason);
+  io.signal.addEventListener('abort', interrupted, { once: true });
+  stream.setEncoding('utf8');
   let text = '';
-  for await (const chunk of stream) {
-    text += String(chunk);
-    if (text.includes('\n') || text.length > LONGEST) break;
+  try {
+    for await (const chunk of stream) {
+      text += chunk;
+      if (text.includes('\n') || text.length > LONGEST) break;
+    }
+  } finally {
+    io.signal.removeEventListener('abort', interrupted);
   }
   return firstLine(text, 'standard input');
 }

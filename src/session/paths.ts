@@ -20,7 +20,7 @@ export function findPaths(env: Environment, cwd: string, platform: NodeJS.Platfo
   }
   const appData = platform === 'win32' ? env.APPDATA : undefined;
   return {
-    config: below(env.XDG_CONFIG_HOME ?? '') ?? below(appData) ?? belowHome(env, '.config'),
+    config: below(env.XDG_CONFIG_HOME) ?? below(appData) ?? belowHome(env, '.config'),
     state: below(env.XDG_STATE_HOME) ?? below(appData) ?? belowHome(env, '.local/state'),
   };
 }
@@ -31,8 +31,6 @@ function below(directory: string | undefined): string | undefined {
 }
 
 function belowHome(env: Environment, folder: string): string | undefined {
-  return (
-    below(env.HOME || env.USERPROFILE) &&
-    path.join(env.HOME || env.USERPROFILE || '', folder, 'imgctl')
-  );
+  const home = env.HOME || env.USERPROFILE;
+  return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
 }

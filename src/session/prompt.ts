@@ -6,6 +6,8 @@ import type { Io } from '../io.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
+/** What arrow keys and the like send. */
+const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
 
 /**
  * Asks on stderr and reads one line from the terminal.
@@ -22,15 +24,15 @@ export async function ask(io: Io, question: string, options: { hidden: boolean }
       },
     );
   }
-  await io.stderr.write(`${question}: `);
-  // Raw mode from before the first key: no echo even of what is typed early.
+  // Raw mode from before the question: who answers at once is not echoed either.
   stream.setRawMode(options.hidden);
   stream.setEncoding('utf8');
   try {
+    await io.stderr.write(`${question}: `);
+    io.signal.throwIfAborted();
     return await readLine(io);
   } finally {
     stream.setRawMode(false);
-    stream.pause();
     if (options.hidden) await io.stderr.write('\n');
   }
 }
@@ -38,10 +40,12 @@ export async function ask(io: Io, question: string, options: { hidden: boolean }
 function readLine(io: Io): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
-    let line = '';
+    const line: string[] = [];
     const finish = (settle: () => void) => {
+      stream.pause();
       stream.off('data', onData);
       stream.off('end', onEnd);
+      stream.off('error', onEnd);
       io.signal.removeEventListener('abort', onAbort);
       settle();
     };
@@ -49,18 +53,26 @@ function readLine(io: Io): Promise<string> {
     const onEnd = () =>
       finish(() => reject(new ImgctlError('usage', 'the input ended before an answer')));
     const onData = (chunk: string) => {
-      for (const key of chunk) {
-        if (key === '\r' || key === '\n') return finish(() => resolve(line));
+      const keys = [...chunk.replace(ESCAPE_SEQUENCE, '')];
+      for (const [index, key] of keys.entries()) {
+        if (key === '\r' || key === '\n') {
+          finish(() => resolve(line.join('')));
+          const rest = keys.slice(index + 1).join('');
+          // Typed ahead: the answer to the next question.
+          if (rest !== '') stream.unshift(rest, 'utf8');
+          return;
+        }
         if (key === CTRL_C)
           return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
-        if (key === CTRL_D && line === '') return onEnd();
-        if (key === CTRL_U) line = '';
-        else if (key === '\b' || key === '\u007f') line = line.slice(0, -1);
-        else if (key >= ' ') line += key;
+        if (key === CTRL_D && line.length === 0) return onEnd();
+        if (key === CTRL_U) line.length = 0;
+        else if (key === '\b' || key === '\u007f') line.pop();
+        else if (key >= ' ') line.push(key);
       }
     };
     stream.on('data', onData);
     stream.on('end', onEnd);
+    stream.on('error', onEnd);
     io.signal.addEventListener('abort', onAbort, { once: true });
     stream.resume();
   });

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonRecord, readJsonFile, sweep, writeJsonFile } from './json-file.ts';
+import { ImgctlError } from '../errors.ts';
+import { isAbsence, type JsonRecord, readJsonFile, sweep, writeJsonFile } from './json-file.ts';
 
 /** Whose token it is. */
 export interface Account {
@@ -36,12 +37,15 @@ export function looksValid(token: CachedToken, now: number): boolean {
   return now < token.expiresAt - margin;
 }
 
-/** The cache of one account. Nothing here throws: a cache that fails is as good as none, but says so. */
+/** Its name before the digest; no profile can be named so. */
+const LIMIT_FILE = '_limit';
+
+/** The cache of one account. Reading and writing never throw: a cache that fails is as good as none, but says so once. */
 export class TokenCache {
   readonly #directory: string | undefined;
   readonly #account: Account;
   readonly #warn: (message: string) => void;
-  #warnedOfWriting = false;
+  readonly #warned = new Set<string>();
 
   constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
@@ -61,7 +65,7 @@ export class TokenCache {
 
   get #limitFile(): string | undefined {
     const { baseUrl, username } = this.#account;
-    return this.#file('limit', [baseUrl, username]);
+    return this.#file(LIMIT_FILE, [baseUrl, username]);
   }
 
   #file(name: string, key: readonly string[]): string | undefined {
@@ -77,7 +81,7 @@ export class TokenCache {
     if (typeof token === 'string' && token !== '' && isTime(receivedAt) && isTime(expiresAt)) {
       return { token, receivedAt, expiresAt };
     }
-    this.#warn(`the token cache ${this.#tokenFile} does not hold a token; it is not used`);
+    this.#warnOnce(`the token cache ${this.#tokenFile} does not hold a token; it is not used`);
     return undefined;
   }
 
@@ -94,14 +98,12 @@ export class TokenCache {
     });
   }
 
-  /** Takes the token away. @returns whether there was one */
+  /** Takes the token away. @returns whether there was one. @throws ImgctlError config: it cannot be */
   forget(): boolean {
     const file = this.#tokenFile;
     if (file === undefined) return false;
     sweep(file);
-    const existed = fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-    fs.rmSync(file, { force: true });
-    return existed;
+    return remove(file);
   }
 
   readLimit(now: number): RememberedLimit | undefined {
@@ -123,7 +125,7 @@ export class TokenCache {
     if (file === undefined) return undefined;
     const result = readJsonFile(file);
     if (result.state === 'broken')
-      this.#warn(`cannot read ${file}: ${result.reason}; it is not used`);
+      this.#warnOnce(`cannot read ${file}: ${result.reason}; it is not used`);
     return result.state === 'read' ? result.value : undefined;
   }
 
@@ -133,26 +135,58 @@ export class TokenCache {
       await writeJsonFile(file, value);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (this.#warnedOfWriting) return;
-      this.#warnedOfWriting = true;
-      this.#warn(`cannot keep the access token (${code}); it is used for this run alone`);
+      this.#warnOnce(`cannot keep the access token (${code}); it is used for this run alone`);
     }
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#warn(message);
   }
 }
 
-/** Forgets the tokens of all profiles. @returns how many there were */
+/** Forgets the tokens of all profiles. @returns how many there were. @throws ImgctlError config: one cannot be */
 export function forgetAllTokens(directory: string | undefined): number {
   if (directory === undefined) return 0;
   const tokens = path.join(directory, 'tokens');
-  const names = fs.existsSync(tokens) ? fs.readdirSync(tokens) : [];
   let count = 0;
-  for (const name of names) {
+  for (const name of namesIn(tokens)) {
     // What is remembered of the limit stays: the service goes on counting.
-    if (name.startsWith('limit.') || name.endsWith('.lock')) continue;
-    fs.rmSync(path.join(tokens, name), { force: true });
-    if (!name.startsWith('.')) count += 1;
+    if (name.startsWith(`${LIMIT_FILE}.`) || name.endsWith('.lock')) continue;
+    const removed = remove(path.join(tokens, name));
+    if (removed && !name.startsWith('.')) count += 1;
   }
   return count;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw cannotRemove(directory, error);
+  }
+}
+
+/** Removes a file or link; a directory holds no token and stays. */
+function remove(file: string): boolean {
+  try {
+    if (fs.lstatSync(file).isDirectory()) return false;
+    fs.rmSync(file, { force: true });
+    return true;
+  } catch (error) {
+    if (isAbsence(error)) return false;
+    throw cannotRemove(file, error);
+  }
+}
+
+function cannotRemove(file: string, cause: unknown): ImgctlError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return new ImgctlError('config', `cannot remove ${file}: ${code}`, {
+    hint: 'remove it by hand: it holds an access token',
+    cause,
+  });
 }
 
 function isTime(value: unknown): value is number {

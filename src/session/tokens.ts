@@ -1,19 +1,31 @@
 // Where a command's access token comes from: the environment, the cache, or a token request.
 
+import { timeOf } from '../api/answers.ts';
 import type { Client } from '../api/client.ts';
 import type { TokenSource } from '../api/http.ts';
+import { NoAnswer } from '../api/network-errors.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
-import { type CachedToken, looksValid, type TokenCache } from './token-cache.ts';
+import {
+  type CachedToken,
+  looksValid,
+  type RememberedLimit,
+  type TokenCache,
+} from './token-cache.ts';
 
 /** A command may take its 30 s, the request another 30 s, for each of a few that stand before. */
 const LOCK_PATIENCE = 120_000;
 
-/** IMGCTL_TOKEN: used as it is, never cached nor renewed. */
+/** IMGCTL_TOKEN: used as it is, never cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string): TokenSource {
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new ImgctlError('config', 'IMGCTL_TOKEN does not hold an access token', {
+      hint: 'a token has neither spaces nor line breaks',
+    });
+  }
   return {
     current: async () => token,
     renew: async () => undefined,
@@ -108,11 +120,7 @@ export class Tokens implements TokenSource {
     if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process that is killed now has used one all the same.
     if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
-    const issued = await this.#options.client().requestToken(username, password);
-    const { remaining, resetsAt } = issued.limit;
-    if (remaining !== undefined && resetsAt !== undefined) {
-      await cache.writeLimit({ remaining, resetsAt });
-    }
+    const issued = await this.#send(username, password, known);
     const token = cachedForm(issued);
     this.#memory = token;
     this.#issuedHere.add(token.token);
@@ -120,14 +128,31 @@ export class Tokens implements TokenSource {
     return { ...token, limit: issued.limit };
   }
 
+  async #send(
+    username: string,
+    password: string,
+    known: RememberedLimit | undefined,
+  ): Promise<IssuedToken> {
+    let limit: RememberedLimit | undefined;
+    const onLimit = ({ remaining, resetsAt }: TokenLimit) => {
+      if (remaining !== undefined && resetsAt !== undefined) limit = { remaining, resetsAt };
+    };
+    try {
+      return await this.#options.client().requestToken(username, password, onLimit);
+    } catch (error) {
+      // Never sent, so that it did not count.
+      if (error instanceof NoAnswer && !error.sent) limit = known;
+      throw error;
+    } finally {
+      if (limit) await this.#options.cache.writeLimit(limit);
+    }
+  }
+
   #limitReached(resetsAt: number): ImgctlError {
-    const until = new Date(resetsAt).toISOString().replace(/\.\d+Z$/, 'Z');
     return new ImgctlError(
       'rate-limited',
       'no token request is left: the service allows only a few',
-      {
-        hint: `try again after ${until}`,
-      },
+      { hint: `try again after ${timeOf(resetsAt)}` },
     );
   }
 

@@ -1,5 +1,6 @@
 // The world around a run, for tests inside this process: sinks that keep, a terminal to type on, a clock to set.
 
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -70,6 +71,8 @@ export interface FakeIo extends Io {
 
 export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const abort = new AbortController();
+  // Many in one test may wait on it.
+  setMaxListeners(0, abort.signal);
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
   let time = options.time;

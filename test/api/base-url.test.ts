@@ -1,0 +1,140 @@
+// The base URL and the URLs below it: nothing leads to another origin, and no message holds a password.
+
+import { describe, expect, it } from 'vitest';
+import { baseUrlText, isLoopback, parseBaseUrl, resolveUrl } from '../../src/api/base-url.ts';
+import { ImgctlError } from '../../src/errors.ts';
+
+function thrown(work: () => unknown): ImgctlError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ImgctlError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('parseBaseUrl', () => {
+  it.each([
+    ['https://images.example.com', 'https://images.example.com'],
+    ['https://images.example.com/', 'https://images.example.com'],
+    ['HTTPS://Images.Example.COM:443//', 'https://images.example.com'],
+    ['https://images.example.com:8443/api/', 'https://images.example.com:8443/api'],
+    [' https://images.example.com/a/b ', 'https://images.example.com/a/b'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['http://localhost', 'http://localhost'],
+    ['http://[::1]:80', 'http://[::1]'],
+  ])('reads %s', (text, expected) => {
+    expect(baseUrlText(parseBaseUrl(text, false))).toBe(expected);
+  });
+
+  it.each([
+    [''],
+    ['images.example.com'],
+    ['localhost:8080'],
+    ['ftp://images.example.com'],
+    ['file:///etc/passwd'],
+    ['https://'],
+    ['https://user@images.example.com'],
+    ['https://user:secret@images.example.com'],
+    ['https://images.example.com?token=secret'],
+    ['https://images.example.com/#secret'],
+    ['http://images.example.com'],
+    ['http://127.0.0.1.example.com'],
+    ['http://localhost.example.com'],
+    ['http://service.localhost'],
+    ['http://0.0.0.0'],
+  ])('refuses %s', (text) => {
+    const error = thrown(() => parseBaseUrl(text, false));
+    expect(error.code).toBe('config');
+    expect(error.hint).toBeDefined();
+    expect(`${error.message} ${error.hint}`).not.toContain('secret');
+  });
+
+  it.each([
+    ['https//user:secret@images.example.com'],
+    ['user:secret@images.example.com'],
+    ['https://user:sec/ret:secret@@images.example.com:x'],
+  ])('does not repeat the password of %s', (text) => {
+    const { message } = thrown(() => parseBaseUrl(text, false));
+    expect(message).not.toMatch(/sec|ret|user/);
+    expect(message).toContain('@images.example.com');
+  });
+
+  it('takes plain http to another host only where it is allowed', () => {
+    expect(parseBaseUrl('http://images.example.com', true).origin).toBe(
+      'http://images.example.com',
+    );
+    expect(thrown(() => parseBaseUrl('http://images.example.com:81', false)).hint).toContain(
+      'https://images.example.com:81',
+    );
+  });
+});
+
+it.each([
+  ['localhost', true],
+  ['127.0.0.1', true],
+  ['127.255.0.3', true],
+  ['[::1]', true],
+  ['128.0.0.1', false],
+  ['10.0.0.1', false],
+  ['[::2]', false],
+  ['localhost.example.com', false],
+  ['127.0.0.1.example.com', false],
+])('loopback: %s is %s', (hostname, expected) => {
+  expect(isLoopback(hostname)).toBe(expected);
+});
+
+describe('resolveUrl', () => {
+  const bare = new URL('https://images.example.com');
+  const prefixed = parseBaseUrl('https://images.example.com/api', false);
+
+  it.each([
+    [bare, '/v2/image', 'https://images.example.com/v2/image'],
+    [bare, 'v2/image', 'https://images.example.com/v2/image'],
+    [
+      bare,
+      '/v2/image?page=2&filter=a,eq,b#top',
+      'https://images.example.com/v2/image?page=2&filter=a,eq,b',
+    ],
+    [bare, '/v2/../..', 'https://images.example.com/'],
+    [bare, '/a:b/http://c', 'https://images.example.com/a:b/http://c'],
+    [bare, '/\\evil.example.org/x', 'https://images.example.com//evil.example.org/x'],
+    [prefixed, '/v2/image', 'https://images.example.com/api/v2/image'],
+    [prefixed, '', 'https://images.example.com/api/'],
+    [prefixed, '/v2/%2e%2e/x', 'https://images.example.com/api/x'],
+    [prefixed, '?page=2', 'https://images.example.com/api/?page=2'],
+    [
+      prefixed,
+      'https://images.example.com/v2/image?page=2',
+      'https://images.example.com/v2/image?page=2',
+    ],
+    [prefixed, 'https://IMAGES.example.com:443/x', 'https://images.example.com/x'],
+  ])('of %s, %s is %s', (baseUrl, path, expected) => {
+    expect(resolveUrl(baseUrl, path).href).toBe(expected);
+  });
+
+  it.each([
+    ['https://evil.example.org/v2/image'],
+    ['https://images.example.com.evil.example.org/'],
+    ['https://images.example.com:8443/v2/image'],
+    ['http://images.example.com/v2/image'],
+    ['https://images.example.com@evil.example.org/'],
+    ['https://user:secret@images.example.com/v2/image'],
+    ['//evil.example.org/v2/image'],
+    ['file:///etc/passwd'],
+    ['javascript:alert(1)'],
+    ['https:'],
+  ])('refuses %s', (path) => {
+    const error = thrown(() => resolveUrl(bare, path));
+    expect(error.code).toBe('usage');
+    expect(error.message).not.toContain('secret');
+  });
+
+  it.each([['..'], ['/../x'], ['v2/../../x'], ['/%2e%2e/x'], ['..\\x'], ['.%2E/api2/x']])(
+    'refuses %s, which leaves the prefix',
+    (path) => {
+      expect(thrown(() => resolveUrl(prefixed, path)).code).toBe('usage');
+    },
+  );
+});

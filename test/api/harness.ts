@@ -1,0 +1,161 @@
+// A client and a scripted server for one test, with sleeps that take no time but are written down.
+
+import net from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Client, createClient } from '../../src/api/client.ts';
+import type { HttpEvent, HttpOptions, TokenSource } from '../../src/api/http.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import {
+  type Handler,
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedServer,
+  startScriptedServer,
+} from '../support/scripted-server.ts';
+
+export const GET = { method: 'GET', path: '/v2' };
+export const PATCH = { method: 'PATCH', path: '/v2/user/image/vm' };
+
+export const LENGTH_10 = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
+export const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** An answer of just these bytes. */
+export function bytes(text: string, hangUp = false): ScriptedAnswer {
+  return { raw: (socket) => (hangUp ? socket.end(text) : socket.write(text)) };
+}
+
+/** Tokens T1, T2, ...: as many as there are renewals to be had. */
+export class TestTokens implements TokenSource {
+  readonly remedy = 'log in again';
+  /** Each refused token that came in, and whether it had been accepted before. */
+  readonly refusals: [string, boolean][] = [];
+  #number = 1;
+  readonly #last: number;
+
+  constructor(renewals: number) {
+    this.#last = 1 + renewals;
+  }
+
+  async current(): Promise<string> {
+    return `T${this.#number}`;
+  }
+
+  async renew(refused: string, accepted: boolean): Promise<string | undefined> {
+    this.refusals.push([refused, accepted]);
+    if (refused !== `T${this.#number}`) return `T${this.#number}`;
+    if (this.#number === this.#last) return undefined;
+    this.#number += 1;
+    return `T${this.#number}`;
+  }
+}
+
+export interface ClientUnderTest {
+  readonly client: Client;
+  readonly tokens: TestTokens;
+  readonly sleeps: readonly number[];
+  readonly events: readonly HttpEvent[];
+}
+
+/** A client that is closed when the test ends. */
+export function clientOf(
+  baseUrl: string,
+  changes: Partial<HttpOptions> & { readonly renewals?: number } = {},
+): ClientUnderTest {
+  const { renewals = 0, ...options } = changes;
+  const tokens = new TestTokens(renewals);
+  const sleeps: number[] = [];
+  const events: HttpEvent[] = [];
+  const client = createClient({
+    baseUrl: new URL(baseUrl),
+    userAgent: 'imgctl-test',
+    tokens,
+    authScheme: 'bearer',
+    timeout: 20_000,
+    retries: 4,
+    connections: 6,
+    maxBytes: 2 ** 20,
+    signal: new AbortController().signal,
+    now: Date.now,
+    sleep: async (milliseconds, signal) => {
+      signal.throwIfAborted();
+      sleeps.push(milliseconds);
+    },
+    random: () => 1,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { client, tokens, sleeps, events };
+}
+
+/** A server that is closed when the test ends. */
+export async function serverOf(
+  script: Handler | Script,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script, tls);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Both, the client pointed at the server. */
+export async function start(
+  script: Handler | Script,
+  changes?: Parameters<typeof clientOf>[1],
+): Promise<ClientUnderTest & { readonly server: ScriptedServer }> {
+  const server = await serverOf(script);
+  return { server, ...clientOf(server.baseUrl, changes) };
+}
+
+/** What a call fails with; the test fails where it does not, or with anything but an ImgctlError. */
+export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
+  const outcome = await work.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  );
+  if (outcome instanceof ImgctlError) return outcome;
+  throw outcome;
+}
+
+/** A plain TCP server, ended with all its connections when the test ends. */
+export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
+  const sockets = new Set<net.Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { baseUrl: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
+}
+
+/** Where nothing listens: a port that was just let go. */
+export async function unusedPort(): Promise<{ baseUrl: string }> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return { baseUrl: `http://127.0.0.1:${port}` };
+}
+
+/** A proxy that answers CONNECT with these bytes, or hangs up; where it connects, with a tunnel to `target`. */
+export async function tunnelTo(answer: string | undefined, target?: string) {
+  const heads: string[] = [];
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (head) => {
+      heads.push(head.toString());
+      if (answer === undefined) {
+        socket.destroy();
+        return;
+      }
+      socket.write(answer);
+      if (target === undefined) return;
+      const upstream = net.connect(Number(new URL(target).port), '127.0.0.1');
+      upstream.on('error', () => socket.resetAndDestroy());
+      socket.pipe(upstream).pipe(socket);
+      socket.once('close', () => upstream.destroy());
+    });
+  });
+  return { ...(await listen(server)), heads };
+}

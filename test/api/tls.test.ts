@@ -1,0 +1,48 @@
+// TLS: only a trusted certificate for the right host will do, directly and through a proxy.
+
+import { expect, it } from 'vitest';
+import { selfSigned } from '../support/certificate.ts';
+import { clientOf, failure, GET, PATCH, serverOf, tunnelTo } from './harness.ts';
+
+const HERE = selfSigned('127.0.0.1');
+const ELSEWHERE = selfSigned('images.example.com');
+
+it('takes a certificate of an authority that was added', async () => {
+  const server = await serverOf({ 'GET /v2': { json: 1 } }, HERE);
+  const { client } = clientOf(server.baseUrl, { ca: HERE.cert });
+  expect(await client.serviceRoot()).toBe(1);
+});
+
+it.each([
+  ['an unknown authority', HERE, undefined],
+  ['another unknown authority', HERE, ELSEWHERE.cert],
+  ['another host', ELSEWHERE, ELSEWHERE.cert],
+])('sends nothing to one of %s, and tries once', async (_, identity, ca) => {
+  const server = await serverOf({}, identity);
+  for (const request of [GET, PATCH]) {
+    const { client, sleeps } = clientOf(server.baseUrl, { ca });
+    const error = await failure(client.send(request));
+    expect([error.code, error.exitCode]).toEqual(['tls', 3]);
+    expect(error.message).toContain(`no trusted TLS connection to ${new URL(server.baseUrl).host}`);
+    expect(error.hint).toContain('ca-file');
+    expect(sleeps).toEqual([]);
+  }
+  expect(server.requests).toEqual([]);
+});
+
+it('does not talk TLS with a server of plain HTTP', async () => {
+  const server = await serverOf({});
+  const { client } = clientOf(server.baseUrl.replace('http:', 'https:'));
+  expect((await failure(client.send(GET))).code).toBe('tls');
+});
+
+it('checks the certificate of the service, not of the proxy', async () => {
+  const server = await serverOf({ 'GET /v2': { json: 1 } }, ELSEWHERE);
+  const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
+  const options = { proxy: new URL(proxy.baseUrl), ca: ELSEWHERE.cert };
+  expect(await clientOf('https://images.example.com', options).client.serviceRoot()).toBe(1);
+  expect(proxy.heads[0]).toContain('CONNECT images.example.com:443 ');
+  const error = await failure(clientOf('https://images.example.org', options).client.send(GET));
+  expect(error.code).toBe('tls');
+  expect(server.requests).toHaveLength(1);
+});

@@ -1,0 +1,54 @@
+// A session with the embedded service, over real sockets.
+
+import { onTestFinished } from 'vitest';
+import type { EmulatorOptions, RequestRecord } from '../../src/emulator/options.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Io } from '../../src/io.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
+import { Settings } from '../../src/session/settings.ts';
+import { type FakeIoOptions, fakeIo } from '../support/io.ts';
+
+export interface ServiceUnderTest {
+  readonly emulator: Emulator;
+  /** `GET /v2` and so on, in the order in which they came. */
+  readonly requests: readonly string[];
+  /** How many of them were for a token. */
+  tokenRequests(): number;
+}
+
+export async function startService(options: EmulatorOptions = {}): Promise<ServiceUnderTest> {
+  const requests: string[] = [];
+  const onRequest = ({ method, target }: RequestRecord) => {
+    requests.push(`${method} ${target}`);
+  };
+  const emulator = await startEmulator({ images: 1, ...options, onRequest });
+  onTestFinished(() => emulator.close());
+  const tokenRequests = () => requests.filter((request) => request.startsWith('POST')).length;
+  return { emulator, requests, tokenRequests };
+}
+
+export interface SessionUnderTest extends Session {
+  readonly warnings: readonly string[];
+}
+
+/** A session of user demo, who has a password unless `env` says otherwise. */
+export async function sessionWith(
+  baseUrl: string,
+  directory: string | undefined,
+  env: FakeIoOptions['env'] = { IMGCTL_PASSWORD: 'demo' },
+  io: Io = fakeIo({ env }),
+): Promise<SessionUnderTest> {
+  const warnings: string[] = [];
+  const settings = new Settings('default', { 'base-url': baseUrl, retries: '0' }, io.env, {
+    username: 'demo',
+  });
+  const session = await openSession({
+    io,
+    settings,
+    configDirectory: directory,
+    userAgent: 'test',
+    warn: (message) => warnings.push(message),
+  });
+  onTestFinished(() => session.client.close());
+  return { ...session, warnings };
+}

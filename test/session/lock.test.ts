@@ -1,0 +1,101 @@
+// The lock: one holder at a time, and none for ever.
+
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import type { Io } from '../../src/io.ts';
+import { withLock, withLockIfPossible } from '../../src/session/lock.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+
+const PATIENCE = 60_000;
+
+/** Asks again without a pause to speak of. */
+function impatient(): Io {
+  const io = fakeIo();
+  return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
+}
+
+/** A lock as a holder leaves it that was killed a while ago. */
+function leaveLock(file: string): void {
+  mkdirSync(`${file}.lock`);
+  const longAgo = Date.now() / 1000 - 60;
+  utimesSync(`${file}.lock`, longAgo, longAgo);
+}
+
+/** Eight that want the lock. @returns how many held it at once, at most */
+async function contend(file: string): Promise<number> {
+  let holding = 0;
+  let most = 0;
+  const action = async () => {
+    holding += 1;
+    most = Math.max(most, holding);
+    await new Promise(setImmediate);
+    holding -= 1;
+  };
+  const io = impatient();
+  await Promise.all(Array.from({ length: 8 }, () => withLock(file, PATIENCE, io, action)));
+  return most;
+}
+
+it('lets one in at a time, and leaves nothing behind', async () => {
+  const directory = temporaryDirectory();
+  expect(await contend(path.join(directory, 'config.json'))).toBe(1);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('is given back when the action fails', async () => {
+  const file = path.join(temporaryDirectory(), 'config.json');
+  const failing = withLock(file, PATIENCE, fakeIo(), async () => {
+    throw new Error('of the action');
+  });
+  await expect(failing).rejects.toThrow('of the action');
+  expect(existsSync(`${file}.lock`)).toBe(false);
+});
+
+it('is taken over from a dead holder, by one at a time', async () => {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'config.json');
+  leaveLock(file);
+  expect(await contend(file)).toBe(1);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('is taken over though the one who did so before was killed too', async () => {
+  const file = path.join(temporaryDirectory(), 'config.json');
+  leaveLock(file);
+  leaveLock(`${file}.takeover`);
+  expect(await contend(file)).toBe(1);
+  expect(existsSync(`${file}.lock`)).toBe(false);
+});
+
+it('is waited for no longer than told', async () => {
+  const file = path.join(temporaryDirectory(), 'config.json');
+  mkdirSync(`${file}.lock`);
+  const io = fakeIo({ time: 0 });
+  await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
+    code: 'timeout',
+    message: `another imgctl has held ${file}.lock for 1 s`,
+  });
+  expect(existsSync(`${file}.lock`)).toBe(true);
+});
+
+it('is not waited for after an interrupt', async () => {
+  const file = path.join(temporaryDirectory(), 'config.json');
+  mkdirSync(`${file}.lock`);
+  const io = fakeIo();
+  io.interrupt();
+  const interrupted = { code: 'interrupted' };
+  await expect(withLock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
+  await expect(withLockIfPossible(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(
+    interrupted,
+  );
+});
+
+it('is done without where there is no place for it', async () => {
+  const file = path.join(temporaryDirectory(), 'file');
+  writeFileSync(file, '');
+  const below = path.join(file, 'config.json');
+  expect(await withLockIfPossible(undefined, PATIENCE, fakeIo(), async () => 1)).toBe(1);
+  expect(await withLockIfPossible(below, PATIENCE, fakeIo(), async () => 2)).toBe(2);
+  await expect(withLock(below, PATIENCE, fakeIo(), async () => 3)).rejects.toThrow();
+});

@@ -1,0 +1,150 @@
+// Ways to the password that need no person, and standard input.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  passwordOfCommand,
+  passwordOfStdin,
+  unattendedPassword,
+} from '../../src/session/password.ts';
+import { Settings } from '../../src/session/settings.ts';
+import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
+
+const PATH = process.env.PATH;
+
+function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
+  const io = fakeIo({ env: { PATH, ...env }, cwd });
+  return unattendedPassword(new Settings('work', {}, io.env, stored), io);
+}
+
+describe('without a person', () => {
+  const command = { 'password-command': 'echo of-command' };
+
+  it('the variable is first, then the file, then the command', async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
+    const file = { IMGCTL_PASSWORD_FILE: 'secret' };
+    const variable = { IMGCTL_PASSWORD: 'of-variable' };
+    const found = async (env: Record<string, string>) => {
+      const source = sourceWith(env, command, cwd);
+      return [source?.origin, await source?.read()];
+    };
+    expect(await found({ ...variable, ...file })).toEqual(['IMGCTL_PASSWORD', 'of-variable']);
+    expect(await found(file)).toEqual(['IMGCTL_PASSWORD_FILE', 'of-file']);
+    expect(await found({})).toEqual(['profile work', 'of-command']);
+    expect(await found({ IMGCTL_PASSWORD_COMMAND: 'echo of-env' })).toEqual([
+      'IMGCTL_PASSWORD_COMMAND',
+      'of-env',
+    ]);
+    expect(await found({ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' })).toEqual([
+      'profile work',
+      'of-command',
+    ]);
+  });
+
+  it('there may be none', () => {
+    expect(sourceWith({})).toBeUndefined();
+  });
+
+  it.each([
+    ['is missing', 'none', /^cannot read the password file none: ENOENT$/],
+    ['is empty', 'empty', /^the password file empty gave no password$/],
+    ['begins with an empty line', 'late', /^the password file late gave no password$/],
+  ])('a file that %s is an error of the configuration', async (_what, file, message) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'empty'), '');
+    writeFileSync(path.join(cwd, 'late'), '\nsecret\n');
+    await expect(sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read()).rejects.toMatchObject(
+      { code: 'config', message: expect.stringMatching(message) },
+    );
+  });
+});
+
+describe('a command', () => {
+  const run = (command: string, env: Record<string, string> = {}) =>
+    passwordOfCommand(command, fakeIo({ env: { PATH, ...env }, cwd: temporaryDirectory() }));
+
+  it.each([
+    ['one line', 'echo secret', 'secret'],
+    ['no line end', 'printf secret', 'secret'],
+    ['several lines', 'printf "secret\\nrest\\n"', 'secret'],
+    ['a Windows line end', 'printf "secret\\r\\n"', 'secret'],
+    ['spaces, which are part of it', 'printf " a b \\n"', ' a b '],
+    ['letters beyond ASCII', 'printf "p\\303\\244ss\\n"', 'päss'],
+  ])('that prints %s', async (_what, command, password) => {
+    expect(await run(command)).toBe(password);
+  });
+
+  it.each([
+    ['fails', 'echo secret; exit 3', 'the password command ended with exit code 3'],
+    ['is killed', 'echo secret; kill -9 $$', 'the password command ended with SIGKILL'],
+    ['prints nothing', 'true', 'the password command gave no password'],
+    ['prints an empty line', 'echo; echo secret', 'the password command gave no password'],
+  ])('that %s is an error of the configuration', async (_what, command, message) => {
+    await expect(run(command)).rejects.toMatchObject({ code: 'config', message });
+  });
+
+  it('sees neither the password nor the token, but the rest of the environment', async () => {
+    const env = { IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken', IMGCTL_USERNAME: 'demo' };
+    const line = await run('env | sort | tr "\\n" ","', env);
+    expect(line).toContain('IMGCTL_USERNAME=demo,');
+    expect(line).not.toMatch(/p4ss|t0ken|IMGCTL_PASSWORD|IMGCTL_TOKEN/);
+  });
+
+  it.each(['echo secret', 'printf secret'])(
+    'whose child goes on and holds the pipe is not waited for: %s',
+    async (print) => {
+      const pid = path.join(temporaryDirectory(), 'pid');
+      onTestFinished(() => {
+        process.kill(Number(readFileSync(pid, 'utf8')));
+      });
+      expect(await run(`sleep 60 & echo $! > ${pid}; ${print}`)).toBe('secret');
+    },
+  );
+
+  it('is given up at an interrupt, before it began or after', async () => {
+    const io = fakeIo({ env: { PATH } });
+    const running = passwordOfCommand('exec sleep 60', io);
+    io.interrupt();
+    await expect(running).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(passwordOfCommand('exec sleep 60', io)).rejects.toMatchObject({
+      code: 'interrupted',
+    });
+  });
+});
+
+describe('standard input', () => {
+  it.each([
+    ['secret\nrest', 'secret'],
+    ['secret', 'secret'],
+    ['secret\r\n', 'secret'],
+  ])('%j', async (stdin, password) => {
+    expect(await passwordOfStdin(fakeIo({ stdin }))).toBe(password);
+  });
+
+  it('is read right where a letter is cut in two', async () => {
+    const stdin = new FakeInput(false);
+    const reading = passwordOfStdin(fakeIo({ stdin }));
+    for (const byte of Buffer.from('pässwörd\n')) {
+      stdin.write(Buffer.from([byte]));
+      await new Promise(setImmediate);
+    }
+    expect(await reading).toBe('pässwörd');
+  });
+
+  it('must hold something and be no terminal', async () => {
+    await expect(passwordOfStdin(fakeIo())).rejects.toMatchObject({ code: 'config' });
+    await expect(passwordOfStdin(fakeIo({ stdin: fakeTerminal() }))).rejects.toMatchObject({
+      code: 'usage',
+    });
+  });
+
+  it('is given up at an interrupt', async () => {
+    const io = fakeIo({ stdin: new FakeInput(false) });
+    const reading = passwordOfStdin(io);
+    io.interrupt();
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(passwordOfStdin(io)).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});

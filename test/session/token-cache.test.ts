@@ -1,0 +1,157 @@
+// The token cache: what is believed of it, what goes, and what it says when it fails.
+
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgetAllTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
+import { temporaryDirectory } from '../support/io.ts';
+
+const NOW = Date.UTC(2025, 0, 15);
+const HOUR = 3_600_000;
+const TOKEN = { token: 's3cret', receivedAt: NOW, expiresAt: NOW + 24 * HOUR };
+
+function cacheIn(
+  directory: string | undefined,
+  account: { profile?: string; username?: string } = {},
+) {
+  const warnings: string[] = [];
+  const { profile = 'default', username = 'demo' } = account;
+  const cache = new TokenCache(
+    directory,
+    { profile, baseUrl: 'https://images.example', username },
+    (message) => warnings.push(message),
+  );
+  return { cache, warnings };
+}
+
+/** Where the one token of the directory lies. */
+function tokenFile(directory: string): string {
+  const [name = ''] = readdirSync(path.join(directory, 'tokens'));
+  return path.join(directory, 'tokens', name);
+}
+
+describe('looksValid', () => {
+  const short = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
+
+  it.each([
+    ['fresh', TOKEN, NOW, true],
+    ['a minute and a bit before its end', TOKEN, TOKEN.expiresAt - 60_001, true],
+    ['a minute before its end', TOKEN, TOKEN.expiresAt - 60_000, false],
+    ['after its end', TOKEN, TOKEN.expiresAt + 1, false],
+    ['of a short life, a tenth before its end', short, NOW + 9_000, false],
+    ['of a short life, before that', short, NOW + 8_999, true],
+    ['when the clock was set back', TOKEN, NOW - 1_000 * HOUR, true],
+    ['when the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, false],
+  ])('a token %s', (_when, token, now, expected) => {
+    expect(looksValid(token, now)).toBe(expected);
+  });
+});
+
+describe('the token', () => {
+  it('is kept for one profile, base URL and user', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory).cache.write(TOKEN);
+    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
+    expect(cacheIn(directory, { profile: 'other' }).cache.read()).toBeUndefined();
+    expect(cacheIn(directory, { username: 'other' }).cache.read()).toBeUndefined();
+    expect(statSync(tokenFile(directory)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['{"token": "s3cret"', /not valid JSON/],
+    ['{"token": ""}', /does not hold a token/],
+    ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /does not hold a token/],
+    ['[]', /does not hold a JSON object/],
+  ])('that reads %s is warned of once, without its contents', async (text, warning) => {
+    const directory = temporaryDirectory();
+    const { cache, warnings } = cacheIn(directory);
+    await cache.write(TOKEN);
+    writeFileSync(tokenFile(directory), text);
+    expect([cache.read(), cache.read()]).toEqual([undefined, undefined]);
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+    expect(warnings.join()).not.toContain('s3cret');
+  });
+
+  it('that cannot be kept is warned of once', async () => {
+    const file = path.join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    const { cache, warnings } = cacheIn(file);
+    await cache.write(TOKEN);
+    await cache.writeLimit({ remaining: 1, resetsAt: NOW });
+    expect(warnings).toEqual([expect.stringMatching(/^cannot keep the access token \(E[A-Z]+\)/)]);
+  });
+
+  it('has no place without a home', async () => {
+    const { cache, warnings } = cacheIn(undefined);
+    await cache.write(TOKEN);
+    expect(cache.read()).toBeUndefined();
+    expect(cache.forget()).toBe(false);
+    expect(cache.lockFile).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining('no home directory')]);
+  });
+});
+
+describe('the limit', () => {
+  it('is remembered until it ends, for all profiles of the user', async () => {
+    const directory = temporaryDirectory();
+    const limit = { remaining: 0, resetsAt: NOW + 60_000 };
+    await cacheIn(directory).cache.writeLimit(limit);
+    const { cache } = cacheIn(directory, { profile: 'other' });
+    expect(cache.readLimit(NOW)).toEqual(limit);
+    expect(cache.readLimit(NOW + 60_000)).toBeUndefined();
+    expect(cacheIn(directory, { username: 'other' }).cache.readLimit(NOW)).toBeUndefined();
+  });
+
+  it('is not believed when it ends in a far future', async () => {
+    const { cache } = cacheIn(temporaryDirectory());
+    await cache.writeLimit({ remaining: 0, resetsAt: NOW + 25 * HOUR });
+    expect(cache.readLimit(NOW)).toBeUndefined();
+    expect(cache.readLimit(NOW + 2 * HOUR)).toBeDefined();
+  });
+});
+
+describe('forgetting', () => {
+  it('takes the token away, once', async () => {
+    const { cache } = cacheIn(temporaryDirectory());
+    await cache.write(TOKEN);
+    expect([cache.forget(), cache.forget()]).toEqual([true, false]);
+    expect(cache.read()).toBeUndefined();
+  });
+
+  it('takes a link away, not what it points to, and leaves a directory', async () => {
+    const directory = temporaryDirectory();
+    const { cache } = cacheIn(directory);
+    await cache.write(TOKEN);
+    const file = tokenFile(directory);
+    const target = path.join(directory, 'target');
+    writeFileSync(target, 'mine');
+    cache.forget();
+    symlinkSync(target, file);
+    expect(cache.forget()).toBe(true);
+    expect(statSync(target).isFile()).toBe(true);
+    mkdirSync(file);
+    expect(cache.forget()).toBe(false);
+  });
+
+  it('takes the tokens of all profiles away, whatever their names, but keeps the limit', async () => {
+    const directory = temporaryDirectory();
+    for (const profile of ['default', 'limit', 'lock']) {
+      await cacheIn(directory, { profile }).cache.write(TOKEN);
+    }
+    const { cache } = cacheIn(directory);
+    await cache.writeLimit({ remaining: 2, resetsAt: NOW + 60_000 });
+    writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
+    expect(forgetAllTokens(directory)).toBe(3);
+    expect(readdirSync(path.join(directory, 'tokens'))).toHaveLength(1);
+    expect(cache.readLimit(NOW)).toEqual({ remaining: 2, resetsAt: NOW + 60_000 });
+    expect(forgetAllTokens(directory)).toBe(0);
+  });
+
+  it('finds nothing where there is nothing', () => {
+    const file = path.join(temporaryDirectory(), 'tokens');
+    writeFileSync(file, '');
+    expect(forgetAllTokens(path.dirname(file))).toBe(0);
+    expect(forgetAllTokens(path.join(file, 'none'))).toBe(0);
+    expect(forgetAllTokens(undefined)).toBe(0);
+  });
+});

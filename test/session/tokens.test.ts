@@ -1,0 +1,187 @@
+// Tokens against the embedded service: which requests are sent, and which are not.
+
+import { describe, expect, it } from 'vitest';
+import { parseFault } from '../../src/emulator/faults.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { sessionWith, startService } from './harness.ts';
+
+const DAY = 86_400_000;
+
+describe('a command that needs a token', () => {
+  it('requests one, and the next command uses it', async () => {
+    const { emulator, requests } = await startService();
+    const directory = temporaryDirectory();
+    await (await sessionWith(emulator.baseUrl, directory)).client.serviceRoot();
+    await (await sessionWith(emulator.baseUrl, directory, {})).client.serviceRoot();
+    expect(requests).toEqual(['POST /auth/request-token', 'GET /v2', 'GET /v2']);
+  });
+
+  it('renews once what looks expired, without asking the service first', async () => {
+    const { emulator, requests } = await startService();
+    const directory = temporaryDirectory();
+    const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
+    const first = await sessionWith(emulator.baseUrl, directory, {}, io);
+    await first.client.serviceRoot();
+    io.advance(2 * DAY);
+    const second = await sessionWith(emulator.baseUrl, directory, {}, io);
+    await second.client.serviceRoot();
+    expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
+  });
+
+  it('renews once what the service refuses, and sends the request again', async () => {
+    const { emulator, requests } = await startService();
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await session.client.serviceRoot();
+    emulator.expireTokens();
+    await session.client.serviceRoot();
+    expect(requests.slice(2)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
+  });
+
+  it('does not renew a token that was refused straight after its issue', async () => {
+    // A token that is over as soon as it is issued.
+    const service = await startService({ tokenTtl: 0 });
+    const session = await sessionWith(service.emulator.baseUrl, temporaryDirectory());
+    await expect(session.client.serviceRoot()).rejects.toMatchObject({
+      code: 'token-refused',
+      hint: 'log in again: imgctl login',
+    });
+    expect(service.tokenRequests()).toBe(1);
+  });
+
+  it('requests one token for many requests at once, at first and after a refusal', async () => {
+    const { emulator, tokenRequests } = await startService();
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const many = () => Promise.all(Array.from({ length: 8 }, () => session.client.serviceRoot()));
+    await many();
+    expect(tokenRequests()).toBe(1);
+    emulator.expireTokens();
+    await many();
+    expect(tokenRequests()).toBe(2);
+  });
+
+  it('waits for the token of another session of the user', async () => {
+    const { emulator, tokenRequests } = await startService();
+    const directory = temporaryDirectory();
+    const sessions = await Promise.all(
+      Array.from({ length: 4 }, () => sessionWith(emulator.baseUrl, directory)),
+    );
+    await Promise.all(sessions.map(({ client }) => client.serviceRoot()));
+    expect(tokenRequests()).toBe(1);
+  });
+
+  it('says which command logs in when there is no password, and sends nothing', async () => {
+    const { emulator, requests } = await startService();
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
+    await expect(session.client.serviceRoot()).rejects.toMatchObject({
+      code: 'not-logged-in',
+      hint: 'run: imgctl login',
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it('lets the service decide on a token that looks expired and cannot be renewed', async () => {
+    const { emulator } = await startService();
+    const directory = temporaryDirectory();
+    const io = fakeIo({ time: Date.now() });
+    const login = await sessionWith(emulator.baseUrl, directory, {}, io);
+    await login.tokens?.login('demo');
+    io.advance(2 * DAY);
+    const later = await sessionWith(emulator.baseUrl, directory, {}, io);
+    await expect(later.client.serviceRoot()).resolves.toBeDefined();
+  });
+
+  it('keeps the token in memory, with one warning, where there is no place for it', async () => {
+    const { emulator, tokenRequests } = await startService();
+    const session = await sessionWith(emulator.baseUrl, undefined);
+    await Promise.all([session.client.serviceRoot(), session.client.serviceRoot()]);
+    await session.client.serviceRoot();
+    expect(tokenRequests()).toBe(1);
+    expect(session.warnings).toHaveLength(1);
+  });
+});
+
+describe('the limit of token requests', () => {
+  it('counts refused logins too: no sixth request is sent, by whatever session', async () => {
+    const { emulator, tokenRequests } = await startService();
+    const directory = temporaryDirectory();
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const session = await sessionWith(emulator.baseUrl, directory);
+      await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
+        code: 'wrong-credentials',
+      });
+    }
+    const session = await sessionWith(emulator.baseUrl, directory);
+    await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(tokenRequests()).toBe(5);
+  });
+
+  const attempts = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
+    for (let attempt = 0; attempt < count; attempt += 1) await session.tokens?.login('demo');
+  };
+
+  it('is shown by a login, and not overrun', async () => {
+    const { emulator, tokenRequests } = await startService({ tokenLimit: 2 });
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await attempts(session, 1);
+    expect((await session.tokens?.login('demo'))?.limit.remaining).toBe(0);
+    await expect(attempts(session, 1)).rejects.toMatchObject({
+      code: 'rate-limited',
+      hint: expect.stringMatching(/^try again after \d{4}-\d\d-\d\dT[\d:]+Z$/),
+    });
+    expect(tokenRequests()).toBe(2);
+  });
+
+  it('holds for the next command too, and counts attempts that failed', async () => {
+    const { emulator, tokenRequests } = await startService({ tokenLimit: 3 });
+    const directory = temporaryDirectory();
+    const first = await sessionWith(emulator.baseUrl, directory);
+    await attempts(first, 1);
+    await expect(first.tokens?.login('wrong')).rejects.toMatchObject({ code: 'wrong-credentials' });
+    const second = await sessionWith(emulator.baseUrl, directory);
+    await attempts(second, 1);
+    await expect(attempts(second, 1)).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(tokenRequests()).toBe(3);
+  });
+
+  it('does not count what was never sent', async () => {
+    const { emulator } = await startService();
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await attempts(session, 1);
+    const before = session.cache.readLimit(Date.now());
+    await emulator.close();
+    await expect(attempts(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(session.cache.readLimit(Date.now())).toEqual(before);
+  });
+
+  it('counts what was sent, though no answer came', async () => {
+    const fault = parseFault('POST /auth/request-token=drop,every=2');
+    const { emulator } = await startService({ faults: [fault] });
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await attempts(session, 1);
+    await expect(attempts(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(session.cache.readLimit(Date.now())?.remaining).toBe(3);
+  });
+});
+
+describe('IMGCTL_TOKEN', () => {
+  it('is used as it is, and neither kept nor renewed', async () => {
+    const { emulator, requests } = await startService();
+    const directory = temporaryDirectory();
+    const env = { IMGCTL_TOKEN: 'unknown', IMGCTL_PASSWORD: 'demo' };
+    const session = await sessionWith(emulator.baseUrl, directory, env);
+    await expect(session.client.serviceRoot()).rejects.toMatchObject({
+      code: 'token-refused',
+      hint: expect.stringContaining('IMGCTL_TOKEN'),
+    });
+    expect(requests).toEqual(['GET /v2']);
+    expect(session.cache.read()).toBeUndefined();
+  });
+
+  it('is refused, unshown, when no header can hold it', async () => {
+    const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: 'tok en\n' });
+    await expect(opened).rejects.toMatchObject({
+      code: 'config',
+      message: expect.not.stringContaining('tok en'),
+    });
+  });
+});

@@ -1,0 +1,71 @@
+// Pages of the public image list as service-api.md, sections 2.2 to 2.4, has them, for scripted servers.
+
+import type { Image, ImageList, Pages } from '../../src/api/types.ts';
+
+/** `count` images with the ids from `first` on. */
+export function testImages(count: number, first = 1): Image[] {
+  return Array.from({ length: count }, (_, index) => testImage(first + index));
+}
+
+export function testImage(id: number): Image {
+  const name = `image-${String(id).padStart(4, '0')}.ova`;
+  return {
+    id,
+    name,
+    path: `[images] linux/${name}`,
+    label: `linux/${name}`,
+    folder: 'linux',
+    data_store: 'images',
+    public: true,
+    created_on: '2018-07-18 Wed 15:36:49 EDT',
+    updated_on: '2018-07-19 Thu 08:00:00 EDT',
+  };
+}
+
+/**
+ * The page of `images` that a request for GET /v2/image asks for by its `url` (page, per_page, expand;
+ * filter and sort are echoed, not applied). `changes` replace parts of meta.pages, right or wrong.
+ */
+export function cataloguePage(
+  url: URL,
+  images: readonly Image[],
+  changes: Partial<Pages> = {},
+): ImageList {
+  const { searchParams } = url;
+  const perPage = changes.per_page ?? Number(searchParams.get('per_page') ?? 10);
+  const page = Number(searchParams.get('page') ?? 1);
+  const last = Math.max(1, Math.ceil(images.length / perPage));
+  const pageUrl = (number: number): string => {
+    const target = new URL(url);
+    target.searchParams.set('page', String(number));
+    return target.href;
+  };
+  const shown = images.slice((page - 1) * perPage, page * perPage);
+  const filter = searchParams.get('filter');
+  const sort = searchParams.get('sort');
+  return {
+    data:
+      searchParams.get('expand') === '1'
+        ? shown
+        : shown.map((image) => `${url.origin}/v2/image/${image.id}`),
+    meta: {
+      _link: { self: url.href },
+      count: shown.length,
+      pages: {
+        first_url: pageUrl(1),
+        last_url: pageUrl(last),
+        next_url: page < last ? pageUrl(page + 1) : null,
+        prev_url: page > 1 ? pageUrl(page - 1) : null,
+        page,
+        pages: last,
+        per_page: perPage,
+        total: images.length,
+        ...changes,
+      },
+      ...(filter === null ? {} : { filter }),
+      ...(sort === null ? {} : { sort }),
+      time: '0.01s',
+      user: 'tester',
+    },
+  };
+}
