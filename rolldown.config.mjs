@@ -1,16 +1,37 @@
-// Bundles src/main.ts and all it needs into CommonJS chunks: one for each lazy import, loaded on demand.
+// Bundles src/main.ts and all it needs into CommonJS chunks, few of them: each costs a look-up and a read.
 
 import { defineConfig } from 'rolldown';
+import { leaveOut } from './scripts/left-out.mjs';
+import { writeLicences } from './scripts/licences.mjs';
 
 export default defineConfig({
   input: { main: 'src/main.ts' },
   platform: 'node',
+  plugins: [leaveOut(), writeLicences()],
   output: {
     dir: 'dist',
     format: 'cjs',
     cleanDir: true,
     minify: true,
+    // import('node:tls') would start Node's loader of ES modules, and read every export of what it loads.
+    dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
+    codeSplitting: {
+      groups: [
+        // What every run loads; what the listings take, whose help needs no request; what a request takes.
+        { name: 'core', tags: ['$initial'], priority: 3 },
+        {
+          name: 'listing',
+          test: /src[\\/](query|api[\\/]paging|commands[\\/](images|listing|catalogue))/,
+          priority: 2,
+        },
+        {
+          name: 'client',
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/]|api[\\/](?!proxy))/,
+          priority: 1,
+        },
+      ],
+    },
   },
 });

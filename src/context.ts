@@ -218,13 +218,13 @@ export class Context {
       lines,
     });
     this.#progress = progress;
-    this.onClose(() => progress.stop());
     return progress;
   }
 
-  /** Once all notes are out. */
-  flush(): Promise<void> {
-    return this.#queue;
+  /** Once all notes are out and nothing moves on stderr any more: what follows starts a line of its own. */
+  async flush(): Promise<void> {
+    await this.#queue;
+    await this.#progress?.stop();
   }
 
   async close(): Promise<void> {

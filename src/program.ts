@@ -16,7 +16,9 @@ interface CommandSpec {
   readonly summary: string;
   readonly alias?: string;
   readonly load?: () => Promise<CommandModule>;
+  /** Of a group, and the examples of its own help. */
   readonly subcommands?: readonly CommandSpec[];
+  readonly examples?: string;
 }
 
 const COMMANDS: readonly CommandSpec[] = [
@@ -43,6 +45,7 @@ const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'images',
     summary: 'the public image catalogue',
+    examples: '\nExamples:\n  $ imgctl images list ubuntu --limit 5\n  $ imgctl images get 1001\n',
     subcommands: [
       {
         name: 'list',
@@ -71,6 +74,16 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'sync-status',
     summary: 'show or follow a sync request',
     load: () => import('./commands/sync-status.ts'),
+  },
+  {
+    name: 'inspect',
+    summary: 'show what is in a local OVA or OVF package',
+    load: () => import('./commands/inspect.ts'),
+  },
+  {
+    name: 'validate',
+    summary: 'check a local OVA or OVF package before its upload',
+    load: () => import('./commands/validate.ts'),
   },
   {
     name: 'api',
@@ -116,6 +129,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
 
 /** The program with every command named, each still without the options that its own file adds. */
 function buildProgram(context: Context): Command {
+  const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command('imgctl')
     .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
     .usage('<command> [options]')
@@ -128,8 +142,10 @@ function buildProgram(context: Context): Command {
       // A group without a command shows its help; complaints take the road of all other errors.
       writeErr: (text) => void context.print(text),
       outputError: () => {},
-      getOutHelpWidth: () => Math.min(context.io.stdout.columns || 100, 100),
+      getOutHelpWidth: helpWidth,
+      getErrHelpWidth: helpWidth,
       getOutHasColors: () => false,
+      getErrHasColors: () => false,
     })
     .addHelpText('after', ROOT_HELP);
   for (const option of globalOptions()) root.addOption(option);
@@ -175,14 +191,12 @@ function addCommands(
   load: (command: Command) => Promise<void>,
 ): void {
   for (const spec of specs) {
-    const command = parent
-      .command(spec.name)
-      .summary(spec.summary)
-      .description(sentence(spec.summary));
+    const { name, summary } = spec;
+    const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+    const command = parent.command(name).summary(summary).description(description);
     if (spec.alias !== undefined) command.alias(spec.alias);
-    if (spec.subcommands) {
-      addCommands(command, spec.subcommands, loaders, load);
-    }
+    if (spec.examples !== undefined) command.addHelpText('after', spec.examples);
+    if (spec.subcommands) addCommands(command, spec.subcommands, loaders, load);
     loaders.set(command, spec.load);
   }
   parent.hook('preSubcommand', (_parent, command) => load(command));
@@ -215,14 +229,11 @@ async function findCommand(
 /** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
 function usageError(error: CommanderError): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const message = first.replace(/'(--[^=']+)=[^']*'/, "'$1'").replace(/'(-[^-])[^']+'/, "'$1'");
+  const unknownOption = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
+  const message = unknownOption === undefined ? first : `unknown option '${unknownOption}'`;
   const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
   const hint = suggestion === undefined ? 'see: imgctl --help' : `did you mean ${suggestion}?`;
   return new ImgctlError('usage', message.replace(/\.$/, ''), { hint });
-}
-
-function sentence(summary: string): string {
-  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
 const ROOT_HELP = `

@@ -37,6 +37,7 @@ async function demo(context: Context): Promise<void> {
     const type = async (...words: string[]): Promise<void> => {
       await say(`$ imgctl ${words.join(' ')}`);
       const exitCode = await context.rerun(words, { ...context.io, env });
+      context.io.signal.throwIfAborted();
       if (exitCode !== 0)
         throw new ImgctlError('failed', `the demo ended at: imgctl ${words.join(' ')}`);
       await say('');

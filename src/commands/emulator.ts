@@ -67,7 +67,7 @@ stall, drip, html, truncate, or 429:SECONDS.
 Examples:
   $ imgctl emulator --port 0 --images 1000
   $ imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret
-  $ imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH *=drop'
+  $ imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'
 `;
 
 async function emulate(context: Context, options: EmulatorCommandOptions): Promise<void> {

@@ -24,7 +24,8 @@ Examples:
   $ imgctl images get 7 42 --json | jq -r '.[].path'
 `;
 
-const CANDIDATES = 300;
+/** Names that are compared to suggest the nearest. */
+const CANDIDATES = 1000;
 
 async function get(
   context: Context,
@@ -36,9 +37,7 @@ async function get(
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(
-        ...(/^\d{1,15}$/.test(name) ? [await byId(context, name)] : await byName(context, name)),
-      );
+      found.push(...(await find(context, name)));
     } catch (error) {
       if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
       if (missing) context.warn(missing.message, missing.hint);
@@ -59,44 +58,59 @@ async function get(
   if (missing) throw missing;
 }
 
-async function byId(context: Context, id: string): Promise<Row> {
+/** @throws ImgctlError not-found */
+async function find(context: Context, wanted: string): Promise<readonly Row[]> {
+  const id = /^(?:0|[1-9]\d{0,14})$/.test(wanted) ? Number(wanted) : undefined;
+  const found = id === undefined ? [] : await byId(context, id);
+  return found.length > 0 ? found : byName(context, wanted, id !== undefined);
+}
+
+/** The image with that id, or none. */
+async function byId(context: Context, id: number): Promise<Row[]> {
   const { client } = await context.session();
   try {
-    return await client.getImage(Number(id));
+    return [await client.getImage(id)];
   } catch (error) {
-    if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
-    const hint = 'see which there are: imgctl images list';
-    throw new ImgctlError('not-found', `there is no image with the id ${id}`, {
-      hint,
-      status: error.status,
-    });
+    if (error instanceof ImgctlError && error.code === 'not-found') return [];
+    throw error;
   }
 }
 
-async function byName(context: Context, name: string): Promise<Row[]> {
-  // A service that ignores the filter, or reads a % in it, is answered by the comparison here.
-  const found = (await listBy(context, `name,eq,${name}`, undefined)).filter(
-    (row) => row.name === name,
-  );
+/** @throws ImgctlError not-found, with the nearest names */
+async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
+  // A service that ignores the filter, or the case, is answered by the comparison here.
+  const candidates = await listBy(context, `name,eq,${name}`);
+  const found = candidates.filter((row) => row.name === name);
   if (found.length > 1) context.note(`${found.length} images have the name ${name}`);
   if (found.length > 0) return found;
-  // Names begin with what they are an image of, so that a near one shares the first word.
-  const word = /[a-z]{3,}/i.exec(name)?.[0] ?? '';
-  const names = (await listBy(context, `name,like,%${word}%`, CANDIDATES)).map((row) =>
-    String(row.name),
-  );
-  const near = nearestFew(name, [...new Set(names)], 3);
-  const hint =
-    near.length > 0 ? `near it: ${near.join(', ')}` : 'see which there are: imgctl images list';
-  throw new ImgctlError('not-found', `there is no image with the name ${name}`, { hint });
+  const near = isId ? [] : await namesNear(context, name);
+  throw new ImgctlError('not-found', `there is no image with the ${isId ? 'id' : 'name'} ${name}`, {
+    hint:
+      near.length > 0 ? `near it: ${near.join(', ')}` : 'see which there are: imgctl images list',
+  });
 }
 
-async function listBy(context: Context, filter: string, limit: number | undefined): Promise<Row[]> {
+async function namesNear(context: Context, name: string): Promise<string[]> {
+  // Names begin with what they are an image of, so that a near one shares the first word, if that is right.
+  const word = /[a-z]{3,}/i.exec(name)?.[0];
+  for (const filter of word === undefined ? [undefined] : [`name,like,%${word}%`, undefined]) {
+    const names = (await listBy(context, filter, CANDIDATES)).map((row) => String(row.name));
+    const near = nearestFew(name, [...new Set(names)], 3);
+    if (near.length > 0) return near;
+  }
+  return [];
+}
+
+async function listBy(context: Context, filter?: string, limit?: number): Promise<Row[]> {
   const { client } = await context.session();
   const query = { filter, sort: 'id,asc', perPage: 100, expand: true };
   const concurrency = context.settings.number('concurrency');
-  const rows: Row[] = [];
+  let rows: Row[] = [];
+  let pass = 1;
   for await (const page of client.allImages(query, { concurrency, limit })) {
+    // Read anew, the list supersedes what came before.
+    if (page.pass > pass) rows = [];
+    pass = page.pass;
     rows.push(...(page.elements as Row[]));
   }
   return rows;

@@ -1,14 +1,10 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
 import { type Command, Option } from 'commander';
-import type { ImagePage, ImageQuery } from '../api/images.ts';
-import type { PageOfAll } from '../api/paging.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
-import type { Progress } from '../output/progress.ts';
-import type { QueryPlan } from '../query/plan.ts';
-import type { Session } from '../session/session.ts';
+import { type Element, readAll, readPage } from './catalogue.ts';
 import {
   addListingOptions,
   counter,
@@ -25,8 +21,6 @@ interface ImagesListOptions extends ListingOptions {
   perPage?: number;
   urls?: boolean;
 }
-
-type Element = PageOfAll['elements'][number];
 
 const LARGEST_PAGE = 100;
 
@@ -73,164 +67,62 @@ async function list(
       },
     );
   }
-  const show = openShow(context, options);
-  const session = await context.session();
+  const { format, io, settings } = context;
+  const writer = openElementWriter(context, options);
+  const { client, baseUrl } = await context.session();
+  const query = {
+    plan,
+    limit: options.limit,
+    perPage: options.perPage ?? LARGEST_PAGE,
+    urls: options.urls === true,
+    streams: format === 'ndjson',
+    concurrency: settings.number('concurrency'),
+  };
   // ndjson on a terminal shows rows while they come; a moving line between them would only disturb.
-  const quiet = context.format === 'ndjson' && context.io.stdout.isTTY;
+  const quiet = format === 'ndjson' && io.stdout.isTTY;
   const progress = context.startProgress({ lines: false, quiet });
-  const listing = new Listing(context, session, plan, options, show.writer, progress);
-  const meta = await (options.page === undefined ? listing.all() : listing.page(options.page));
-  await progress.stop();
+  const observer = {
+    warn: (message: string) => context.warn(message),
+    progress: (text: string) => progress.update(text),
+  };
+  const batches =
+    options.page === undefined
+      ? readAll(client, query, observer)
+      : [await readPage(client, query, options.page, observer)];
+  let count = 0;
+  let meta: Row = {};
+  for await (const batch of batches) {
+    const { elements } = batch;
+    await writer.write(options.urls ? elements.map((each) => urlOf(each, baseUrl)) : elements);
+    count += elements.length;
+    meta = batch.meta;
+  }
   await context.flush();
-  await show.writer.end(options.meta ? { ...meta, count: listing.shown } : undefined);
-  if (listing.shown === 0) reportEmpty(context, options, 'no images match');
+  await writer.end(options.meta ? { ...meta, count } : undefined);
+  if (count === 0) reportEmpty(context, options, 'no images match');
 }
 
-/** Writes elements as rows, or as URLs. */
-function openShow(context: Context, options: ImagesListOptions): { writer: ListWriter<Element> } {
+/** @throws ImgctlError usage */
+function openElementWriter(context: Context, options: ImagesListOptions): ListWriter<Element> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
     setting: 'columns.images',
   });
-  if (!options.urls) return { writer: openWriter(context, view, options) as ListWriter<Element> };
+  if (!options.urls) return openWriter(context, view, options);
   if (options.columns !== undefined) {
     throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
   }
-  return {
-    writer: createValueWriter('url', { ...sinkOptions(context), header: options.header !== false }),
-  };
+  return createValueWriter('url', { ...sinkOptions(context), header: options.header !== false });
 }
 
-class Listing {
-  shown = 0;
-  readonly #context: Context;
-  readonly #session: Session;
-  readonly #plan: QueryPlan;
-  readonly #options: ImagesListOptions;
-  readonly #writer: ListWriter<Element>;
-  readonly #progress: Progress;
-
-  constructor(
-    context: Context,
-    session: Session,
-    plan: QueryPlan,
-    options: ImagesListOptions,
-    writer: ListWriter<Element>,
-    progress: Progress,
-  ) {
-    this.#context = context;
-    this.#session = session;
-    this.#plan = plan;
-    this.#options = options;
-    this.#writer = writer;
-    this.#progress = progress;
+/** The URL as the service lists it without expand, service-api.md section 2.2. */
+function urlOf(element: Element, baseUrl: string): string {
+  if (typeof element === 'string') return element;
+  const { id } = element;
+  if (typeof id === 'number' || typeof id === 'string') {
+    return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
   }
-
-  /** Every matching image. @returns the last page's meta */
-  async all(): Promise<Row> {
-    const { filter, sort = 'id,asc' } = this.#plan.server;
-    const local = { filter: this.#plan.filtersLocally, sort: this.#plan.sortsLocally };
-    return this.#read({ filter, sort }, local, this.#plan.matches);
-  }
-
-  /** Exactly one page of the service. @returns its meta */
-  async page(number: number): Promise<Row> {
-    const query = { ...this.#plan.server, perPage: this.#options.perPage ?? LARGEST_PAGE };
-    let expand = !this.#options.urls;
-    let page = await this.#session.client.listImages({ ...query, expand }, number);
-    const ignored = this.#ignored(page, query);
-    if (ignored.filter && !expand) {
-      expand = true;
-      page = await this.#session.client.listImages({ ...query, expand }, number);
-    }
-    const rows = ignored.filter
-      ? page.elements.filter((row) => this.#plan.matchesAll(row as Row))
-      : page.elements;
-    const sorted = ignored.sort && expand ? this.#plan.sort(rows as Row[]) : rows;
-    await this.#write(sorted.slice(0, this.#options.limit));
-    return page.meta;
-  }
-
-  async #read(
-    server: { filter: string | undefined; sort: string },
-    local: { filter: boolean; sort: boolean },
-    matches: (image: Row) => boolean,
-  ): Promise<Row> {
-    const { limit, perPage = LARGEST_PAGE } = this.#options;
-    const isLocal = local.filter || local.sort;
-    const query: ImageQuery = {
-      ...server,
-      perPage: limit === undefined || isLocal ? perPage : Math.min(perPage, limit),
-      expand: isLocal || !this.#options.urls,
-    };
-    // What the service leaves undone here can only be cut after it is done.
-    const paging = {
-      concurrency: this.#context.settings.number('concurrency'),
-      limit: isLocal ? undefined : limit,
-    };
-    const streams = this.#context.format === 'ndjson' && !local.sort;
-    const seen = new Set<unknown>();
-    let kept: Element[] = [];
-    let pass = 1;
-    let count = 0;
-    let meta: Row = {};
-    for await (const page of this.#session.client.allImages(query, paging)) {
-      if (page.pagesRead === 1 && page.pass === 1) {
-        const ignored = this.#ignored(page, server);
-        if ((ignored.filter && !local.filter) || (ignored.sort && !local.sort)) {
-          const more = { filter: local.filter || ignored.filter, sort: local.sort || ignored.sort };
-          return this.#read(server, more, ignored.filter ? this.#plan.matchesAll : matches);
-        }
-      }
-      if (page.pass !== pass) {
-        // Read anew: what was kept is superseded, what was written already cannot be taken back.
-        pass = page.pass;
-        kept = [];
-        count = 0;
-      }
-      meta = page.meta;
-      let found = local.filter ? page.elements.filter((row) => matches(row as Row)) : page.elements;
-      if (limit !== undefined && !local.sort) found = found.slice(0, limit - count);
-      count += found.length;
-      this.#progress.update(`page ${page.pagesRead} of ${page.pagesKnown}, ${count} images`);
-      if (streams) await this.#write(found.filter((row) => isFirst(seen, row)));
-      else kept.push(...found);
-      if (!local.sort && count === limit) break;
-    }
-    if (!streams) {
-      const sorted = local.sort ? this.#plan.sort(kept as Row[]) : kept;
-      await this.#write(sorted.slice(0, limit));
-    }
-    return meta;
-  }
-
-  /** What was asked of the service, but not echoed: it was not done, section 4.3 of service-api.md. */
-  #ignored(
-    page: Pick<ImagePage, 'meta'>,
-    sent: { filter: string | undefined; sort: string | undefined },
-  ): { filter: boolean; sort: boolean } {
-    const filter = sent.filter !== undefined && page.meta.filter === undefined;
-    // The order that only keeps pages apart is nothing that anybody asked for.
-    const sort = this.#plan.server.sort !== undefined && page.meta.sort === undefined;
-    if (filter || sort) {
-      const what = filter && sort ? 'filter and sort' : filter ? 'filter' : 'sort';
-      this.#context.warn(`the service did not confirm the ${what}; it is applied here`);
-    }
-    return { filter, sort };
-  }
-
-  async #write(elements: readonly Element[]): Promise<void> {
-    this.shown += elements.length;
-    const { baseUrl } = this.#session;
-    const toUrl = (element: Element) =>
-      typeof element === 'string' ? element : `${baseUrl}/v2/image/${element.id}`;
-    await this.#writer.write(this.#options.urls ? elements.map(toUrl) : elements);
-  }
-}
-
-function isFirst(seen: Set<unknown>, element: Element): boolean {
-  const key = typeof element === 'string' ? element : (element.id ?? element);
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
+  throw new ImgctlError('bad-answer', 'the service sent an image without an id, so it has no URL', {
+    hint: 'leave out --urls to see it',
+  });
 }

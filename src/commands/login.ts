@@ -75,7 +75,8 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   }).catch((error: unknown) => {
     // The login itself has worked; without a place to keep the rest it holds for this run.
     if (!(error instanceof ImgctlError) || error.code !== 'config') throw error;
-    context.warn(error.message, error.hint);
+    // Where the token could not be kept either, one warning has said so.
+    if (session.cache.read()) context.warn(error.message, error.hint);
   });
 
   const lifetime = describeDuration(token.expiresAt - io.now());

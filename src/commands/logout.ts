@@ -1,6 +1,7 @@
 // imgctl logout: forgets the cached token.
 
 import type { Command } from 'commander';
+import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import type { Context } from '../context.ts';
 import { forgetAllTokens, TokenCache } from '../session/token-cache.ts';
 
@@ -25,11 +26,12 @@ async function logout(context: Context, options: { all?: boolean }): Promise<voi
     return context.note(`${count} token${count === 1 ? '' : 's'} forgotten`);
   }
   const { settings } = context;
+  const baseUrl = settings.text('base-url');
   const cache = new TokenCache(
     context.paths.config,
     {
       profile: settings.profile,
-      baseUrl: settings.text('base-url') ?? '',
+      baseUrl: baseUrl === undefined ? '' : baseUrlText(parseBaseUrl(baseUrl, true)),
       username: settings.text('username') ?? '',
     },
     (message) => context.warn(message),

@@ -1,50 +1,80 @@
-// imgctl sync-status: shows a sync request, the last one submitted here if none is named.
+// imgctl sync-status: shows a sync request, the last one submitted here if none is named, or lists them.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { readHistory } from '../session/history.ts';
-import { addWaitOptions, follow, note, showRequest, type WaitOptions } from './follow.ts';
+import { createListWriter } from '../output/index.ts';
+import { addWaitOptions, follow, getRequest, type WaitOptions } from './follow.ts';
+import { sinkOptions } from './listing.ts';
+import { rememberStatus, showRequest, submittedHere } from './sync-record.ts';
+
+interface StatusOptions extends WaitOptions {
+  list?: boolean;
+}
 
 export function define(command: Command, context: Context): void {
   command.argument('[id]', 'id of the sync request; the last one submitted with this profile');
   addWaitOptions(command);
   command
+    .addOption(
+      new Option(
+        '--list',
+        'those submitted from this machine with this profile, newest first',
+      ).conflicts(['wait', 'pollInterval', 'waitTimeout']),
+    )
     .addHelpText('after', EXAMPLES)
-    .action((id: string | undefined, options: WaitOptions) => status(context, id, options));
+    .action((id: string | undefined, options: StatusOptions) => status(context, id, options));
 }
 
 const EXAMPLES = `
+Exits with 1 where the request failed. --list asks nobody: it shows the status that was seen last.
+
 Examples:
   $ imgctl sync-status
   $ imgctl sync-status 41 --wait --json
+  $ imgctl sync-status --list
 `;
 
 async function status(
   context: Context,
   given: string | undefined,
-  options: WaitOptions,
+  options: StatusOptions,
 ): Promise<void> {
-  const { client } = await context.session();
+  if (options.list) return list(context, given);
   const id = given === undefined ? await lastId(context) : requestId(given);
-  const request = options.wait
-    ? await follow(context, id, options)
-    : await client.getSyncRequest(id);
-  if (given === undefined || options.wait) await note(context, id, request.status);
+  if (options.wait) return showRequest(context, await follow(context, id, options));
+  const request = await getRequest(context, id);
+  await rememberStatus(context, id, request.status);
   await showRequest(context, request);
 }
 
-async function lastId(context: Context): Promise<number | string> {
-  const { account } = await context.session();
-  const last = readHistory(context.paths.state, account.profile, account.baseUrl).at(-1);
-  if (last) return last.id;
-  throw new ImgctlError(
-    'not-found',
-    'no sync request was submitted from this machine with this profile',
-    {
-      hint: 'give its id, or submit one with: imgctl sync',
-    },
+async function list(context: Context, id: string | undefined): Promise<void> {
+  if (id !== undefined) {
+    const hint = `for one request: imgctl sync-status ${id}`;
+    throw new ImgctlError('usage', '--list takes no id', { hint });
+  }
+  const entries = (await submittedHere(context)).reverse();
+  const writer = createListWriter({
+    ...sinkOptions(context),
+    columns: ['id', 'status', 'state', 'submitted_on'],
+  });
+  await writer.write(
+    entries.map(({ id, status, submitted_on, base_url }) => {
+      return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
+    }),
   );
+  await writer.end();
+  if (entries.length === 0 && context.format === 'table') context.note(NONE_YET, SUBMIT);
+}
+
+const NONE_YET = 'no sync request was submitted from this machine with this profile';
+const SUBMIT = 'submit one with: imgctl sync';
+
+async function lastId(context: Context): Promise<number | string> {
+  const last = (await submittedHere(context)).at(-1);
+  if (last) return last.id;
+  throw new ImgctlError('not-found', NONE_YET, { hint: `give its id, or ${SUBMIT}` });
 }
 
 function requestId(text: string): number | string {

@@ -1,12 +1,13 @@
 // imgctl sync: submits an image sync request, and follows it if asked.
 
 import type { Command } from 'commander';
-import type { SubmittedSync } from '../api/sync.ts';
+import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
-import { writeRecord } from '../output/index.ts';
-import { addWaitOptions, follow, note, showRequest, type WaitOptions } from './follow.ts';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { type Row, writeRecord } from '../output/index.ts';
+import { addWaitOptions, follow, type WaitOptions } from './follow.ts';
 import { sinkOptions } from './listing.ts';
+import { describeNames, rememberRequest, showRequest, statusCommand } from './sync-record.ts';
 
 interface SyncOptions extends WaitOptions {
   dryRun?: boolean;
@@ -17,11 +18,12 @@ export function define(command: Command, context: Context): void {
   command
     .option('--dry-run', 'show the request, prove the token, list the images; change nothing')
     .addHelpText('after', EXAMPLES)
-    .action((options: SyncOptions) => sync(context, options));
+    .action((options: SyncOptions) => (options.dryRun ? dryRun(context) : sync(context, options)));
 }
 
 const EXAMPLES = `
-Run it after an upload: the service reads what was uploaded and adds or deletes images.
+Run it after an upload: the service reads what was uploaded and adds or deletes images. With --wait it says at
+the end which ones, from a look at your images before and after where the service does not name them.
 
 Examples:
   $ imgctl sync --wait
@@ -30,80 +32,116 @@ Examples:
 `;
 
 async function sync(context: Context, options: SyncOptions): Promise<void> {
-  const { client, baseUrl } = await context.session();
-  if (options.dryRun) return dryRun(context, baseUrl);
+  const { client, baseUrl, tokens } = await context.session();
+  // With the token at hand, what fails afterwards is about the submit alone.
+  await tokens?.current();
+  const before = options.wait ? await listImages(context).catch(unlessFinal) : undefined;
   const submitted = await client.submitSync().catch((error: unknown) => {
-    throw explain(error);
+    throw isFateOpen(error) ? outcomeUnknown(error) : error;
   });
   const { id, status, message, response } = submitted;
   if (id === undefined) throw unknownId(submitted);
-  const url = `${baseUrl}/v2/request/image_sync/${id}`;
-  await note(context, id, status);
+  await rememberRequest(context, id, status);
   if (options.wait) {
     const request = await follow(context, id, options);
-    await note(context, id, request.status);
-    return showRequest(context, request);
+    return showRequest(context, await nameChanges(context, request, before));
   }
+  const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  await writeRecord(
-    { ...sinkOptions(context), columns: ['id', 'status', 'url', 'message'], allFields: true },
-    record,
-  );
-  context.note(`sync request ${id} submitted`, `follow it with: imgctl sync-status ${id} --wait`);
+  const columns = ['id', 'status', 'url', 'message'];
+  await writeRecord({ ...sinkOptions(context), columns }, record);
+  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  context.note(`sync request ${id} submitted`, hint);
 }
 
-async function dryRun(context: Context, baseUrl: string): Promise<void> {
-  const { client } = await context.session();
-  const { images } = await client.myImages();
+async function dryRun(context: Context): Promise<void> {
+  const { baseUrl } = await context.session();
+  const images = (await listImages(context)).map(nameOf);
   const record = {
     method: 'PATCH',
     url: `${baseUrl}/v2/user/image/vm`,
-    images: images.map((image) => image.name ?? null),
+    images: context.format === 'table' ? describeNames(images) : images,
   };
   await writeRecord({ ...sinkOptions(context), idField: 'url' }, record);
   context.note('the token is valid; nothing was submitted');
 }
 
-/** A submit is never sent twice: where its fate is open, the user must know, and how to find out. */
-function explain(error: unknown): unknown {
-  if (!(error instanceof ImgctlError)) return error;
-  if (error.code === 'outcome-unknown') {
-    return new ImgctlError(
-      error.code,
-      `it is not known whether the sync was submitted: ${error.message}`,
-      {
-        hint: 'look with: imgctl my-images, or for the confirmation by email; a second sync does no harm',
-        cause: error,
-      },
-    );
-  }
-  if (error.code === 'server-error') {
-    const { message, status } = error;
-    return new ImgctlError(
-      'server-error',
-      `${message}; whether the sync was submitted is not known`,
-      {
-        hint: 'look with: imgctl my-images, or for the confirmation by email; a second sync does no harm',
-        status,
-        cause: error,
-      },
-    );
-  }
-  if (error.code === 'interrupted' || error.code === 'terminated') {
-    return new ImgctlError(error.code, `${error.message}; the sync may have been submitted`, {
-      hint: 'look with: imgctl my-images, or for the confirmation by email',
-    });
-  }
-  return error;
+async function listImages(context: Context): Promise<readonly Row[]> {
+  const { client } = await context.session();
+  return (await client.myImages()).images;
 }
 
-function unknownId(submitted: SubmittedSync): ImgctlError {
-  const body = JSON.stringify(submitted.response).slice(0, 500);
+/** A look at the images that fails must not hinder the sync, unless that would fail by the same. */
+function unlessFinal(error: unknown): undefined {
+  const final: readonly ErrorCode[] = ['interrupted', 'terminated', 'token-refused'];
+  if (!(error instanceof ImgctlError) || final.includes(error.code)) throw error;
+}
+
+/** The request with names instead of the numbers that the service gives, or instead of nothing. */
+async function nameChanges(
+  context: Context,
+  request: SyncRequest,
+  before: readonly Row[] | undefined,
+): Promise<SyncRequest> {
+  const isNamed = Array.isArray(request.added) && Array.isArray(request.deleted);
+  if (isNamed || before === undefined) return request;
+  const after = await listImages(context).catch(() => undefined);
+  if (after === undefined) return request;
+  return {
+    ...request,
+    added: namesFor(request.added, without(after, before)),
+    deleted: namesFor(request.deleted, without(before, after)),
+  };
+}
+
+/** Names only where they agree with what the service says: other uploads may be under way. */
+function namesFor(said: SyncRequest['added'], seen: readonly Row[]): SyncRequest['added'] {
+  return said === null || said === seen.length ? seen.map(nameOf) : said;
+}
+
+function without(images: readonly Row[], others: readonly Row[]): readonly Row[] {
+  const known = new Set(others.map(keyOf));
+  return images.filter((image) => !known.has(keyOf(image)));
+}
+
+function keyOf({ id, name }: Row): string {
+  return String(id ?? name);
+}
+
+function nameOf({ id, name }: Row): string {
+  return String(name ?? id);
+}
+
+/** Whether a submit that ended so may have had its effect. */
+function isFateOpen(error: unknown): error is ImgctlError {
+  const open: readonly ErrorCode[] = [
+    'outcome-unknown',
+    'server-error',
+    'bad-answer',
+    'interrupted',
+    'terminated',
+  ];
+  return error instanceof ImgctlError && open.includes(error.code);
+}
+
+/** A submit is never sent twice: where its fate is open, the user must know, and how to find out. */
+function outcomeUnknown({ code, message, status, cause }: ImgctlError): ImgctlError {
+  return new ImgctlError(
+    code,
+    `${message}; the outcome is unknown: the sync may have been submitted`,
+    {
+      hint: 'before you submit another, look at: imgctl my-images, or for the confirmation by email',
+      status,
+      cause,
+    },
+  );
+}
+
+function unknownId({ response }: SubmittedSync): ImgctlError {
+  const body = JSON.stringify(response).slice(0, 500);
   return new ImgctlError(
     'bad-answer',
     `the sync was submitted, but its id is unknown; the service says: ${body}`,
-    {
-      hint: 'see what has become of it with: imgctl my-images',
-    },
+    { hint: 'see what has become of it with: imgctl my-images' },
   );
 }

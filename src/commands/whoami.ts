@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { writeRecord } from '../output/index.ts';
 import { describeDuration } from '../session/duration.ts';
 import { loginCommand, type Session } from '../session/session.ts';
-import { looksValid } from '../session/token-cache.ts';
+import type { CachedToken } from '../session/token-cache.ts';
 import { sinkOptions } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
@@ -24,6 +24,8 @@ Examples:
   $ imgctl whoami --check --json
 `;
 
+type State = 'from IMGCTL_TOKEN' | 'none' | 'expired' | 'valid';
+
 async function whoami(context: Context, options: { check?: boolean }): Promise<void> {
   const session = await context.session();
   if (options.check) await session.client.serviceRoot();
@@ -39,15 +41,25 @@ async function whoami(context: Context, options: { check?: boolean }): Promise<v
   };
   await writeRecord({ ...sinkOptions(context), idField: 'username' }, record);
   if (options.check || state === 'valid' || state === 'from IMGCTL_TOKEN') return;
-  throw new ImgctlError('not-logged-in', `there is no valid token: ${state}`, {
-    hint: `run: ${loginCommand(session.account.profile)}`,
-  });
+  throw noValidToken(state, session.account.profile);
 }
 
-function tokenState(context: Context, session: Session): { state: string; expiresAt?: number } {
+function tokenState(context: Context, session: Session): { state: State; expiresAt?: number } {
   if (session.tokens === undefined) return { state: 'from IMGCTL_TOKEN' };
   const token = session.cache.read();
   if (token === undefined) return { state: 'none' };
-  const state = looksValid(token, context.io.now()) ? 'valid' : 'expired';
-  return { state, expiresAt: token.expiresAt };
+  return {
+    state: isLive(token, context.io.now()) ? 'valid' : 'expired',
+    expiresAt: token.expiresAt,
+  };
+}
+
+/** Whether its time is not over by this machine's clock; unlike `looksValid` up to the last moment. */
+export function isLive(token: CachedToken, now: number): boolean {
+  return now < token.expiresAt;
+}
+
+export function noValidToken(state: 'none' | 'expired', profile: string): ImgctlError {
+  const message = state === 'none' ? 'not logged in: there is no token' : 'the token has expired';
+  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand(profile)}` });
 }

@@ -16,8 +16,8 @@ Split at the first two commas only, so a value may hold commas.
   in         one of several values, separated by commas
 
   $ imgctl images list -f name,like,%server%
-  $ imgctl images list -f id,in,1,2,3
-  $ imgctl images list -f folder,ne,null -f id,le,100
+  $ imgctl images list -f id,in,1002,1003,1006
+  $ imgctl images list -f folder,ne,null -f id,le,1100
   $ imgctl my-images -f public,eq,false
 
 Numbers are whole numbers; public is true or false. Text is compared by

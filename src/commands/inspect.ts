@@ -1,0 +1,188 @@
+// imgctl inspect: what is in a local OVA, or OVF with its files.
+
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { createListWriter, type Row, writeRecord } from '../output/index.ts';
+import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
+import { sinkOptions } from './listing.ts';
+import { countErrors, counted, describeBytes, eachPackage } from './packages.ts';
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<file...>', 'OVA files, or OVF files with their disks beside them')
+    .addHelpText('after', EXAMPLES)
+    .action((files: string[]) => inspect(context, files));
+}
+
+const EXAMPLES = `
+Shows products, systems with their hardware, disks, networks and files; nothing is sent. Sizes are bytes in
+every format but the table. One file gives one JSON object, several an array. Digests are not computed: see
+imgctl validate.
+
+Examples:
+  $ imgctl inspect appliance.ova
+  $ imgctl inspect appliance.ovf --json | jq '.systems[].hardware.memory'
+`;
+
+async function inspect(context: Context, files: readonly string[]): Promise<void> {
+  const show = openShow(context, files.length === 1);
+  const unreadable: string[] = [];
+  const read = eachPackage(
+    context,
+    files,
+    () => ({ digests: false }),
+    async (summary) => {
+      await show.write(summary);
+      const errors = countErrors(summary);
+      if (summary.ovfVersion === null) unreadable.push(summary.file);
+      else if (errors > 0) {
+        const hint = `see all findings: imgctl validate ${summary.file}`;
+        context.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
+      }
+    },
+  );
+  await read.finally(() => show.end());
+  if (unreadable.length === 0) return;
+  throw new ImgctlError(
+    'invalid-package',
+    `no descriptor that can be read: ${unreadable.join(', ')}`,
+    { hint: 'see why: imgctl validate FILE' },
+  );
+}
+
+/** Shows packages one by one: tables as records with a blank line between, a single one as a record. */
+function openShow(context: Context, single: boolean) {
+  const options = { ...sinkOptions(context), columns: COLUMNS, idField: 'file' };
+  const list = createListWriter(options);
+  const asTable = context.format === 'table' && !context.quiet;
+  let gap = '';
+  return {
+    async write(summary: PackageSummary): Promise<void> {
+      if (asTable) {
+        await context.print(gap);
+        await writeRecord({ ...options, columns: undefined }, describe(summary));
+        gap = '\n';
+      } else if (single) await writeRecord(options, dataOf(summary));
+      else await list.write([dataOf(summary)]);
+    },
+    end: async () => {
+      if (!asTable && !single) await list.end();
+    },
+  };
+}
+
+const COLUMNS = [
+  'file',
+  'kind',
+  'ovf_version',
+  'products',
+  'systems',
+  'disks',
+  'networks',
+  'deployment_options',
+  'files',
+  'manifest',
+  'certificate',
+  'findings',
+];
+
+/** The summary with the names of its fields written as the service writes its own. */
+function dataOf(summary: PackageSummary): Row {
+  return snakeCase({ ...summary }) as Row;
+}
+
+function snakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeCase(field),
+    ]),
+  );
+}
+
+/** The summary for people: a line for each thing in it. */
+function describe(summary: PackageSummary): Row {
+  const { file, kind, ovfVersion, manifest, certificate } = summary;
+  return {
+    package: file,
+    kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
+    'OVF version': ovfVersion,
+    ...numbered(
+      'product',
+      summary.products.map(({ product, vendor, version, fullVersion, properties }) =>
+        joined([product, vendor, fullVersion ?? version, counted(properties, 'property value')]),
+      ),
+    ),
+    ...numbered('system', summary.systems.map(describeSystem)),
+    ...numbered(
+      'disk',
+      summary.disks.map(({ id, capacity, format, file: content }) =>
+        joined([id, bytesOf(capacity), formatName(format), content ?? 'empty']),
+      ),
+    ),
+    ...numbered(
+      'network',
+      summary.networks.map(({ name, description }) =>
+        joined([name, description === name ? null : description]),
+      ),
+    ),
+    ...numbered(
+      'option',
+      summary.deploymentOptions.map((option) => describeOption(option, summary.systems)),
+    ),
+    ...numbered(
+      'file',
+      summary.files.map(({ name, size, role }) => joined([name, describeBytes(size), role])),
+    ),
+    manifest: manifest && joined([manifest.algorithm, counted(manifest.entries.length, 'file')]),
+    certificate,
+  };
+}
+
+function describeSystem(system: VirtualSystem): string {
+  const { id, name, operatingSystem, hardwareFamilies, collections } = system;
+  const within = collections.length > 0 ? `in ${collections.join('/')}` : null;
+  const hardware = describeHardware(system.hardware);
+  return joined([name ?? id ?? 'unnamed', operatingSystem, hardware, ...hardwareFamilies, within]);
+}
+
+/** A deployment option with what each system has under it. */
+function describeOption(option: DeploymentOption, systems: readonly VirtualSystem[]): string {
+  const hardware = systems
+    .flatMap(({ options }) => options)
+    .filter((known) => known.option === option.id)
+    .map((known) => describeHardware(known.hardware));
+  const name = option.default ? `${option.id} (default)` : option.id;
+  return [name, ...hardware].join(': ');
+}
+
+function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
+  return joined([
+    cpus === null ? null : counted(cpus, 'CPU'),
+    memory === null ? null : `${describeBytes(memory)} memory`,
+    counted(disks.length, 'disk'),
+    counted(networks.length, 'network adapter'),
+  ]);
+}
+
+function bytesOf(bytes: number | null): string | null {
+  return bytes === null ? null : describeBytes(bytes);
+}
+
+/** The last part of a format's address, which is the word that people use for it. */
+function formatName(format: string | null): string | null {
+  return format && (/[^/#]+$/.exec(format)?.[0] ?? format);
+}
+
+function joined(parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join(', ');
+}
+
+/** `disk` for a single line, `disk 1`, `disk 2` for several; null stands for none. */
+function numbered(noun: string, lines: readonly string[]): Row {
+  if (lines.length <= 1) return { [noun]: lines[0] ?? null };
+  return Object.fromEntries(lines.map((line, index) => [`${noun} ${index + 1}`, line]));
+}

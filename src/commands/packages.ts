@@ -1,0 +1,67 @@
+// What inspect and validate share: reading the packages that were named, and telling which could not be read.
+
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import type { PackageSummary, ReadOptions } from '../ovf/package.ts';
+
+/**
+ * Reads one package after the other and hands each over; those that cannot be read do not stop the rest.
+ * @throws ImgctlError not-found (there is no such file) or failed, once the others are done
+ */
+export async function eachPackage(
+  context: Context,
+  files: readonly string[],
+  options: (file: string) => ReadOptions,
+  handle: (summary: PackageSummary) => Promise<void>,
+): Promise<void> {
+  const { readPackage } = await import('../ovf/package.ts');
+  const { cwd, signal } = context.io;
+  const unreadable: ImgctlError[] = [];
+  for (const file of files) {
+    try {
+      const summary = await readPackage(path.resolve(cwd, file), { ...options(file), signal });
+      await handle({ ...summary, file });
+    } catch (error) {
+      unreadable.push(readError(file, error));
+    }
+  }
+  const last = unreadable.pop();
+  for (const { message, hint } of unreadable) context.warn(message, hint);
+  if (last) throw last;
+}
+
+/** @throws whatever is no error of the file system */
+function readError(file: string, error: unknown): ImgctlError {
+  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : null;
+  if (typeof code !== 'string') throw error;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const hint = 'give the path of an OVA, or of an OVF whose files lie beside it';
+    return new ImgctlError('not-found', `there is no file ${file}`, { hint, cause: error });
+  }
+  const hint = code === 'EACCES' || code === 'EPERM' ? 'check the modes of the file' : undefined;
+  return new ImgctlError('failed', `cannot read ${file}: ${code}`, { hint, cause: error });
+}
+
+export function countErrors({ findings }: PackageSummary): number {
+  return findings.filter(({ severity }) => severity === 'error').length;
+}
+
+/** `1 error`, `3 errors`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** For people: `185 bytes`, `67 KiB`, `1.5 GiB`. */
+export function describeBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1023.5 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '');
+  return `${digits} ${UNITS[unit]}`;
+}

@@ -1,0 +1,125 @@
+// imgctl config: settings by profile, where values come from, and values that settings cannot have.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
+
+/** Somebody without any settings. */
+function user() {
+  const directory = temporaryDirectory();
+  const imgctl = (argv: readonly string[], env: FakeIoOptions['env'] = {}) =>
+    runCli(argv, { env: { IMGCTL_CONFIG_DIR: directory, ...env } });
+  return { directory, file: path.join(directory, 'config.json'), imgctl };
+}
+
+const DONE = { stdout: '', stderr: '', exitCode: 0 };
+
+describe('imgctl config', () => {
+  it('sets, gets and unsets', async () => {
+    const { imgctl } = user();
+    expect(await imgctl(['config', 'set', 'time', 'iso'])).toEqual(DONE);
+    expect((await imgctl(['config', 'get', 'time'])).stdout).toBe('iso\n');
+    expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
+    expect(await imgctl(['config', 'get', 'time'])).toEqual({
+      stdout: '',
+      stderr: 'imgctl: time is not set\nhint: imgctl config set time VALUE\n',
+      exitCode: 5,
+    });
+    expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
+  });
+
+  it('keeps the settings of profiles apart', async () => {
+    const { imgctl } = user();
+    await imgctl(['config', 'set', 'retries', '7', '--profile', 'staging']);
+    expect((await imgctl(['config', 'get', 'retries'])).stdout).toBe('4\n');
+    const staging = { IMGCTL_PROFILE: 'staging' };
+    expect((await imgctl(['config', 'get', 'retries'], staging)).stdout).toBe('7\n');
+  });
+
+  it('shows where each value comes from: flag, environment, profile, default', async () => {
+    const { imgctl } = user();
+    await imgctl(['config', 'set', 'timeout', '5s']);
+    await imgctl(['config', 'set', 'username', 'alice']);
+    const env = { IMGCTL_USERNAME: 'bob', IMGCTL_OUTPUT: 'yaml', IMGCTL_BASE_URL: '' };
+    const { stdout } = await imgctl(['config', 'list', '--json', '--retries', '9'], env);
+    const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
+    const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
+    expect(shown).toMatchObject({
+      'base-url': [null, null],
+      username: ['bob', 'IMGCTL_USERNAME'],
+      output: ['json', '--output'],
+      timeout: ['5s', 'profile default'],
+      retries: ['9', '--retries'],
+      'auth-scheme': ['bearer', 'default'],
+    });
+  });
+
+  it('prints the file that it writes', async () => {
+    const { file, imgctl } = user();
+    expect((await imgctl(['config', 'path'])).stdout).toBe(`${file}\n`);
+    await imgctl(['config', 'set', 'columns.images', 'id,NAME']);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      profiles: { default: { 'columns.images': 'id,NAME' } },
+    });
+  });
+
+  it.each([
+    ['base-url', 'ftp://example.com', 'https://'],
+    ['base-url', 'https://alice:secret@example.com', 'imgctl login'],
+    ['username', 'a:b', 'colon'],
+    ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
+    ['timeout', '30', '500ms'],
+    ['retries', '-1', 'from 0 to 100'],
+    ['auth-scheme', 'digest', 'bearer, basic'],
+    ['allow-http', 'yes', 'true, false'],
+    ['time', 'utc', 'wire, iso, local, age'],
+    ['columns.images', 'id,nam', 'name'],
+    ['columns.my-images', '__proto__', 'id'],
+    ['bas-url', 'x', 'did you mean base-url'],
+    ['__proto__', 'x', 'valid: base-url'],
+    ['constructor', 'x', 'valid: base-url'],
+  ])('set %s %s is refused with a hint, and nothing is written', async (key, value, hint) => {
+    const { imgctl } = user();
+    const { stdout, stderr, exitCode } = await imgctl(['config', 'set', '--', key, value]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(/^imgctl: .+\nhint: .+\n$/);
+    expect(stderr.split('\n')[1]).toContain(hint);
+    expect(stderr).not.toContain('secret');
+    const list = await imgctl(['config', 'list', '--json']);
+    expect(list.stdout).not.toContain('profile default');
+  });
+
+  it('names the origin of a value that cannot be used', async () => {
+    const { imgctl } = user();
+    const { stderr, exitCode } = await imgctl(['config', 'list'], { IMGCTL_TIMEOUT: 'soon' });
+    expect(stderr).toMatch(/^imgctl: .*soon \(from IMGCTL_TIMEOUT\)\nhint: /);
+    expect(exitCode).toBe(2);
+  });
+
+  it.each([['set', 'time', 'iso'], ['unset', 'time'], ['list'], ['get', 'time']])(
+    '%s: a broken file is an error, and stays as it is',
+    async (...argv) => {
+      const { file, imgctl } = user();
+      writeFileSync(file, '{"profiles": {"default": {"username": "alice"}}');
+      const { stdout, stderr, exitCode } = await imgctl(['config', ...argv]);
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+      expect(stderr).toContain(`${file}: not valid JSON at line 1, column`);
+      expect(stderr).not.toContain('alice');
+      expect(readFileSync(file, 'utf8')).toBe('{"profiles": {"default": {"username": "alice"}}');
+    },
+  );
+
+  it('says so where nothing can be written', async () => {
+    const { directory, imgctl } = user();
+    mkdirSync(path.join(directory, 'config.json'));
+    const { stderr, exitCode } = await imgctl(['config', 'set', 'time', 'iso']);
+    expect(stderr).toMatch(/^imgctl: .*config\.json.*\nhint: .+\n$/);
+    expect(exitCode).toBe(2);
+    const homeless = await runCli(['config', 'set', 'time', 'iso']);
+    expect(homeless.stderr).toMatch(
+      /^imgctl: there is no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/,
+    );
+    expect(homeless.exitCode).toBe(2);
+  });
+});

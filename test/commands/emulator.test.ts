@@ -1,0 +1,94 @@
+// imgctl emulator: its options, what it prints, and how it ends. What it serves is tested in test/emulator.
+
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeIo, runCli } from '../support/io.ts';
+
+/** The command in this process, once it can be reached. */
+async function emulate(...options: string[]) {
+  const io = fakeIo();
+  const ended = runCli(['emulator', '--port', '0', ...options], io);
+  onTestFinished(async () => {
+    io.interrupt();
+    await ended;
+  });
+  await expect.poll(() => io.stdout.text, { interval: 5 }).toMatch(/\n$/);
+  const { base_url: baseUrl } = JSON.parse(io.stdout.text) as { base_url: string };
+  const login = (pair: string) =>
+    fetch(`${baseUrl}/auth/request-token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${Buffer.from(pair).toString('base64')}` },
+    });
+  return { io, ended, baseUrl, login };
+}
+
+describe('imgctl emulator', () => {
+  it('prints one JSON line and ends cleanly when it is told to', async () => {
+    const { io, ended, baseUrl } = await emulate();
+    expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(`${baseUrl}/v2`)).status).toBe(401);
+    io.interrupt('terminated');
+    expect(await ended).toEqual({
+      stdout: `{"base_url":"${baseUrl}"}\n`,
+      stderr: '',
+      exitCode: 0,
+    });
+    await expect(fetch(`${baseUrl}/v2`)).rejects.toThrow();
+  });
+
+  it('passes its options on to the service', async () => {
+    const { baseUrl, login } = await emulate(
+      ...['--images', '3', '--user', 'a:b:c', '--user', 'x:y', '--denied-user', 'eve:e'],
+      ...['--token-ttl', '90s', '--token-limit', '2', '--fault', 'GET /v2=503'],
+    );
+    const issued = await login('a:b:c');
+    expect(issued.headers.get('x-ratelimit-limit')).toBe('2');
+    const { token, duration } = (await issued.json()) as { token: string; duration: number };
+    expect(duration).toBe(90);
+    expect((await login('eve:e')).status).toBe(401);
+    expect((await login('demo:demo')).status).toBe(401);
+    const headers = { Authorization: `Bearer ${token}` };
+    const list = await fetch(`${baseUrl}/v2/image`, { headers });
+    expect(await list.json()).toMatchObject({ meta: { user: 'a', pages: { total: 3 } } });
+    expect((await fetch(`${baseUrl}/v2`, { headers })).status).toBe(503);
+  });
+
+  it.each([
+    ['--port', '65536', '65535'],
+    ['--port', 'http', '--port'],
+    ['--images', '-1', '--images'],
+    ['--user', 'alice', 'name:password'],
+    ['--user', 'alice:', 'name:password'],
+    ['--user', 'a/b:c', 'user name'],
+    ['--fault', 'GET /v2=oops', 'GET /v2=oops'],
+    ['--fault', 'nonsense', 'nonsense'],
+    ['--sync-delay', 'soon', '--sync-delay'],
+  ])('%s %s is a usage error', async (option, value, named) => {
+    const { stdout, stderr, exitCode } = await runCli(['emulator', '--port', '0', option, value]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(/^imgctl: .+\n(hint: .+\n)?$/);
+    expect(stderr).toContain(named);
+  });
+
+  it('does not repeat what may be a password', async () => {
+    const { stderr } = await runCli(['emulator', '--user', 'hunter2']);
+    expect(stderr).toMatch(/^imgctl: .*name:password\n/);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('says which port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    onTestFinished(async () => {
+      holder.close();
+      await once(holder, 'close');
+    });
+    const { port } = holder.address() as { port: number };
+    const { stderr, exitCode } = await runCli(['emulator', '--port', String(port)]);
+    expect(stderr).toBe(
+      `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: choose another one, or: imgctl emulator --port 0\n`,
+    );
+    expect(exitCode).toBe(2);
+  });
+});

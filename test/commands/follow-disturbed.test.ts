@@ -1,0 +1,139 @@
+// A wait that goes on whatever happens to the service, the connection and the token.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import { sampleMembers } from '../../src/ovf/sample.ts';
+import { packTar } from '../../src/ovf/tar-writer.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
+import {
+  asked,
+  beforeSleep,
+  DONE,
+  followed,
+  images,
+  START,
+  SUBMIT,
+  SUBMITTED,
+  startService,
+  userOf,
+} from './sync-harness.ts';
+
+describe('a wait goes on', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['500', { status: 500, json: { message: 'Oops.' } }],
+    ['502 with HTML', { status: 502, body: '<html>' }],
+    ['504', { status: 504 }],
+    ['a closed connection', DROP],
+    ['a reset', RESET],
+    ['HTML', { body: '<html>maintenance</html>' }],
+    ['an empty body', { body: '' }],
+    ['truncated JSON', { body: '{"data": {"sta' }],
+    ['null', { json: null }],
+    ['a list', { json: [] }],
+  ])('after %s', async (_what, answer) => {
+    const many = Array.from({ length: 12 }, () => answer);
+    const { stderr, exitCode } = await followed([...many, DONE]);
+    expect(stderr).toMatch(/^sync 41: .+; still trying\nsync 41: PROCESSED\n$/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('through 30 seconds of 503', async () => {
+    let now = () => START;
+    const service = await startService(({ method, target }) => {
+      if (method === 'PATCH') return SUBMITTED;
+      if (target.startsWith('/v2/user')) return images();
+      return now() - START < 30_000 ? { status: 503 } : DONE;
+    });
+    const io = userOf(service.baseUrl);
+    now = io.now;
+    const { stdout, exitCode } = await runCli(['sync', '--wait', '--json'], io);
+    expect(JSON.parse(stdout)).toMatchObject({ id: 41, state: 'succeeded' });
+    expect(io.now() - START).toBeGreaterThanOrEqual(30_000);
+    expect(asked(service).filter((request) => request === SUBMIT)).toHaveLength(1);
+    expect(exitCode).toBe(0);
+  });
+});
+
+/** An embedded service for the test, whose syncs take long, and a user of it. */
+async function emulate(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await startEmulator({ syncDelay: 60_000, images: 0, ...options });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+const ACCOUNT = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+
+describe('a wait on the embedded service', () => {
+  it('tells what was added and what is wrong', async () => {
+    const uploads = temporaryDirectory();
+    let time = START;
+    mkdirSync(join(uploads, 'demo'));
+    writeFileSync(join(uploads, 'demo', 'good.ova'), packTar(sampleMembers('good')));
+    writeFileSync(join(uploads, 'demo', 'bad.ova'), 'junk');
+    const emulator = await emulate({ uploads, now: () => time });
+    const user = beforeSleep(userOf(emulator.baseUrl, ACCOUNT), () => {
+      time += 30_000;
+    });
+    const { stdout, exitCode } = await runCli(['sync', '--wait', '--json'], user);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'PROCESSED',
+      added: ['good.ova'],
+      deleted: [],
+      errors: expect.arrayContaining([expect.stringMatching(/^bad\.ova: no-descriptor: /)]),
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  it('survives a token that expires', async () => {
+    const requests: string[] = [];
+    let time = START;
+    const emulator = await emulate({
+      now: () => time,
+      onRequest: ({ method, target }) => requests.push(`${method} ${target}`),
+    });
+    const user = beforeSleep(userOf(emulator.baseUrl, ACCOUNT), (count) => {
+      if (count === 1) emulator.expireTokens();
+      time += 20_000;
+    });
+    expect((await runCli(['sync', '--wait'], user)).exitCode).toBe(0);
+    expect(requests.filter((request) => request.startsWith('POST'))).toHaveLength(2);
+    expect(requests.filter((request) => request.startsWith('PATCH'))).toHaveLength(1);
+  });
+
+  it('ends with 4 and the command that resumes where a token expires that cannot be renewed', async () => {
+    const emulator = await emulate();
+    const token = (await runCli(['token'], userOf(emulator.baseUrl, ACCOUNT))).stdout.trim();
+    const user = beforeSleep(userOf(emulator.baseUrl, { IMGCTL_TOKEN: token }), () =>
+      emulator.expireTokens(),
+    );
+    const { stderr, exitCode } = await runCli(['sync', '--wait'], user);
+    expect(stderr).toMatch(
+      /has expired; the sync request 1 goes on\nhint: .*IMGCTL_TOKEN.*; then follow it with: imgctl sync-status 1 --wait\n$/,
+    );
+    expect(exitCode).toBe(4);
+  });
+
+  it('survives a restart of the service', async () => {
+    const first = await emulate();
+    let time = START;
+    const restart = async () => {
+      const second = await emulate({ port: first.port, now: () => time });
+      // The fresh service has forgotten all; another user process submits what it then calls 1.
+      await runCli(['sync'], userOf(second.baseUrl, ACCOUNT));
+    };
+    const user = beforeSleep(userOf(first.baseUrl, ACCOUNT), async (count) => {
+      if (count === 1) await first.close();
+      if (count === 4) await restart();
+      if (count > 4) time += 30_000;
+    });
+    const result = await runCli(['sync', '--wait', '--retries', '0'], user);
+    expect(result.stderr).toMatch(
+      /^sync 1: PENDING\nsync 1: cannot reach .*refused; still trying\n(sync 1: .*\n)*sync 1: PROCESSED\n/,
+    );
+    expect(result.exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,57 @@
+// Every example line of the help on listing runs against the emulator.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FILTERS_HELP } from '../../src/commands/help/filters.ts';
+import { OUTPUT_HELP } from '../../src/commands/help/output.ts';
+import { runCli } from '../support/io.ts';
+import { startCatalogue } from './listing-harness.ts';
+
+let service: Awaited<ReturnType<typeof startCatalogue>>;
+beforeAll(async () => {
+  service = await startCatalogue({ images: 250 });
+});
+afterAll(() => service.close());
+
+/** The lines that begin with a prompt, without it and without what they are piped into. */
+function examplesIn(text: string): string[] {
+  return [...text.matchAll(/^ {2}\$ imgctl ([^|\n]+)/gm)].map((match) => (match[1] ?? '').trim());
+}
+
+/** The arguments as a shell would take them: single quotes, nothing else. */
+function argumentsOf(line: string): string[] {
+  return line.match(/(?:'[^']*'|[^\s'])+/g)?.map((word) => word.replaceAll("'", '')) ?? [];
+}
+
+it.each([
+  ['filters', FILTERS_HELP],
+  ['output', OUTPUT_HELP],
+])('help %s prints the page', async (topic, text) => {
+  expect(await runCli(['help', topic])).toEqual({ stdout: text, stderr: '', exitCode: 0 });
+  expect(examplesIn(text).length).toBeGreaterThan(8);
+});
+
+it.each(['images list', 'my-images'])('%s --help has two examples or more', async (command) => {
+  const { stdout } = await runCli(['help', ...command.split(' ')]);
+  expect(examplesIn(stdout).length).toBeGreaterThan(1);
+});
+
+describe('examples', () => {
+  it.each([...new Set([...examplesIn(FILTERS_HELP), ...examplesIn(OUTPUT_HELP)])])(
+    'imgctl %s',
+    async (line) => {
+      const { env } = service;
+      const { stdout, stderr, exitCode } = await runCli(argumentsOf(line), { env });
+      expect(exitCode).toBe(0);
+      // Nobody has images of their own there, and the catalogue ends before the last 30 days.
+      if (/my-images|,-30d/.test(line)) expect(stderr).toMatch(/^imgctl: no images/);
+      else expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(/./), stderr: '' });
+    },
+  );
+
+  it('of images list --help', async () => {
+    const { stdout } = await runCli(['help', 'images', 'list']);
+    for (const line of examplesIn(stdout)) {
+      expect(await runCli(argumentsOf(line), { env: service.env })).toMatchObject({ exitCode: 0 });
+    }
+  });
+});

@@ -1,0 +1,92 @@
+// Help: of every command on stdout with examples, the topics, and what imgctl alone says.
+
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/io.ts';
+
+const COMMANDS = [
+  'login',
+  'logout',
+  'whoami',
+  'token',
+  'images',
+  'images list',
+  'images ls',
+  'images get',
+  'my-images',
+  'sync',
+  'sync-status',
+  'api',
+  'config',
+  'config list',
+  'config get',
+  'config set',
+  'config unset',
+  'config path',
+  'emulator',
+  'demo',
+  'help',
+];
+
+describe.each(COMMANDS)('imgctl %s', (name) => {
+  const words = name.split(' ');
+
+  it('--help shows its usage and at least two examples on stdout', async () => {
+    const { stdout, stderr, exitCode } = await runCli([...words, '--help']);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout).toMatch(new RegExp(`^Usage: imgctl ${words[0]}`));
+    expect(stdout.match(/^ {2}\$ .*imgctl /gm)?.length).toBeGreaterThanOrEqual(2);
+    expect(stdout).toContain('--base-url <url>');
+    const widest = Math.max(...stdout.split('\n').map((line) => line.length));
+    expect(widest).toBeLessThanOrEqual(110);
+  });
+
+  it('is what imgctl help shows', async () => {
+    const byOption = await runCli([...words, '-h']);
+    expect(await runCli(['help', ...words])).toEqual(byOption);
+  });
+});
+
+describe('imgctl', () => {
+  it('alone shows its help', async () => {
+    const alone = await runCli([]);
+    expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(await runCli(['--help'])).toEqual(alone);
+    expect((await runCli(['help'])).stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
+    for (const name of COMMANDS) expect(alone.stdout).toContain(`  ${name.split(' ')[0]} `);
+  });
+
+  it.each([['images'], ['config']])('%s alone shows the help of the group', async (group) => {
+    expect(await runCli([group])).toEqual(await runCli([group, '--help']));
+  });
+
+  it.each([['--version'], ['-V']])('%s prints the version', async (option) => {
+    const { stdout, exitCode } = await runCli([option]);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('imgctl help', () => {
+  it.each([
+    ['filters', 'like'],
+    ['output', 'ndjson'],
+    ['environment', 'IMGCTL_PASSWORD_COMMAND'],
+    ['exit-codes', '143'],
+  ])('%s is a topic', async (topic, word) => {
+    const { stdout, stderr, exitCode } = await runCli(['help', topic]);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout).toContain(word);
+    expect(stdout.endsWith('\n')).toBe(true);
+  });
+
+  it.each([[['nope']], [['images', 'nope']], [['filters', 'list']], [['constructor']]])(
+    '%j is neither command nor topic',
+    async (words) => {
+      const { stdout, stderr, exitCode } = await runCli(['help', ...words]);
+      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+      expect(stderr).toBe(
+        `imgctl: no command or topic: ${words.join(' ')}\nhint: see: imgctl help\n`,
+      );
+    },
+  );
+});

@@ -1,0 +1,159 @@
+// imgctl inspect: what it shows in each format, and how it ends where there is nothing to show.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
+
+/** A folder with the sample as one.ova and as two.ova. */
+async function samples(): Promise<string> {
+  const cwd = temporaryDirectory();
+  await writeSampleOva(join(cwd, 'one.ova'), { name: 'one' });
+  await writeSampleOva(join(cwd, 'two.ova'), { name: 'two' });
+  return cwd;
+}
+
+describe('imgctl inspect', () => {
+  it('shows a package for people', async () => {
+    const { stdout, stderr, exitCode } = await runCli(['inspect', 'one.ova'], {
+      cwd: await samples(),
+    });
+    const lines = Object.fromEntries(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)),
+    );
+    expect(lines).toMatchObject({
+      package: 'one.ova',
+      kind: 'OVA archive',
+      'OVF version': expect.stringMatching(/^[12]\./),
+      system: expect.stringMatching(/^one, .*1 CPU, .* MiB memory, 1 disk/),
+      disk: expect.stringMatching(/, 4 MiB, streamOptimized, one-disk1\.vmdk$/),
+      'file 1': expect.stringMatching(/^one\.ovf, .* KiB, descriptor$/),
+      'file 2': expect.stringMatching(/^one\.mf, \d+ bytes, manifest$/),
+      'file 3': expect.stringMatching(/^one-disk1\.vmdk, \d+ KiB, referenced$/),
+      manifest: 'SHA256, 2 files',
+      certificate: '-',
+    });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  it('gives one JSON object for one file and an array for several', async () => {
+    const cwd = await samples();
+    const one = JSON.parse((await runCli(['inspect', 'one.ova', '--json'], { cwd })).stdout);
+    expect(one).toMatchObject({
+      file: 'one.ova',
+      kind: 'ova',
+      ovf_version: expect.any(String),
+      systems: [{ name: 'one', hardware: { cpus: 1, memory: expect.any(Number) } }],
+      disks: [{ capacity: 4 * 1024 ** 2, file: 'one-disk1.vmdk' }],
+      deployment_options: [],
+      manifest: { algorithm: 'SHA256' },
+      findings: [],
+    });
+    const both = await runCli(['inspect', 'one.ova', 'two.ova', '--json'], { cwd });
+    expect(JSON.parse(both.stdout)).toEqual([
+      one,
+      expect.objectContaining({ file: 'two.ova', findings: [] }),
+    ]);
+  });
+
+  it.each(['ndjson', 'csv', 'tsv'])('has a line for each file: %s', async (format) => {
+    const cwd = await samples();
+    const { stdout } = await runCli(['inspect', 'one.ova', 'two.ova', '-o', format], { cwd });
+    const header = format === 'ndjson' ? [] : [expect.stringMatching(/^file[,\t]kind[,\t]/)];
+    expect(stdout.trimEnd().split(/\r?\n/)).toEqual([
+      ...header,
+      expect.stringContaining('one.ova'),
+      expect.stringContaining('two.ova'),
+    ]);
+  });
+
+  it('shows the same in YAML', async () => {
+    const cwd = await samples();
+    const json = await runCli(['inspect', 'one.ova', '-o', 'json'], { cwd });
+    const yaml = await runCli(['inspect', 'one.ova', '-o', 'yaml'], { cwd });
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+  });
+
+  it('separates several tables by a blank line, and names the files alone with -q', async () => {
+    const cwd = await samples();
+    const tables = await runCli(['inspect', 'one.ova', 'two.ova'], { cwd });
+    expect(tables.stdout).toMatch(/^package +one\.ova\n(.+\n)+\npackage +two\.ova\n/);
+    const names = await runCli(['inspect', 'one.ova', 'two.ova', '-q'], { cwd });
+    expect(names.stdout).toBe('one.ova\ntwo.ova\n');
+  });
+
+  it('does not compute digests', async () => {
+    const cwd = await samples();
+    const bytes = readFileSync(join(cwd, 'one.ova'));
+    bytes[bytes.length - 2_000] = 1 ^ (bytes[bytes.length - 2_000] ?? 0);
+    writeFileSync(join(cwd, 'one.ova'), bytes);
+    expect((await runCli(['validate', 'one.ova'], { cwd })).exitCode).toBe(1);
+    expect(await runCli(['inspect', 'one.ova'], { cwd })).toMatchObject({
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
+  it('warns of what is wrong', async () => {
+    const cwd = temporaryDirectory();
+    const reference = '<File ovf:id="f" ovf:href="gone.vmdk"/>';
+    const address = 'http://schemas.dmtf.org/ovf/envelope/1';
+    writeFileSync(
+      join(cwd, 'vm.ovf'),
+      `<Envelope xmlns="${address}" xmlns:ovf="${address}"><References>${reference}</References><VirtualSystem ovf:id="vm"/></Envelope>`,
+    );
+    const { stderr, exitCode } = await runCli(['inspect', 'vm.ovf'], { cwd });
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe(
+      'imgctl: warning: vm.ovf has 1 error\nhint: see all findings: imgctl validate vm.ovf\n',
+    );
+  });
+
+  it('ends with 1 where there is no descriptor, and shows the others all the same', async () => {
+    const cwd = await samples();
+    writeFileSync(join(cwd, 'junk.ova'), 'junk');
+    const result = await runCli(['inspect', 'junk.ova', 'one.ova', '-q'], { cwd });
+    expect(result).toMatchObject({ exitCode: 1, stdout: 'junk.ova\none.ova\n' });
+    expect(result.stderr).toContain('no descriptor that can be read: junk.ova');
+  });
+
+  it('ends with 5 where there is no file, and shows the others all the same', async () => {
+    const cwd = await samples();
+    const result = await runCli(['inspect', 'a.ova', 'one.ova', 'b.ova', '--json'], { cwd });
+    expect(result.exitCode).toBe(5);
+    expect(JSON.parse(result.stdout)).toMatchObject([{ file: 'one.ova' }]);
+    const [first = '', second = ''] = result.stderr.split('\n');
+    expect(JSON.parse(first).warning.message).toBe('there is no file a.ova');
+    expect(JSON.parse(second).error).toMatchObject({
+      code: 'not-found',
+      message: 'there is no file b.ova',
+    });
+  });
+});
+
+describe.skipIf(!existsSync(FIXTURES))(
+  'imgctl inspect of real packages (skipped where ../shared/fixtures is absent)',
+  () => {
+    it.each([
+      ['ubuntu.2.0.ovf', /^system +ubuntu, Ubuntu_64, 1 CPU, 512 MiB memory, 1 disk, 1 network/m],
+      ['ubuntu.2.0.ovf', /^disk +vmdisk1, 8 GiB, streamOptimized, ubuntu\.2\.0-disk1\.vmdk$/m],
+      ['ubuntu.2.0.ovf', /^network +NAT, Logical network used by this appliance\.$/m],
+      ['input.ovf', /^product +PRODUCT, VENDOR, DEVELOPMENT IMAGE, 10 property values$/m],
+      ['input.ovf', /^option 2 +2CPU-2GB-1NIC: 2 CPUs, 2 GiB memory, 1 disk, 1 network adapter$/m],
+      ['input.ovf', /^option 3 +4CPU-4GB-3NIC \(default\): 4 CPUs, 4 GiB memory, .* 3 network/m],
+      ['vmware.ovf', /^system +vmw, .*2 CPUs, 1\.5 GiB memory, 1 disk, 4 network adapters/m],
+      ['vmware.ovf', /^manifest +-$/m],
+    ])('%s: %s', async (file, line) => {
+      const { stdout, exitCode } = await runCli(['inspect', file], { cwd: FIXTURES });
+      expect(stdout).toMatch(line);
+      expect(exitCode).toBe(0);
+    });
+  },
+);

@@ -1,0 +1,115 @@
+// The command line itself: global options, suggestions, what is refused, and which words it repeats.
+
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/io.ts';
+
+const SECRET = 'hunter2';
+
+describe('global options', () => {
+  it.each([
+    [['--json', 'whoami']],
+    [['whoami', '--json']],
+    [['whoami', '-o', 'json']],
+    [['-o', 'json', 'whoami']],
+    [['config', 'list', '--profile', '../x', '--json']],
+    [['config', '--json', 'list', '--profile', '../x']],
+  ])('%j: may stand before and after the name', async (argv) => {
+    const { stderr, exitCode } = await runCli(argv);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { exitCode: 2 } });
+  });
+
+  it.each([
+    [['images', 'list', '--json', '-o', 'yaml']],
+    [['--json', 'images', 'list', '--output', 'yaml']],
+    [['-o', 'yaml', 'images', 'list', '--json']],
+  ])('%j: --json does not go with another format', async (argv) => {
+    expect(await runCli(argv)).toEqual({
+      stdout: '',
+      stderr: expect.stringContaining('--json and --output yaml contradict'),
+      exitCode: 2,
+    });
+  });
+
+  it('--json goes with -o json, and with another format of the environment', async () => {
+    const env = { IMGCTL_OUTPUT: 'yaml' };
+    const { stdout } = await runCli(['config', 'list', '--json', '-o', 'json'], { env });
+    expect(JSON.parse(stdout)).toContainEqual({ key: 'output', value: 'json', origin: '--output' });
+  });
+
+  it.each([
+    ['-o', 'jsonn', 'did you mean json?'],
+    ['--timeout', 'soon', '500ms, 30s, 5m or 1h'],
+    ['--retries', 'many', 'a whole number from 0 to 100'],
+    ['--color', 'pink', ''],
+    ['--profile', '../../x', 'a letter or digit'],
+    ['--profile', '', 'a letter or digit'],
+    ['--profile', 'a'.repeat(65), 'up to 63'],
+    ['--base-url', 'ftp://example.com', 'https://'],
+    ['--base-url', 'http://example.com', 'https://example.com'],
+  ])('%s %s is a usage error with a hint', async (option, value, hint) => {
+    const { stdout, stderr, exitCode } = await runCli(['whoami', option, value], {
+      env: { IMGCTL_BASE_URL: 'http://127.0.0.1:9' },
+    });
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(/^imgctl: .+\nhint: .+\n$/);
+    expect(stderr).toContain(hint);
+  });
+});
+
+describe('words that it does not know', () => {
+  it.each([
+    [['imags', 'list'], "unknown command 'imags'", 'images'],
+    [['imags', 'list', '--filter', 'x'], "unknown command 'imags'", 'images'],
+    [['images', 'lst'], "unknown command 'lst'", 'list'],
+    [['config', 'gett', 'time'], "unknown command 'gett'", 'get'],
+    [['synk', '--wait'], "unknown command 'synk'", 'sync'],
+    [['images', 'list', '--fliter', 'x'], "unknown option '--fliter'", '--filter'],
+    [['whoami', '--jsn'], "unknown option '--jsn'", '--json'],
+  ])('%j gets a suggestion', async (argv, message, suggestion) => {
+    const { stdout, stderr, exitCode } = await runCli(argv);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(new RegExp(`^imgctl: ${message}\nhint: did you mean .*${suggestion}`));
+  });
+
+  it.each([
+    [['--passwrod=hunter2'], '--passwrod'],
+    [['login', `--password=${SECRET}`], '--password'],
+    [['login', '--password', SECRET], '--password'],
+    [['login', `-p${SECRET}`], '-p'],
+    [['images', 'list', `-p${SECRET}`], '-p'],
+    [['login', `--password=it's ${SECRET}`], '--password'],
+    [['login', `--password=a\n${SECRET}`], '--password'],
+    [['login', `--password=a=${SECRET}`], '--password'],
+  ])('%j: an option is named without its value', async (argv, option) => {
+    const { stdout, stderr, exitCode } = await runCli(argv);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr.split('\n')[0]).toBe(`imgctl: unknown option '${option}'`);
+    expect(stderr).not.toContain(SECRET);
+  });
+
+  it.each([
+    [['whoami', SECRET]],
+    [['login', SECRET]],
+    [['token', 'a', SECRET]],
+    [['config', 'get', 'time', SECRET]],
+    [['sync', SECRET]],
+  ])('%j: arguments too many are counted, not repeated', async (argv) => {
+    const { stdout, stderr, exitCode } = await runCli(argv);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(
+      /^imgctl: too many arguments for '\w+'\. Expected \d arguments? but got \d\n/,
+    );
+    expect(stderr).not.toContain(SECRET);
+  });
+
+  it.each([
+    [['api'], "missing required argument 'path'"],
+    [['config', 'set', 'time'], "missing required argument 'value'"],
+    [['images', 'list', '--limit'], "option '--limit <n>' argument missing"],
+  ])('%j: what is missing is named', async (argv, message) => {
+    const { stderr, exitCode } = await runCli(argv);
+    expect(stderr).toContain(`imgctl: ${message}\n`);
+    expect(exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,214 @@
+// The same random queries answered by imgctl and, deliberately naively, by this file: element for element.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildCatalog, type CatalogEntry } from '../../src/emulator/catalog.ts';
+import { FIELDS, type Field } from '../../src/query/fields.ts';
+import { runCli } from '../support/io.ts';
+import { startCatalogue } from './listing-harness.ts';
+
+const IMAGES = 150;
+const SEED = 7;
+const NOW = Date.UTC(2025, 7, 1);
+const DAY = 86_400_000;
+/** With the time stamps as the instants that they were made from: nothing is parsed here. */
+const entries = buildCatalog(IMAGES, SEED);
+const anEntry = fc.constantFrom(...entries);
+
+let service: Awaited<ReturnType<typeof startCatalogue>>;
+beforeAll(async () => {
+  service = await startCatalogue({ images: IMAGES, seed: SEED });
+});
+afterAll(() => service.close());
+
+type Value = number | string | boolean | null;
+
+function naiveValue(entry: CatalogEntry, field: Field): Value {
+  if (field === 'created_on') return entry.created;
+  if (field === 'updated_on') return entry.updated;
+  return entry.image[field];
+}
+
+/** null first, texts character by character. */
+function order(left: Value, right: Value): number {
+  if (left === null || right === null) return Number(left !== null) - Number(right !== null);
+  if (typeof left !== 'string' || typeof right !== 'string') return Number(left) - Number(right);
+  const [a, b] = [[...left], [...right]];
+  for (const [index, character] of a.entries()) {
+    const other = b[index];
+    if (other === undefined) return 1;
+    if (character !== other) return (character.codePointAt(0) ?? 0) - (other.codePointAt(0) ?? 0);
+  }
+  return a.length - b.length;
+}
+
+function isLike(text: string, pattern: string): boolean {
+  if (pattern === '') return text === '';
+  if (pattern.startsWith('%')) {
+    return isLike(text, pattern.slice(1)) || (text !== '' && isLike(text.slice(1), pattern));
+  }
+  const same = text.charAt(0).toLowerCase() === pattern.charAt(0).toLowerCase();
+  return text !== '' && same && isLike(text.slice(1), pattern.slice(1));
+}
+
+interface Filter {
+  readonly field: Field;
+  readonly operator: string;
+  readonly text: string;
+  readonly wanted: readonly Value[];
+}
+
+function passes(entry: CatalogEntry, { field, operator, text, wanted }: Filter): boolean {
+  const value = naiveValue(entry, field);
+  const [first = null] = wanted;
+  if (operator === 'eq' || operator === 'in') return wanted.includes(value);
+  if (operator === 'ne') return !wanted.includes(value);
+  if (value === null) return false;
+  if (operator === 'like') return isLike(String(entry.image[field]), text);
+  if (operator === 'lt') return order(value, first) < 0;
+  if (operator === 'le') return order(value, first) <= 0;
+  if (operator === 'gt') return order(value, first) > 0;
+  return order(value, first) >= 0;
+}
+
+const comparison = fc.constantFrom('eq', 'ne', 'lt', 'le', 'gt', 'ge');
+const textField = fc.constantFrom('name', 'path', 'label', 'data_store', 'folder');
+const timeField = fc.constantFrom('created_on', 'updated_on');
+
+const integerFilter = fc.record({
+  field: fc.constant('id' as const),
+  operator: comparison,
+  id: fc.tuple(anEntry, fc.integer({ min: -1, max: 1 })).map(([e, plus]) => e.image.id + plus),
+});
+
+const anyFilter: fc.Arbitrary<Filter> = fc.oneof(
+  integerFilter.map(({ field, operator, id }) => ({
+    field,
+    operator,
+    text: String(id),
+    wanted: [id],
+  })),
+  fc.tuple(textField, comparison, anEntry).map(([field, operator, entry]) => {
+    const value = entry.image[field as 'name'] ?? 'linux';
+    return { field: field as Field, operator, text: value, wanted: [value] };
+  }),
+  fc
+    .tuple(fc.constantFrom('id', 'name', 'folder'), fc.array(anEntry, { minLength: 1 }))
+    .map(([field, some]) => {
+      const wanted = some.map((entry) => entry.image[field as 'name'] ?? 'none');
+      return { field: field as Field, operator: 'in', text: wanted.join(','), wanted };
+    }),
+  fc
+    .tuple(fc.constantFrom(...FIELDS), anEntry, fc.nat(30), fc.nat(9), fc.nat(3), fc.boolean())
+    .map(([field, entry, start, length, shape, upper]) => {
+      const part = String(entry.image[field]).slice(start, start + length + 1);
+      const text =
+        [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/, '%')}`][shape] ?? '';
+      return { field, operator: 'like', text: upper ? text.toUpperCase() : text, wanted: [] };
+    }),
+  fc.tuple(comparison, fc.boolean()).map(([operator, value]) => ({
+    field: 'public' as const,
+    operator,
+    text: String(value),
+    wanted: [value],
+  })),
+  fc.constantFrom('eq', 'ne').map((operator) => ({
+    field: 'folder' as const,
+    operator,
+    text: 'null',
+    wanted: [null],
+  })),
+  fc.tuple(timeField, comparison, anEntry).map(([field, operator, entry]) => ({
+    field: field as Field,
+    operator,
+    text: entry.image[field as 'created_on'],
+    wanted: [naiveValue(entry, field as Field)],
+  })),
+  fc.tuple(timeField, comparison, anEntry).map(([field, operator, entry]) => ({
+    field: field as Field,
+    operator,
+    text: new Date(Number(naiveValue(entry, field as Field))).toISOString(),
+    wanted: [naiveValue(entry, field as Field)],
+  })),
+  fc
+    .tuple(timeField, comparison, fc.integer({ min: 1, max: 3000 }))
+    .map(([field, operator, days]) => ({
+      field: field as Field,
+      operator,
+      text: `-${days}d`,
+      wanted: [NOW - days * DAY],
+    })),
+);
+
+const aWord = fc
+  .tuple(anEntry, fc.nat(30), fc.nat(5), fc.boolean())
+  .map(([{ image }, start, length, upper]) => {
+    const word = image.name.slice(start, start + length + 1).replace(/^-/, '');
+    return (upper ? word.toUpperCase() : word) || '%';
+  });
+
+const aQuery = fc.record({
+  words: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.array(aWord, { maxLength: 2 }) },
+  ),
+  filters: fc.array(anyFilter, { maxLength: 3 }),
+  sorts: fc.array(fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc', undefined)), {
+    maxLength: 3,
+  }),
+  limit: fc.option(fc.integer({ min: 1, max: IMAGES + 10 }), { nil: undefined }),
+  perPage: fc.option(fc.constantFrom(7, 50, 100), { nil: undefined }),
+  columns: fc.option(fc.uniqueArray(fc.constantFrom(...FIELDS), { minLength: 1 }), {
+    nil: undefined,
+  }),
+  format: fc.constantFrom('json', 'ndjson'),
+});
+type Query = typeof aQuery extends fc.Arbitrary<infer Type> ? Type : never;
+
+function argumentsOf(query: Query): string[] {
+  const { words, filters, sorts, limit, perPage, columns, format } = query;
+  return [
+    ...['images', 'list', ...words, '-o', format],
+    ...filters.flatMap(({ field, operator, text }) => ['--filter', `${field},${operator},${text}`]),
+    ...sorts.flatMap((key) => ['--sort', key.filter((part) => part !== undefined).join(',')]),
+    ...(limit === undefined ? [] : ['--limit', String(limit)]),
+    ...(perPage === undefined ? [] : ['--per-page', String(perPage)]),
+    ...(columns === undefined ? [] : ['--columns', columns.join(',')]),
+  ];
+}
+
+function answerOf({ words, filters, sorts, limit, columns }: Query): object[] {
+  const found = entries.filter(
+    (entry) =>
+      words.every((word) => entry.image.name.toLowerCase().includes(word.toLowerCase())) &&
+      filters.every((filter) => passes(entry, filter)),
+  );
+  // A stable sort by one key after the other, the least significant first.
+  for (const [field, direction] of sorts.toReversed()) {
+    const sign = direction === 'desc' ? -1 : 1;
+    found.sort((a, b) => sign * order(naiveValue(a, field), naiveValue(b, field)));
+  }
+  return found
+    .slice(0, limit)
+    .map(({ image }) =>
+      columns ? Object.fromEntries(columns.map((name) => [name, image[name]])) : image,
+    );
+}
+
+it('200 queries: filters, sorts, words, limits, columns', { timeout: 60_000 }, async () => {
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(aQuery, async (query) => {
+      const { env } = service;
+      const { stdout, stderr, exitCode } = await runCli(argumentsOf(query), { env, time: NOW });
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+      const rows = query.format === 'json' ? stdout : `[${stdout.trim().split('\n').join(',')}]`;
+      const expected = answerOf(query);
+      // As text, so that the order of the fields counts too.
+      expect(JSON.stringify(JSON.parse(rows))).toBe(JSON.stringify(expected));
+      if (expected.length > 0) answered += 1;
+    }),
+    { numRuns: 200, seed: 20_250_801 },
+  );
+  expect(answered).toBeGreaterThan(100);
+});

@@ -1,0 +1,232 @@
+// imgctl sync: one submit and never a second one, whatever becomes of it.
+
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/io.ts';
+import { DROP, RESET, type ScriptedAnswer, STALL } from '../support/scripted-server.ts';
+import {
+  asked,
+  IMAGES,
+  images,
+  REQUEST,
+  record,
+  SUBMIT,
+  SUBMITTED,
+  startService,
+  userOf,
+} from './sync-harness.ts';
+
+describe('imgctl sync', () => {
+  it('submits once and tells the id and how to follow it', async () => {
+    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const { stdout, stderr, exitCode } = await runCli(['sync', '--json'], userOf(service.baseUrl));
+    expect(JSON.parse(stdout)).toEqual({
+      id: 41,
+      status: 'PENDING',
+      url: `${service.baseUrl}/v2/request/image_sync/41`,
+      message: 'Submitted',
+      response: SUBMITTED.json,
+    });
+    expect(JSON.parse(stderr).note).toEqual({
+      message: 'sync request 41 submitted',
+      hint: 'follow it with: imgctl sync-status 41 --wait',
+    });
+    expect(asked(service)).toEqual([SUBMIT]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('names profile and base URL in the command that follows, where they were flags', async () => {
+    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const flags = ['--profile', 'staging', '--base-url', service.baseUrl];
+    const { stderr } = await runCli(['sync', ...flags], userOf('http://127.0.0.1:1'));
+    expect(stderr).toContain(`imgctl sync-status 41 ${flags.join(' ')} --wait\n`);
+  });
+
+  it('shows a table for people, and the id alone with -q', async () => {
+    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const table = await runCli(['sync'], userOf(service.baseUrl));
+    expect(table.stdout).toMatch(/^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/);
+    const quiet = await runCli(['sync', '-q'], userOf(service.baseUrl));
+    expect(quiet).toEqual({ stdout: '41\n', stderr: '', exitCode: 0 });
+  });
+
+  const link = '/v2/request/image_sync/41';
+  it.each<[string, ScriptedAnswer]>([
+    ['request.id', { json: { request: { id: 41 } } }],
+    ['data.request.id', { json: { data: { request: { id: 41 } } } }],
+    ['data.id', { json: { data: { id: 41 } } }],
+    ['id', { json: { id: '41' } }],
+    ['request_id', { json: { request_id: 41 } }],
+    ['_links.request', { json: { _links: { request: `http://x${link}` } } }],
+    ['_links.request as a list', { json: { _links: { request: [`${link}/`] } } }],
+    ['Location', { status: 202, headers: { location: link }, body: '' }],
+  ])('finds the id in %s', async (_place, answer) => {
+    const service = await startService({ [SUBMIT]: answer });
+    const { stdout } = await runCli(['sync', '-q'], userOf(service.baseUrl));
+    expect(stdout).toBe('41\n');
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['{"status":"accepted"}', { json: { status: 'accepted' } }],
+    ['OK, thanks', { body: 'OK, thanks' }],
+  ])('says that it was submitted where the answer holds no id: %s', async (body, answer) => {
+    const service = await startService({ [SUBMIT]: answer });
+    const result = await runCli(['sync', '--wait'], userOf(service.baseUrl));
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toContain('the sync was submitted, but its id is unknown');
+    expect(result.stderr).toContain(body);
+    expect(asked(service).filter((request) => request === SUBMIT)).toHaveLength(1);
+  });
+});
+
+describe('a submit whose outcome is unknown', () => {
+  it.each<[string, ScriptedAnswer, number]>([
+    ['closed connection', DROP, 3],
+    ['reset', RESET, 3],
+    ['no answer in time', STALL, 3],
+    ['500', { status: 500, json: { message: 'Oops.' } }, 1],
+    ['503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }, 1],
+    ['504', { status: 504, body: '<html>' }, 1],
+  ])('is not repeated and says so: %s', async (_what, answer, code) => {
+    const service = await startService({ [SUBMIT]: answer, [IMAGES]: images() });
+    const io = userOf(service.baseUrl);
+    const result = await runCli(['sync', '--wait', '--timeout', '200ms'], io);
+    expect(result.exitCode).toBe(code);
+    expect(result.stdout).toBe('');
+    expect(result.stderr).toMatch(
+      /the outcome is unknown: the sync may have been submitted\nhint: .*imgctl my-images/,
+    );
+    expect(asked(service)).toEqual([IMAGES, SUBMIT]);
+    expect(io.sleeps).toEqual([]);
+  });
+
+  it('is one that was interrupted', async () => {
+    let interrupt = () => {};
+    const service = await startService(() => {
+      interrupt();
+      return STALL;
+    });
+    const io = userOf(service.baseUrl);
+    interrupt = () => io.interrupt();
+    const { stderr, exitCode } = await runCli(['sync'], io);
+    expect(stderr).toContain('interrupted; the outcome is unknown');
+    expect(exitCode).toBe(130);
+  });
+
+  it('is not one that never left', async () => {
+    const gone = await startService({});
+    await gone.close();
+    const { stderr, exitCode } = await runCli(['sync'], userOf(gone.baseUrl));
+    expect(stderr).toContain('the connection was refused');
+    expect(stderr).not.toContain('outcome');
+    expect(exitCode).toBe(3);
+  });
+
+  it('is not one whose token could not be had', async () => {
+    const service = await startService({ 'POST /auth/request-token': { status: 503 } });
+    const env = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+    const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl, env));
+    expect(stderr).not.toContain('outcome');
+    expect(asked(service)).not.toContain(SUBMIT);
+    expect(exitCode).toBe(1);
+  });
+
+  it.each([
+    [401, 'Invalid token.', 4],
+    [403, 'No.', 4],
+    [400, 'Nothing was uploaded.', 1],
+    [409, 'Another sync is under way.', 1],
+  ])('is not one that was refused: %d', async (status, message, code) => {
+    const service = await startService({ [SUBMIT]: { status, json: { message } } });
+    const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl));
+    expect(stderr).toContain(message.replace(/\.$/, ''));
+    expect(stderr).not.toContain('outcome');
+    expect(asked(service)).toEqual([SUBMIT]);
+    expect(exitCode).toBe(code);
+  });
+});
+
+describe('imgctl sync --dry-run', () => {
+  it('shows the request and the images, and changes nothing', async () => {
+    const service = await startService({ [IMAGES]: images('a.ova', 'b.ova') });
+    const url = `${service.baseUrl}/v2/user/image/vm`;
+    const table = await runCli(['sync', '--dry-run', '--wait'], userOf(service.baseUrl));
+    expect(table).toEqual({
+      stdout: `method  PATCH\nurl     ${url}\nimages  a.ova, b.ova\n`,
+      stderr: 'imgctl: the token is valid; nothing was submitted\n',
+      exitCode: 0,
+    });
+    const json = await runCli(['sync', '--dry-run', '--json'], userOf(service.baseUrl));
+    expect(JSON.parse(json.stdout)).toEqual({ method: 'PATCH', url, images: ['a.ova', 'b.ova'] });
+    expect(asked(service)).toEqual([IMAGES, IMAGES]);
+  });
+
+  it('ends with 4 where the token is refused', async () => {
+    const refusal = { status: 401, json: { message: 'Invalid token.' } };
+    const service = await startService({ [IMAGES]: refusal });
+    const { exitCode } = await runCli(['sync', '--dry-run'], userOf(service.baseUrl));
+    expect(exitCode).toBe(4);
+    expect(asked(service)).toEqual([IMAGES]);
+  });
+});
+
+describe('what a sync changed', () => {
+  const run = async (before: ScriptedAnswer, after: ScriptedAnswer, fields: object) => {
+    const service = await startService({
+      [SUBMIT]: SUBMITTED,
+      [IMAGES]: [before, after],
+      [REQUEST]: record({ status: 'PROCESSED', ...fields }),
+    });
+    const io = userOf(service.baseUrl);
+    const { stdout, exitCode } = await runCli(['sync', '--wait', '--json', '--retries', '0'], io);
+    expect(exitCode).toBe(0);
+    const { added, deleted } = JSON.parse(stdout);
+    return { added, deleted, asked: asked(service) };
+  };
+  const [before, after] = [images('a.ova', 'b.ova'), images('b.ova', 'c.ova', 'd.ova')];
+  const named = { added: ['c.ova', 'd.ova'], deleted: ['a.ova'] };
+  const down: ScriptedAnswer = { status: 500 };
+
+  it.each([
+    ['numbers', { added: 2, deleted: 1 }],
+    ['null', { added: null, deleted: null }],
+    ['nothing', {}],
+  ])('is told by name where the service gives %s', async (_what, fields) => {
+    expect(await run(before, after, fields)).toEqual({
+      ...named,
+      asked: [IMAGES, SUBMIT, REQUEST, IMAGES],
+    });
+  });
+
+  it('is told as the service names it, without another look', async () => {
+    const fields = { added: ['x.ova'], deleted: [] };
+    const expected = { ...fields, asked: [IMAGES, SUBMIT, REQUEST] };
+    expect(await run(before, after, fields)).toEqual(expected);
+  });
+
+  it('stays a number where what is seen does not agree with it', async () => {
+    const changes = await run(before, after, { added: 3, deleted: 1 });
+    expect(changes).toMatchObject({ added: 3, deleted: ['a.ova'] });
+  });
+
+  it.each<[string, ScriptedAnswer, ScriptedAnswer]>([
+    ['before', down, after],
+    ['before, by a closed connection', DROP, after],
+    ['after', before, down],
+    ['before, by a service that forbids it', { status: 403 }, after],
+  ])('is a number where the look fails %s, and the sync goes on', async (_when, first, second) => {
+    expect(await run(first, second, { added: 2, deleted: null })).toMatchObject({
+      added: 2,
+      deleted: null,
+    });
+  });
+
+  it('shows as names in a table', async () => {
+    const service = await startService({
+      [SUBMIT]: SUBMITTED,
+      [IMAGES]: [before, after],
+      [REQUEST]: record({ status: 'PROCESSED', added: 2, deleted: [] }),
+    });
+    const { stdout } = await runCli(['sync', '--wait'], userOf(service.baseUrl));
+    expect(stdout).toMatch(/^added +c\.ova, d\.ova\ndeleted +none$/m);
+  });
+});

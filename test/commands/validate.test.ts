@@ -1,0 +1,171 @@
+// imgctl validate: findings in each format, exit codes, and what it says of a sound package.
+
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { describeBytes } from '../../src/commands/packages.ts';
+import { describeRate } from '../../src/commands/validate.ts';
+import { sampleMembers } from '../../src/ovf/sample.ts';
+import { packTar } from '../../src/ovf/tar-writer.ts';
+import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
+
+/** A folder with a sound good.ova, a warned.ova without manifest, a bad.ova with a byte of its disk flipped. */
+function packages(): string {
+  const cwd = temporaryDirectory();
+  const members = sampleMembers('vm');
+  writeFileSync(join(cwd, 'good.ova'), packTar(members));
+  writeFileSync(join(cwd, 'warned.ova'), packTar(members.filter(({ name }) => name !== 'vm.mf')));
+  const damaged = packTar(members);
+  const byte = damaged.length - 2_000;
+  damaged[byte] = (damaged[byte] ?? 0) ^ 1;
+  writeFileSync(join(cwd, 'bad.ova'), damaged);
+  return cwd;
+}
+
+describe('imgctl validate', () => {
+  it('says of a sound package that it is, on stderr alone', async () => {
+    const result = await runCli(['validate', 'good.ova'], { cwd: packages() });
+    expect(result).toEqual({
+      stdout: '',
+      stderr: 'imgctl: good.ova: valid, no findings\n',
+      exitCode: 0,
+    });
+  });
+
+  it('shows warnings and ends with 0', async () => {
+    const result = await runCli(['validate', 'warned.ova'], { cwd: packages() });
+    expect(result.stdout).toMatch(/^severity +code +place +message\nwarning +no-manifest /);
+    expect(result.stderr).toBe('imgctl: warned.ova: valid, 1 warning\n');
+    expect(result.exitCode).toBe(0);
+  });
+
+  it('shows errors and ends with 1', async () => {
+    const { stdout, stderr, exitCode } = await runCli(['validate', 'bad.ova'], { cwd: packages() });
+    expect(stdout).toMatch(/\nerror +digest-mismatch +vm-disk1\.vmdk +SHA256 is [0-9a-f]{64}, /);
+    expect(stderr).toMatch(/^imgctl: bad\.ova is invalid: 1 error\nhint: .+\n$/);
+    expect(exitCode).toBe(1);
+  });
+
+  it('names the file of each finding where there are several', async () => {
+    const cwd = packages();
+    const all = ['validate', 'good.ova', 'warned.ova', 'bad.ova'];
+    const { stdout, exitCode } = await runCli(all, { cwd });
+    expect(stdout.split('\n').map((line) => line.split(/ +/).slice(0, 3))).toEqual([
+      ['file', 'severity', 'code'],
+      ['warned.ova', 'warning', 'no-manifest'],
+      ['bad.ova', 'error', 'digest-mismatch'],
+      [''],
+    ]);
+    expect(exitCode).toBe(1);
+    expect((await runCli([...all, '-q'], { cwd })).stdout).toBe('no-manifest\ndigest-mismatch\n');
+  });
+
+  it('gives the same findings in every format', async () => {
+    const cwd = packages();
+    const show = async (format: string, file = 'bad.ova') =>
+      (await runCli(['validate', file, '-o', format], { cwd })).stdout;
+    const json = JSON.parse(await show('json'));
+    expect(json).toEqual([
+      {
+        file: 'bad.ova',
+        code: 'digest-mismatch',
+        severity: 'error',
+        place: 'vm-disk1.vmdk',
+        message: expect.stringContaining('the manifest has'),
+      },
+    ]);
+    expect(parse(await show('yaml'))).toEqual(json);
+    expect(JSON.parse(await show('ndjson'))).toEqual(json[0]);
+    expect(await show('csv')).toMatch(/^severity,code,place,message\r\nerror,digest-mismatch,vm-/);
+    expect(await show('tsv')).toMatch(/^severity\tcode\tplace\tmessage\nerror\tdigest-mismatch\t/);
+    expect(await show('json', 'good.ova')).toBe('[]\n');
+    expect(await show('ndjson', 'good.ova')).toBe('');
+  });
+
+  it('writes errors as JSON for readers of JSON', async () => {
+    const { stderr } = await runCli(['validate', 'bad.ova', '--json'], { cwd: packages() });
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'invalid-package', exitCode: 1 });
+  });
+
+  it('finds a folder, and ends with 5 where there is nothing, after it has looked at the rest', async () => {
+    const cwd = packages();
+    const folder = await runCli(['validate', '.', '-q'], { cwd });
+    expect(folder).toMatchObject({ stdout: 'not-a-file\n', exitCode: 1 });
+    const missing = await runCli(['validate', 'gone.ova', 'bad.ova', '-q'], { cwd });
+    expect(missing).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 5 });
+    expect(missing.stderr).toContain('imgctl: there is no file gone.ova\nhint: ');
+  });
+
+  it('ends with 1 where a file cannot be read', async () => {
+    const cwd = packages();
+    symlinkSync('loop.ova', join(cwd, 'loop.ova'));
+    const { stderr, exitCode } = await runCli(['validate', 'loop.ova'], { cwd });
+    expect({ stderr, exitCode }).toEqual({
+      stderr: 'imgctl: cannot read loop.ova: ELOOP\n',
+      exitCode: 1,
+    });
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    const io = fakeIo({ cwd: packages() });
+    io.interrupt();
+    expect(await runCli(['validate', 'good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
+  });
+
+  it('needs a file', async () => {
+    const { stderr, exitCode } = await runCli(['validate']);
+    expect(stderr).toContain("missing required argument 'file'");
+    expect(exitCode).toBe(2);
+  });
+});
+
+it.each([
+  [512, 2_048, 1_000, '25 %, 512 bytes/s, 3 s left'],
+  [2 ** 30, 2 ** 31, 2_000, '50 %, 512 MiB/s, 2 s left'],
+  [2 ** 20, 2 ** 20, 0, '100 %, 1000 MiB/s, 0 s left'],
+])('the rate after %d of %d bytes in %d ms', (done, total, elapsed, text) => {
+  expect(describeRate(done, total, elapsed)).toBe(text);
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1_023, '1023 bytes'],
+  [1_024, '1 KiB'],
+  [1_536, '1.5 KiB'],
+  [68_608, '67 KiB'],
+  [1024 ** 2 - 1, '1 MiB'],
+  [2 ** 31, '2 GiB'],
+  [2 ** 53, '8 PiB'],
+])('%d bytes for people', (bytes, text) => {
+  expect(describeBytes(bytes)).toBe(text);
+});
+
+describe.skipIf(!existsSync(FIXTURES))(
+  'imgctl validate of real packages (skipped where ../shared/fixtures is absent)',
+  () => {
+    it.each(['ubuntu.2.0.ovf', 'input.ovf'])('%s is clean', async (file) => {
+      const result = await runCli(['validate', file], { cwd: FIXTURES });
+      expect(result).toEqual({
+        stdout: '',
+        stderr: `imgctl: ${file}: valid, no findings\n`,
+        exitCode: 0,
+      });
+    });
+
+    it('an OVA of one of them, with and without a flipped byte', async () => {
+      const cwd = temporaryDirectory();
+      const names = ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'];
+      const members = names.map((name) => ({ name, content: readFileSync(join(FIXTURES, name)) }));
+      const archive = packTar(members);
+      writeFileSync(join(cwd, 'ubuntu.ova'), archive);
+      expect((await runCli(['validate', 'ubuntu.ova', '-q'], { cwd })).exitCode).toBe(0);
+      archive[40_000] = (archive[40_000] ?? 0) ^ 0x80;
+      writeFileSync(join(cwd, 'ubuntu.ova'), archive);
+      const flipped = await runCli(['validate', 'ubuntu.ova', '-q'], { cwd });
+      expect(flipped).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 1 });
+    });
+  },
+);

@@ -1,0 +1,126 @@
+// imgctl whoami and imgctl token: the states of a token, and what is handed out.
+
+import { describe, expect, it } from 'vitest';
+import type { FakeIoOptions } from '../support/io.ts';
+import { PASSWORD, startAccount, TOKEN_REQUEST } from './account.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+
+/** Somebody who logged in at noon, by a clock that the service shares. */
+async function loggedIn() {
+  let now = NOON;
+  const account = await startAccount({ tokenTtl: 3_600_000, now: () => now });
+  await account.imgctl(['login'], { env: PASSWORD, time: NOON });
+  account.requests.length = 0;
+  const at = (milliseconds: number): FakeIoOptions => {
+    now = NOON + milliseconds;
+    return { time: now };
+  };
+  return { ...account, at };
+}
+
+describe('imgctl whoami', () => {
+  it('shows a valid token and exits 0', async () => {
+    const { emulator, imgctl, at, requests } = await loggedIn();
+    const { stdout, stderr, exitCode } = await imgctl(['whoami', '--json'], at(900_000));
+    expect({ stderr, exitCode, requests }).toEqual({ stderr: '', exitCode: 0, requests: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      profile: 'default',
+      base_url: emulator.baseUrl,
+      username: 'demo',
+      token: 'valid',
+      expires_on: '2026-01-05T13:00:00Z',
+      expires_in: '45 min',
+    });
+  });
+
+  it('shows a token that has expired and exits 4', async () => {
+    const { imgctl, at } = await loggedIn();
+    const { stdout, stderr, exitCode } = await imgctl(['whoami', '-o', 'csv'], at(3_600_000));
+    expect(stdout).toContain(',demo,expired,2026-01-05T13:00:00Z,0 s\r\n');
+    expect(stderr).toBe('imgctl: the token has expired\nhint: run: imgctl login\n');
+    expect(exitCode).toBe(4);
+  });
+
+  it('names the profile to log in to where there is no token', async () => {
+    const { imgctl } = await startAccount();
+    const { stderr, exitCode } = await imgctl(['whoami', '--profile', 'staging']);
+    expect(stderr).toMatch(
+      /^imgctl: not logged in.*\nhint: run: imgctl login --profile staging\n$/,
+    );
+    expect(exitCode).toBe(4);
+  });
+
+  it('--check asks the service', async () => {
+    const { emulator, imgctl, at, requests } = await loggedIn();
+    expect((await imgctl(['whoami', '--check'], at(0))).exitCode).toBe(0);
+    expect(requests).toEqual(['GET /v2']);
+    emulator.expireTokens();
+    expect((await imgctl(['whoami'], at(0))).exitCode).toBe(0);
+    const checked = await imgctl(['whoami', '--check'], at(0));
+    expect(checked).toMatchObject({ stdout: '', exitCode: 4 });
+  });
+
+  it('shows IMGCTL_TOKEN, which is never cached', async () => {
+    const { imgctl } = await startAccount();
+    const env = { IMGCTL_TOKEN: 'of-the-environment' };
+    const { stdout, exitCode } = await imgctl(['whoami', '--json'], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ token: 'from IMGCTL_TOKEN', expires_on: null });
+    expect(exitCode).toBe(0);
+    expect((await imgctl(['whoami', '--check'], { env })).exitCode).toBe(4);
+    expect((await imgctl(['whoami'])).stdout).toContain('none');
+  });
+});
+
+describe('imgctl token', () => {
+  it('prints the cached token without a request', async () => {
+    const { imgctl, at, requests, credentials } = await loggedIn();
+    const { stdout, stderr, exitCode } = await imgctl(['token'], at(1000));
+    expect({ stderr, exitCode, requests }).toEqual({ stderr: '', exitCode: 0, requests: [] });
+    await imgctl(['my-images'], at(1000));
+    expect(`Bearer ${stdout}`).toBe(`${credentials.at(-1)}\n`);
+  });
+
+  it('renews an expired one where it can', async () => {
+    const { imgctl, at, requests } = await loggedIn();
+    const old = await imgctl(['token'], at(0));
+    const renewed = await imgctl(['token'], { ...at(3_600_000), env: PASSWORD });
+    expect(renewed).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(renewed.stdout).toMatch(/^\S+\n$/);
+    expect(renewed.stdout).not.toBe(old.stdout);
+    expect(requests).toEqual([TOKEN_REQUEST]);
+  });
+
+  it('prints none that has expired', async () => {
+    const { imgctl, at } = await loggedIn();
+    expect((await imgctl(['token'], at(3_599_999))).exitCode).toBe(0);
+    expect(await imgctl(['token'], at(3_600_000))).toEqual({
+      stdout: '',
+      stderr: 'imgctl: the token has expired\nhint: run: imgctl login\n',
+      exitCode: 4,
+    });
+  });
+
+  it('exits 4 where there is none and no password', async () => {
+    const { imgctl, requests } = await startAccount();
+    expect(await imgctl(['token'])).toMatchObject({ stdout: '', exitCode: 4 });
+    expect(requests).toEqual([]);
+  });
+
+  it('prints IMGCTL_TOKEN as it is', async () => {
+    const { imgctl, at } = await loggedIn();
+    const given = await imgctl(['token'], { ...at(0), env: { IMGCTL_TOKEN: 'as-it-is' } });
+    expect(given).toEqual({ stdout: 'as-it-is\n', stderr: '', exitCode: 0 });
+  });
+});
+
+describe('a token of the environment', () => {
+  it('is sent as it is, neither renewed nor cached', async () => {
+    const { imgctl, requests, credentials } = await startAccount();
+    const result = await imgctl(['my-images'], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } });
+    expect(result.exitCode).toBe(4);
+    expect(requests).toEqual(['GET /v2/user/image/vm']);
+    expect(credentials).toEqual(['Bearer T']);
+    expect((await imgctl(['logout', '--all'])).stderr).toBe('imgctl: 0 tokens forgotten\n');
+  });
+});

@@ -1,0 +1,181 @@
+// The recipes of docs/recipes.md: each block is well-formed, and its command line does its job.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { ENVIRONMENT_HELP } from '../../src/commands/help/environment.ts';
+import { startEmulator } from '../../src/emulator/server.ts';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+
+/** The blocks of a language, in order. */
+function blocks(language: string): string[] {
+  const fences = PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return [...fences].filter((fence) => fence[1] === language).map((fence) => fence[2] ?? '');
+}
+
+const [service = '', timer = ''] = blocks('ini');
+const [crontab = ''] = blocks('crontab');
+const [login = ''] = blocks('sh');
+const [cronJob = '', steps = ''] = blocks('yaml');
+
+/** The imgctl call of a shell line: its arguments without quotes, up to a redirection. */
+function argumentsOf(line: string): string[] {
+  const [, call = ''] = /\bimgctl\s+([^>]+)/.exec(line) ?? [];
+  return [...call.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
+}
+
+/** A folder with the password, and an embedded service where alice has it; texts with both put in. */
+async function world() {
+  const emulator = await startEmulator({
+    users: [{ name: 'alice', password: 'secret' }],
+    uploads: temporaryDirectory(),
+    syncDelay: 0,
+    images: 0,
+  });
+  onTestFinished(() => emulator.close());
+  const folder = temporaryDirectory();
+  writeFileSync(join(folder, 'password'), 'secret\n');
+  const put = (text: string) =>
+    text
+      .replace('https://images.example.com', emulator.baseUrl)
+      .replace('pass show images', 'echo secret')
+      .replace(/%d|\/run\/secrets\/imgctl/, folder)
+      .replace(/%S|\/var\/lib/, folder);
+  return { folder, put, baseUrl: emulator.baseUrl };
+}
+
+/** Runs a recipe's command as it would be; waits take no time. */
+function runRecipe(words: readonly string[], env: Record<string, string>, cwd = '/') {
+  return runCli(words, { env: { PATH: process.env.PATH, ...env }, cwd, time: Date.now() });
+}
+
+it('names only variables of imgctl that there are', () => {
+  const names = new Set(PAGE.match(/\bIMGCTL_[A-Z_]+/g));
+  expect(names.size).toBeGreaterThan(3);
+  for (const name of names) expect(ENVIRONMENT_HELP).toMatch(new RegExp(`^ +${name} `, 'm'));
+});
+
+it('puts no password on a command line', () => {
+  for (const line of PAGE.split('\n').filter((text) => /\bimgctl (sync|login)/.test(text))) {
+    expect(line).not.toMatch(/--password(?!-command)/);
+  }
+});
+
+describe('the systemd units', () => {
+  const analyze = (...args: string[]) =>
+    spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 30_000 });
+
+  it.skipIf(analyze('--version').status !== 0)(
+    'pass systemd-analyze verify (skipped where there is none)',
+    () => {
+      const folder = temporaryDirectory();
+      const program = process.execPath;
+      const files = [
+        ['imgctl-sync.service', service.replace('/usr/local/bin/imgctl', program)],
+        ['imgctl-sync.timer', timer],
+      ].map(([name = '', text = '']) => {
+        writeFileSync(join(folder, name), text);
+        return join(folder, name);
+      });
+      const { stdout, stderr, status } = analyze('verify', '--man=no', ...files);
+      expect({ stdout, stderr, status }).toEqual({ stdout: '', stderr: '', status: 0 });
+    },
+  );
+
+  it('sync with the mounted password', async () => {
+    const { put } = await world();
+    const lines = [...service.matchAll(/^Environment=(\w+)=(.*)$/gm)];
+    const env = Object.fromEntries(lines.map(([, name, value = '']) => [name, put(value)]));
+    const command = /^ExecStart=(.*)$/m.exec(service)?.[1] ?? '';
+    expect(service).toMatch(/^LoadCredential=password:\//m);
+    const { stdout, exitCode } = await runRecipe(argumentsOf(command), env);
+    expect(stdout).toMatch(/^state +succeeded$/m);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('the crontab line', () => {
+  const [, line = ''] = crontab.trim().split('\n');
+
+  it('has five fields of time and a command that cron takes as it is', () => {
+    const [minute = '', hour, day, month, weekday, ...command] = line.split(' ');
+    expect(Number(minute)).toBeLessThan(60);
+    expect([hour, day, month, weekday]).toEqual(['*', '*', '*', '*']);
+    expect(command[0]).toBe('imgctl');
+    // cron would make a line break of it.
+    expect(line).not.toContain('%');
+    expect(crontab).toMatch(/^PATH=(\/[\w/]+:?)+\n/);
+  });
+
+  it('syncs after the login, and has nothing to mail', async () => {
+    const { folder, put } = await world();
+    const first = await runRecipe(argumentsOf(login).map(put), { HOME: folder });
+    expect(first).toMatchObject({ exitCode: 0 });
+    const { stderr, exitCode } = await runRecipe(argumentsOf(line), { HOME: folder });
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+});
+
+describe('the CronJob', () => {
+  const job = parse(cronJob);
+  const { spec } = job;
+  const pod = spec.jobTemplate.spec.template.spec;
+  const [container] = pod.containers;
+
+  it('is one that neither overlaps nor repeats, and mounts what it names', () => {
+    expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'CronJob' });
+    expect(spec.schedule).toMatch(/^(\S+ ){4}\S+$/);
+    expect(spec.concurrencyPolicy).toBe('Forbid');
+    expect(spec.jobTemplate.spec.backoffLimit).toBe(0);
+    expect(pod.restartPolicy).toBe('Never');
+    const names = (list: { name: string }[]) => list.map(({ name }) => name);
+    expect(names(container.volumeMounts)).toEqual(names(pod.volumes));
+    expect(pod.volumes[0].secret.secretName).toBe('imgctl');
+  });
+
+  it('syncs with the mounted password', async () => {
+    const { put } = await world();
+    const variables: { name: string; value: string }[] = container.env;
+    const env = Object.fromEntries(variables.map(({ name, value }) => [name, put(value)]));
+    expect(container.command).toEqual(['imgctl']);
+    const { stdout, exitCode } = await runRecipe(container.args, env);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'succeeded' });
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('the steps of GitHub Actions', () => {
+  const [check, sync] = parse(steps);
+
+  it('check the package', async () => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, 'dist'));
+    await writeSampleOva(join(cwd, 'dist/appliance.ova'), { name: 'appliance' });
+    expect((await runRecipe(argumentsOf(check.run), {}, cwd)).exitCode).toBe(0);
+  });
+
+  it('sync with the injected secret', async () => {
+    const { folder, baseUrl } = await world();
+    const values: Record<string, string> = {
+      'vars.IMGCTL_BASE_URL': baseUrl,
+      'vars.IMGCTL_USERNAME': 'alice',
+      'secrets.IMGCTL_PASSWORD': 'secret',
+      'runner.temp': folder,
+    };
+    const variables = Object.entries<string>(sync.env);
+    const env = Object.fromEntries(
+      variables.map(([name, value]) => [
+        name,
+        value.replace(/\$\{\{ (.+?) \}\}/, (_, expression: string) => values[expression] ?? ''),
+      ]),
+    );
+    const { stdout, exitCode } = await runRecipe(argumentsOf(sync.run), env);
+    expect(stdout).toMatch(/^state +succeeded$/m);
+    expect(exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,233 @@
+// The ways in which a command of the built program fails, each with what it takes to bring it about.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { parseFault } from '../../src/emulator/faults.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import { account, type Environment, freshHome, runBuilt } from '../support/cli.ts';
+import { startScriptedServer } from '../support/scripted-server.ts';
+
+interface Command {
+  readonly env: Environment;
+  readonly argv: readonly string[];
+}
+
+export interface FailureRow {
+  readonly title: string;
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: RegExp;
+  readonly hint: RegExp;
+  /** Brings the failure about. */
+  readonly prepare: () => Command | Promise<Command>;
+}
+
+/** A service for the running test. */
+export async function serve(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await startEmulator(options);
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+const LIST = ['images', 'list', '--retries', '0', '--timeout', '1s'];
+
+/** A listing against a service with this fault. */
+const listWith = (fault: string) => async (): Promise<Command> => {
+  const { baseUrl } = await serve({ faults: [parseFault(`GET /v2/image=${fault}`)] });
+  return { env: account(baseUrl), argv: LIST };
+};
+
+/** A command of somebody who has just logged in, after something has happened to the service. */
+async function loggedIn(happening: (emulator: Emulator) => void): Promise<Command> {
+  const emulator = await serve();
+  const { IMGCTL_PASSWORD, ...env } = account(emulator.baseUrl);
+  const login = await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
+  expect(login.exitCode).toBe(0);
+  happening(emulator);
+  return { env, argv: LIST };
+}
+
+const asked =
+  (...argv: string[]) =>
+  async (): Promise<Command> => ({ env: account((await serve()).baseUrl), argv });
+
+export const FAILURES: readonly FailureRow[] = [
+  {
+    title: 'HTML instead of JSON',
+    exitCode: 1,
+    code: 'bad-answer',
+    message: /^GET http:\S+\/v2\/image answered 200 with HTML instead of JSON$/,
+    hint: /base URL/,
+    prepare: listWith('html'),
+  },
+  {
+    title: 'a service that fails',
+    exitCode: 1,
+    code: 'server-error',
+    message: /: 503, Fault injected: Service Unavailable$/,
+    hint: /try again later/,
+    prepare: listWith('503'),
+  },
+  {
+    title: 'no base URL',
+    exitCode: 2,
+    code: 'config',
+    message: /^no base URL is set/,
+    hint: /imgctl login/,
+    prepare: () => ({ env: freshHome(), argv: LIST }),
+  },
+  {
+    title: 'settings that are no JSON',
+    exitCode: 2,
+    code: 'config',
+    message: /config\.json: not valid JSON at line 1, column 3$/,
+    hint: /mend the file/,
+    prepare: () => {
+      const env = freshHome();
+      writeFileSync(path.join(env.HOME, 'config.json'), '{ broken');
+      return { env: { ...env, IMGCTL_CONFIG_DIR: env.HOME }, argv: LIST };
+    },
+  },
+  {
+    title: 'an unknown command',
+    exitCode: 2,
+    code: 'usage',
+    message: /^unknown command 'imags'$/,
+    hint: /did you mean images\?/,
+    prepare: () => ({ env: freshHome(), argv: ['imags', 'list'] }),
+  },
+  {
+    title: 'an unreachable host',
+    exitCode: 3,
+    code: 'unreachable',
+    message: /127\.0\.0\.1/,
+    hint: /./,
+    prepare: async () => {
+      const server = await startScriptedServer({});
+      await server.close();
+      return { env: account(server.baseUrl), argv: LIST };
+    },
+  },
+  {
+    title: 'a name that does not resolve',
+    exitCode: 3,
+    code: 'unreachable',
+    message: /images\.invalid/,
+    hint: /./,
+    prepare: () => ({ env: account('https://images.invalid'), argv: LIST }),
+  },
+  {
+    title: 'a service that stalls',
+    exitCode: 3,
+    code: 'timeout',
+    message: /1 s/,
+    hint: /--timeout/,
+    prepare: listWith('stall'),
+  },
+  {
+    title: 'an expired token',
+    exitCode: 4,
+    code: 'token-refused',
+    message: /: Valid token, but has expired$/,
+    hint: /imgctl login/,
+    prepare: () => loggedIn((emulator) => emulator.expireTokens()),
+  },
+  {
+    title: 'an invalid token',
+    exitCode: 4,
+    code: 'token-refused',
+    message: /: Invalid token$/,
+    hint: /IMGCTL_TOKEN/,
+    prepare: async () => {
+      const env = { ...account((await serve()).baseUrl), IMGCTL_TOKEN: 'made-up' };
+      return { env, argv: LIST };
+    },
+  },
+  {
+    title: 'access withdrawn',
+    exitCode: 4,
+    code: 'not-permitted',
+    message: /: User is not authorized to access$/,
+    hint: /permission/,
+    prepare: () => loggedIn((emulator) => emulator.withdraw('demo')),
+  },
+  {
+    title: 'a wrong password',
+    exitCode: 4,
+    code: 'wrong-credentials',
+    message: /: Invalid username and password combination$/,
+    hint: /imgctl login/,
+    prepare: async () => ({ env: account((await serve()).baseUrl, 'demo', 'no'), argv: ['login'] }),
+  },
+  {
+    title: 'a user without permission',
+    exitCode: 4,
+    code: 'not-permitted',
+    message: /: User is not authorized to access$/,
+    hint: /permission/,
+    prepare: async () => {
+      const { baseUrl } = await serve({ deniedUsers: [{ name: 'eve', password: 'eve' }] });
+      return { env: account(baseUrl, 'eve'), argv: ['login'] };
+    },
+  },
+  {
+    title: 'nobody logged in',
+    exitCode: 4,
+    code: 'not-logged-in',
+    message: /^not logged in to http:/,
+    hint: /imgctl login --profile staging$/,
+    prepare: () => ({
+      env: { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_PROFILE: 'staging' },
+      argv: LIST,
+    }),
+  },
+  {
+    title: 'an unknown image id',
+    exitCode: 5,
+    code: 'not-found',
+    message: /999999/,
+    hint: /imgctl images list/,
+    prepare: asked('images', 'get', '999999'),
+  },
+  {
+    title: 'an unknown sync request',
+    exitCode: 5,
+    code: 'not-found',
+    message: /sync request 999$/,
+    hint: /imgctl sync-status/,
+    prepare: asked('sync-status', '999'),
+  },
+  {
+    title: 'the sixth token request',
+    exitCode: 6,
+    code: 'rate-limited',
+    message: /: too many requests$/,
+    hint: /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    prepare: async () => {
+      const { baseUrl } = await serve();
+      const Authorization = `Basic ${Buffer.from('demo:demo').toString('base64')}`;
+      for (let count = 1; count <= 5; count += 1) {
+        const answer = await fetch(`${baseUrl}/auth/request-token`, {
+          method: 'POST',
+          headers: { Authorization },
+        });
+        expect(answer.status).toBe(200);
+      }
+      return { env: account(baseUrl), argv: ['login'] };
+    },
+  },
+  {
+    title: 'a sync that goes on beyond the limit',
+    exitCode: 7,
+    code: 'still-waiting',
+    message: /^the sync request 1 has not ended within .*; last seen: PENDING$/,
+    hint: /imgctl sync-status 1 --wait$/,
+    prepare: async () => {
+      const { baseUrl } = await serve({ syncDelay: 3_600_000 });
+      const argv = ['sync', '--wait', '--wait-timeout', '1ms', '-q'];
+      return { env: account(baseUrl), argv };
+    },
+  },
+];

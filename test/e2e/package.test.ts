@@ -1,0 +1,90 @@
+// The package as npm publishes it: what is in it, and that it installs and runs without network or scripts.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+interface Dependencies {
+  readonly dependencies?: Readonly<Record<string, Dependencies>>;
+}
+
+interface Manifest extends Dependencies {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const LICENCES = 'THIRD-PARTY-LICENSES.txt';
+const ONE_MEGABYTE = 1_000_000;
+
+let folder: string;
+let packed: Packed;
+
+/** Runs a program in a folder, as a user whose home is empty. @returns its standard output */
+async function execute(cwd: string, program: string, ...args: string[]): Promise<string> {
+  const env = { HOME: path.join(folder, 'home'), PATH: process.env.PATH };
+  return (await promisify(execFile)(program, args, { cwd, env })).stdout;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'imgctl-package-'));
+  const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
+  const [result] = JSON.parse(await execute(ROOT, 'npm', 'pack', ...options)) as Packed[];
+  if (!result) throw new Error('npm packed nothing');
+  packed = result;
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the package', () => {
+  it('holds the program and its papers, nothing else', () => {
+    const names = packed.files.map((file) => file.path);
+    const papers = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
+    expect(names).toEqual(expect.arrayContaining(['bin/imgctl.js', 'dist/main.cjs', ...papers]));
+    const others = names.filter((name) => !papers.includes(name));
+    expect(others.filter((name) => !/^(bin|dist|completions|man)\//.test(name))).toEqual([]);
+  });
+
+  it('unpacks to 1 MB at most', () => {
+    expect(packed.unpackedSize).toBeLessThanOrEqual(ONE_MEGABYTE);
+  });
+
+  it('has neither dependencies nor scripts that an installation runs', () => {
+    const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as Manifest;
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    expect({ ...dependencies, ...optionalDependencies, ...peerDependencies }).toEqual({});
+    const scripts = Object.keys(manifest.scripts);
+    expect(scripts.filter((name) => /^((pre|post)?install|prepare)$/.test(name))).toEqual([]);
+  });
+
+  it('installs offline into an empty folder, alone, and runs the demo from there', async () => {
+    const project = mkdtempSync(path.join(folder, 'project-'));
+    const tarball = path.join(folder, packed.filename);
+    await execute(project, 'npm', 'install', '--offline', '--ignore-scripts', tarball);
+    const tree = JSON.parse(await execute(project, 'npm', 'ls', '--all', '--json')) as Dependencies;
+    expect(Object.keys(tree.dependencies ?? {})).toEqual(['imgctl']);
+    expect(tree.dependencies?.imgctl?.dependencies).toBeUndefined();
+    const program = path.join(project, 'node_modules/.bin/imgctl');
+    expect(await execute(project, program, 'demo')).toMatch(/sample\.ova/);
+  });
+
+  it('names the licence of every package whose code is in it', async () => {
+    const build = path.join(folder, 'build');
+    await execute(ROOT, 'npx', 'rolldown', '-c', '-d', path.join(build, 'dist'));
+    const fresh = readFileSync(path.join(build, LICENCES), 'utf8');
+    for (const name of ['commander', 'conf', 'saxes', 'undici']) {
+      expect(fresh).toMatch(new RegExp(`^${name} [\\d.]+ \\((MIT|ISC)\\)$`, 'm'));
+    }
+    expect(readFileSync(path.join(ROOT, LICENCES), 'utf8')).toBe(fresh);
+  });
+});

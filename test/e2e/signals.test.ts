@@ -1,0 +1,90 @@
+// SIGINT and SIGTERM to the built program: in a wait, in a request, while it reads, and to the service itself.
+
+import { describe, expect, it } from 'vitest';
+import { parseFault } from '../../src/emulator/faults.ts';
+import { account, freshHome, runBuilt, startCli, startEmulatorProcess } from '../support/cli.ts';
+import { serve } from './failures.ts';
+
+const SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+/** A service that never answers such a request, and the moment at which one has arrived. */
+async function stall(method: string, path: string) {
+  let arrived = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const { baseUrl } = await serve({
+    faults: [parseFault(`${method} ${path}=stall`)],
+    onRequest: (request) => {
+      if (request.method === method) arrived();
+    },
+  });
+  return { baseUrl, arrival };
+}
+
+describe.each(SIGNALS)('%s', (signal, exitCode) => {
+  it('in the wait for a sync: ends at once with the command that resumes', async () => {
+    const { baseUrl } = await serve({ syncDelay: 3_600_000 });
+    const env = account(baseUrl);
+    const sync = startCli(['sync', '--wait'], { env });
+    await sync.sees('stderr', 'sync 1: PENDING');
+    sync.child.kill(signal);
+    const result = await sync.ended;
+    expect(result).toMatchObject({ stdout: '', exitCode });
+    expect(result.stderr).toMatch(
+      /; the sync request 1 goes on\nhint: .*imgctl sync-status 1 --wait\n$/,
+    );
+  });
+
+  it('in a request that stalls: ends at once', async () => {
+    const { baseUrl, arrival } = await stall('GET', '/v2/image');
+    const list = startCli(['images', 'list'], { env: account(baseUrl) });
+    await Promise.race([arrival, list.ended]);
+    list.child.kill(signal);
+    const result = await list.ended;
+    expect(result).toMatchObject({ stdout: '', exitCode });
+    expect(result.stderr).toMatch(/^imgctl: .+\n$/);
+  });
+
+  it('in a submit that stalls: says how to find out whether it arrived', async () => {
+    const { baseUrl, arrival } = await stall('PATCH', '/v2/user/image/vm');
+    const sync = startCli(['sync', '--wait'], { env: account(baseUrl) });
+    await Promise.race([arrival, sync.ended]);
+    sync.child.kill(signal);
+    const result = await sync.ended;
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stderr).toMatch(/the sync may have been submitted\nhint: .*imgctl my-images/);
+  });
+
+  it('to the service: ends cleanly, also with a request in hand', async () => {
+    const emulator = await startEmulatorProcess('--fault', '* /*=stall');
+    const request = fetch(emulator.baseUrl).catch((error: Error) => error);
+    emulator.child.kill(signal);
+    expect(await emulator.ended).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(await request).toBeInstanceOf(Error);
+  });
+});
+
+describe('besides', () => {
+  it('a password command is left at once', async () => {
+    const env = { ...freshHome(), IMGCTL_PASSWORD_COMMAND: 'echo asked >&2; exec sleep 600' };
+    const argv = ['login', '--base-url', 'http://127.0.0.1:9', '--username', 'demo'];
+    const login = startCli(argv, { env });
+    await login.sees('stderr', 'asked');
+    login.child.kill('SIGINT');
+    expect(await login.ended).toEqual({
+      stdout: '',
+      stderr: 'asked\nimgctl: interrupted\n',
+      exitCode: 130,
+    });
+  });
+
+  it('a standard input that stays open does not keep a command that failed', async () => {
+    const env = freshHome();
+    const result = await runBuilt(['whoami', 'extra'], { env, stdin: { open: true } });
+    expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+  });
+});

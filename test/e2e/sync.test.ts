@@ -1,0 +1,67 @@
+// Uploads, sync and my-images through the built program, with real packages where they lie beside the project.
+
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { account, type Environment, runBuilt, startEmulatorProcess } from '../support/cli.ts';
+import { temporaryDirectory } from '../support/io.ts';
+
+const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
+const UBUNTU = ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'];
+const INPUT = ['input.ovf', 'input.mf', 'input.vmdk', 'input.iso', 'sample_cfg.txt'];
+
+const WAIT = ['sync', '--wait', '--poll-interval', '50ms'];
+
+/** A service whose user demo has an upload folder. */
+async function startUploads(): Promise<{ env: Environment; folder: string }> {
+  const uploads = temporaryDirectory();
+  const folder = path.join(uploads, 'demo');
+  mkdirSync(folder);
+  const emulator = await startEmulatorProcess('--uploads', uploads, '--sync-delay', '100ms');
+  onTestFinished(async () => {
+    await emulator.stop();
+  });
+  return { env: account(emulator.baseUrl), folder };
+}
+
+describe.skipIf(!existsSync(FIXTURES))(
+  'packages of real exporters (skipped where ../shared/fixtures is absent)',
+  () => {
+    it('are the images of my-images after a sync, and a disk that is gone is named', async () => {
+      const { env, folder } = await startUploads();
+      execFileSync('tar', [
+        '--format=ustar',
+        '-cf',
+        path.join(folder, 'ubuntu.ova'),
+        '-C',
+        FIXTURES,
+        ...UBUNTU,
+      ]);
+      for (const name of INPUT) copyFileSync(path.join(FIXTURES, name), path.join(folder, name));
+
+      const synced = await runBuilt([...WAIT, '--json'], { env });
+      expect(synced.exitCode).toBe(0);
+      expect(JSON.parse(synced.stdout)).toMatchObject({ state: 'succeeded', errors: [] });
+      const listed = await runBuilt(['my-images', '-o', 'csv', '--columns', 'name'], { env });
+      expect(listed.stdout.split('\r\n').sort()).toEqual(['', 'input.ovf', 'name', 'ubuntu.ova']);
+
+      rmSync(path.join(folder, 'input.vmdk'));
+      const again = await runBuilt(WAIT, { env });
+      expect(again.stderr).toMatch(/^imgctl: warning: .*input\.vmdk/m);
+      const kept = await runBuilt(['my-images', '-o', 'tsv', '--columns', 'name'], { env });
+      expect(kept.stdout).toContain('ubuntu.ova');
+    });
+  },
+);
+
+describe('imgctl sync --wait', () => {
+  it('exits 1 with the reasons of the service when nothing could be taken', async () => {
+    const { env, folder } = await startUploads();
+    writeFileSync(path.join(folder, 'broken.ova'), 'no archive');
+    const result = await runBuilt(WAIT, { env });
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toMatch(/^imgctl: warning: sync 1: .*broken\.ova: /m);
+    expect(result.stderr).toMatch(/^imgctl: the sync request 1 ended with status ERROR$/m);
+  });
+});
