@@ -16,7 +16,7 @@ function isVersionAlone() {
   return argv.length === 3 && (argv[2] === '--version' || argv[2] === '-V');
 }
 
-/** Whether it was written; if not, the program tells why. Without process.stdout, which takes 2 ms to set up. */
+/** Whether it was written; if not, the program is left to try. Setting up process.stdout would take longer. */
 function printVersion() {
   try {
     fs.writeSync(1, `${require('../package.json').version}\n`);

@@ -15,11 +15,7 @@ const LEFT_OUT = [
   // Of Node's own client and server undici needs a limit, and a class to recognise their streams by.
   ['undici', 'node:http', 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};'],
   // undici asserts plain conditions; the differ of the real one is five modules.
-  [
-    'undici',
-    'node:assert',
-    `module.exports = (holds) => { if (!holds) (${refusal('an assertion')})(); }`,
-  ],
+  ['undici', 'node:assert', `module.exports = ${assert}`],
   // commander starts programs as subcommands; imgctl has none.
   ['commander', 'node:child_process', NOTHING],
   // conf checks schemas by ajv and orders migrations by semver; imgctl has neither.
@@ -28,12 +24,17 @@ const LEFT_OUT = [
   ['conf', 'semver', NOTHING],
 ];
 
-/** A function that tells whoever comes to need what was left out where to look. */
+/** The code of a function that tells whoever comes to need what was left out where to look. */
 function refusal(what) {
   return `function () { throw new Error('${what}: left out by scripts/left-out.mjs'); }`;
 }
 
+function assert(holds) {
+  if (!holds) throw new Error('an assertion of undici does not hold');
+}
+
 const PREFIX = '\0left-out:';
+const COMPILING = 'new WebAssembly.Module(';
 const COMPILER = fileURLToPath(import.meta.resolve('./compile-parser.cjs'));
 
 export function leaveOut() {
@@ -54,7 +55,9 @@ export function leaveOut() {
     },
     transform(code, id) {
       if (!id.endsWith('client-h1.js')) return undefined;
-      return code.replaceAll('new WebAssembly.Module(', `require(${JSON.stringify(COMPILER)})(`);
+      if (!code.includes(COMPILING))
+        this.error(`${id} does not compile its parser by ${COMPILING}`);
+      return code.replaceAll(COMPILING, `require(${JSON.stringify(COMPILER)})(`);
     },
     buildEnd(error) {
       // A library that asks by another name would get the whole of it, unnoticed.

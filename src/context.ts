@@ -197,6 +197,15 @@ export class Context {
     return written;
   }
 
+  #failure: unknown;
+
+  /** For callers that cannot wait, such as commander: what goes wrong is thrown by the next flush. */
+  printSoon(text: string): void {
+    this.print(text).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+  }
+
   #enqueue(text: string): void {
     const write = () => this.io.stderr.write(text);
     this.#queue = this.#queue
@@ -225,6 +234,9 @@ export class Context {
   async flush(): Promise<void> {
     await this.#queue;
     await this.#progress?.stop();
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
   }
 
   async close(): Promise<void> {

@@ -11,7 +11,7 @@ export interface Sink {
   readonly columns: number | undefined;
   /**
    * Resolves once the bytes are taken, so that a slow reader slows the writer.
-   * @throws ReaderGone
+   * @throws ReaderGone; ImgctlError failed where the bytes cannot be written
    */
   write(text: string): Promise<void>;
 }
@@ -90,7 +90,12 @@ function streamSink(stream: NodeJS.WriteStream): Sink {
         stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
           if (!error) return resolve();
           const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-          reject(gone ? new ReaderGone() : error);
+          const reason = error.code ?? error.message;
+          reject(
+            gone
+              ? new ReaderGone()
+              : new ImgctlError('failed', `cannot write the output: ${reason}`),
+          );
         });
       }),
   };

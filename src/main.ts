@@ -15,7 +15,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (!(thrown instanceof ReaderGone)) {
       const error = asImgctlError(thrown);
       exitCode = error.exitCode;
-      await context.flush();
+      await context.flush().catch(() => {});
       await io.stderr.write(formatError(error, context.errorFormat)).catch(() => {});
     }
   }

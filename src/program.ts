@@ -138,9 +138,9 @@ function buildProgram(context: Context): Command {
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => void context.print(text),
+      writeOut: (text) => context.printSoon(text),
       // A group without a command shows its help; complaints take the road of all other errors.
-      writeErr: (text) => void context.print(text),
+      writeErr: (text) => context.printSoon(text),
       outputError: () => {},
       getOutHelpWidth: helpWidth,
       getErrHelpWidth: helpWidth,

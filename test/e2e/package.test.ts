@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 interface Packed {
   readonly filename: string;
+  readonly version: string;
   readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
@@ -75,6 +76,7 @@ describe('the package', () => {
     expect(Object.keys(tree.dependencies ?? {})).toEqual(['imgctl']);
     expect(tree.dependencies?.imgctl?.dependencies).toBeUndefined();
     const program = path.join(project, 'node_modules/.bin/imgctl');
+    expect(await execute(project, program, '--version')).toBe(`${packed.version}\n`);
     expect(await execute(project, program, 'demo')).toMatch(/sample\.ova/);
   });
 
