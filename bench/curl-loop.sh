@@ -1,10 +1,16 @@
 #!/bin/bash
-# What people write without imgctl: every image, one JSON line each, by following next_url. Takes IMGCTL_BASE_URL and IMGCTL_TOKEN.
+# What people write without imgctl: every image, one JSON line each, by following next_url.
+# Takes IMGCTL_BASE_URL and IMGCTL_TOKEN; with the argument "tight", one jq a page instead of two.
 set -euo pipefail
 url="$IMGCTL_BASE_URL/v2/image?per_page=100&expand=1&sort=id,asc"
 while [ "$url" != null ]; do
-  page=$(curl --silent --show-error --fail -H "Authorization: Bearer $IMGCTL_TOKEN" "$url" |
-    jq -rc '.data[], .meta.pages.next_url')
-  url=${page##*$'\n'}
-  printf '%s\n' "${page%$'\n'*}"
+  page=$(curl --silent --show-error --fail -H "Authorization: Bearer $IMGCTL_TOKEN" "$url")
+  if [ "${1:-}" = tight ]; then
+    page=$(jq -rc '.data[], .meta.pages.next_url' <<<"$page")
+    url=${page##*$'\n'}
+    printf '%s\n' "${page%$'\n'*}"
+  else
+    jq -c '.data[]' <<<"$page"
+    url=$(jq -r .meta.pages.next_url <<<"$page")
+  fi
 done

@@ -1,6 +1,6 @@
 // Compares `imgctl images list` with a curl and jq loop, with a bare Node client and with hcloud, in turns.
 // Usage: node bench/list.mjs [program]   (bin/imgctl.js, which has to be built)
-// Needs bash, curl and jq; hcloud is left out where it is missing. Takes about three minutes.
+// Needs bash, curl and jq; hcloud is left out where it is missing. Takes about five minutes.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,23 +23,28 @@ const report = (what, figure, target = '') => rows.push([what, figure, target]);
 const seconds = (value) => `${value.toFixed(3)} s`;
 
 try {
-  await withServices({ images: 10_000, latency: 50 }, async ({ imgctl, curl, hcloud }) => {
-    const found = await compare({ imgctl: imgctl('json'), curl, ...hcloud }, 3);
+  await withServices({ images: 10_000, latency: 50 }, async ({ imgctl, curl, tight, hcloud }) => {
+    const found = await compare({ imgctl: imgctl('json'), curl, tight, ...hcloud }, 3);
     report('10,000 images, 50 ms a request: imgctl', seconds(found.imgctl.wall));
     report('  curl and jq loop', seconds(found.curl.wall));
     report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 0.15');
+    report('  imgctl / loop with one jq a page', ratio(found.imgctl.wall, found.tight.wall));
     report('  hcloud', found.hcloud ? seconds(found.hcloud.wall) : hcloudSkipped);
   });
-  await withServices({ images: 10_000, latency: 0 }, async ({ imgctl, curl, bare, hcloud }) => {
-    const found = await compare({ imgctl: imgctl('json'), bare, curl, ...hcloud }, 5);
-    report('10,000 images, no latency: imgctl', seconds(found.imgctl.wall));
-    report('  curl and jq loop', seconds(found.curl.wall));
-    report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 1');
-    report('  hcloud', found.hcloud ? seconds(found.hcloud.wall) : hcloudSkipped);
-    report('  CPU of imgctl', seconds(found.imgctl.cpu));
-    report('  CPU of a bare Node client', seconds(found.bare.cpu));
-    report('  imgctl / bare', ratio(found.imgctl.cpu, found.bare.cpu), 'at most 2.5');
-  });
+  await withServices(
+    { images: 10_000, latency: 0 },
+    async ({ imgctl, curl, tight, bare, hcloud }) => {
+      const found = await compare({ imgctl: imgctl('json'), bare, curl, tight, ...hcloud }, 5);
+      report('10,000 images, no latency: imgctl', seconds(found.imgctl.wall));
+      report('  curl and jq loop', seconds(found.curl.wall));
+      report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 1');
+      report('  imgctl / loop with one jq a page', ratio(found.imgctl.wall, found.tight.wall));
+      report('  hcloud', found.hcloud ? seconds(found.hcloud.wall) : hcloudSkipped);
+      report('  CPU of imgctl', seconds(found.imgctl.cpu));
+      report('  CPU of a bare Node client', seconds(found.bare.cpu));
+      report('  imgctl / bare', ratio(found.imgctl.cpu, found.bare.cpu), 'at most 2.5');
+    },
+  );
   await withServices({ images: 1_000, latency: 0 }, (small) =>
     withServices({ images: 10_000, latency: 0 }, (medium) =>
       withServices({ images: 100_000, latency: 0 }, async (large) => {
@@ -96,6 +101,7 @@ async function withServices({ images, latency }, work) {
         images,
       }),
       curl: { command: ['bash', fileOf('curl-loop.sh')], env, images },
+      tight: { command: ['bash', fileOf('curl-loop.sh'), 'tight'], env, images },
       bare: { command: nodeProgram(fileOf('bare-client.cjs')), env, images },
       hcloud: hasHcloud ? { hcloud } : {},
     });

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { version } from '../package.json';
-import { type ErrorFormat, formatNotice, ImgctlError } from './errors.ts';
+import { type ErrorFormat, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
+import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
-import { createProgress, type Progress } from './output/progress.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
@@ -27,14 +27,13 @@ export interface GlobalOptions {
   quiet?: boolean;
 }
 
-export class Context {
+export class Context extends Messages {
   readonly io: Io;
   readonly paths: Paths;
   #options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
-  #queue: Promise<void> = Promise.resolve();
 
   /** Another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
@@ -44,6 +43,7 @@ export class Context {
   };
 
   constructor(io: Io, rerun: Context['rerun']) {
+    super();
     this.io = io;
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.platform);
@@ -174,69 +174,6 @@ export class Context {
   /** Something that is to be done at the end of the run, however it ends. */
   onClose(action: () => Promise<void>): void {
     this.#closers.push(action);
-  }
-
-  /** Something is wrong, but the command goes on. */
-  warn(message: string, hint?: string): void {
-    this.#enqueue(formatNotice('warning', message, hint, this.errorFormat));
-  }
-
-  /** Something that a person may like to know; not with -q. */
-  note(message: string, hint?: string): void {
-    if (!this.quiet) this.#enqueue(formatNotice('note', message, hint, this.errorFormat));
-  }
-
-  trace(line: string): void {
-    this.#enqueue(formatNotice('debug', line, undefined, { json: false, debug: true }));
-  }
-
-  /** In order, and after what was queued before. */
-  print(text: string): Promise<void> {
-    const written = this.#queue.then(() => this.io.stdout.write(text));
-    this.#queue = written.catch(() => {});
-    return written;
-  }
-
-  #failure: unknown;
-
-  /** For callers that cannot wait, such as commander: what goes wrong is thrown by the next flush. */
-  printSoon(text: string): void {
-    this.print(text).catch((error: unknown) => {
-      this.#failure ??= error;
-    });
-  }
-
-  #enqueue(text: string): void {
-    const write = () => this.io.stderr.write(text);
-    this.#queue = this.#queue
-      .then(() => (this.#progress ? this.#progress.aside(write) : write()))
-      .catch(() => {});
-  }
-
-  #progress: Progress | undefined;
-
-  /**
-   * Shows on stderr what a long run is doing; notes written meanwhile keep out of its way.
-   * `lines`: where nothing may move, a line for each change instead of nothing.
-   */
-  startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
-    const progress = createProgress({
-      sink: this.io.stderr,
-      terminal: this.errorTerminal,
-      quiet: quiet || this.quiet,
-      lines,
-    });
-    this.#progress = progress;
-    return progress;
-  }
-
-  /** Once all notes are out and nothing moves on stderr any more: what follows starts a line of its own. */
-  async flush(): Promise<void> {
-    await this.#queue;
-    await this.#progress?.stop();
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure;
   }
 
   async close(): Promise<void> {

@@ -11,7 +11,8 @@ const SOURCE = path.join(ROOT, 'src');
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['context.ts', 'errors.ts', 'io.ts', 'program.ts'],
   'program.ts': ['commands', 'context.ts', 'errors.ts', 'session', 'package.json'],
-  'context.ts': ['errors.ts', 'io.ts', 'output', 'query', 'session', 'package.json'],
+  'context.ts': ['errors.ts', 'io.ts', 'messages.ts', 'output', 'query', 'session', 'package.json'],
+  'messages.ts': ['errors.ts', 'io.ts', 'output'],
   'errors.ts': ['output'],
   'io.ts': ['errors.ts'],
   commands: ['api', 'context.ts', 'errors.ts', 'io.ts', 'output', 'ovf', 'query', 'session'],
