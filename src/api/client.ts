@@ -28,7 +28,7 @@ export interface Client {
   getImage(id: number): Promise<JsonObject>;
   myImages(): Promise<UserImages>;
   submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: number | string): Promise<SyncRequest>;
+  getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
   /** Any request of the service's origin; answers of every status but 401 and 429 are given back. */
   send(request: Request): Promise<Received>;
   /** Ends its connections. */
@@ -45,7 +45,7 @@ export function createClient(options: HttpOptions): Client {
     getImage: (id) => getImage(http, id),
     myImages: () => myImages(http),
     submitSync: () => submitSync(http),
-    getSyncRequest: (id) => getSyncRequest(http, id),
+    getSyncRequest: (id, signal) => getSyncRequest(http, id, signal),
     send: http.send,
     close: http.close,
   };

@@ -57,13 +57,18 @@ export async function submitSync(http: Http): Promise<SubmittedSync> {
 }
 
 /**
- * GET /v2/request/image_sync/<id>, wrapped in `data` or bare.
- * @throws ImgctlError not-found, bad-answer
+ * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal gives it up, retries and all.
+ * @throws ImgctlError not-found, bad-answer; the signal's reason
  */
-export async function getSyncRequest(http: Http, id: number | string): Promise<SyncRequest> {
+export async function getSyncRequest(
+  http: Http,
+  id: number | string,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
   const received = await http.send({
     method: 'GET',
     path: `/v2/request/image_sync/${encodeURIComponent(String(id))}`,
+    ...(signal ? { signal } : {}),
   });
   const response = readJson(received);
   if (!isObject(response)) throw shapeError(received, 'it is not a sync request');

@@ -17,6 +17,8 @@ const FIRST_INTERVAL = 2_000;
 const LONGEST_INTERVAL = 15_000;
 const GROWTH = 1.5;
 const WAIT_LIMIT = 3_600_000;
+/** What the look at the limit may take beyond it. */
+const LAST_LOOK = 2_000;
 
 /** Failures that end by themselves: the request goes on meanwhile, so that waiting does too. */
 const PASSING = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'proxy'];
@@ -54,7 +56,9 @@ export async function follow(
   let last: SyncRequest | undefined;
   try {
     for (;;) {
-      const request = await getRequest(context, id).catch((error: unknown) => {
+      const inTime = AbortSignal.timeout(Math.max(started + limit - io.now(), LAST_LOOK));
+      const request = await getRequest(context, id, inTime).catch((error: unknown) => {
+        if (inTime.aborted) return undefined;
         if (!(error instanceof ImgctlError) || !PASSING.includes(error.code)) throw error;
         tell(`${error.message}; still trying`);
         return undefined;
@@ -87,9 +91,13 @@ export async function follow(
 }
 
 /** @throws ImgctlError not-found: the service knows no such request */
-export async function getRequest(context: Context, id: number | string): Promise<SyncRequest> {
+export async function getRequest(
+  context: Context,
+  id: number | string,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
   const { client } = await context.session();
-  return client.getSyncRequest(id).catch((error: unknown) => {
+  return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
     throw new ImgctlError('not-found', `the service knows no sync request ${id}`, {
       hint: 'those submitted from this machine: imgctl sync-status --list',

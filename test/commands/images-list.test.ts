@@ -36,6 +36,7 @@ describe('a filter or sort that the service does not echo', () => {
     ['0007', FILTER, [7]],
     ['--page 2 -f folder,eq,odd', FILTER, [5]],
     ['--page 2 -s id,desc', SORT, [6, 5, 4]],
+    ['--page 2 -s id,desc --limit 2', SORT, [6, 5]],
   ])('%s: warns once and applies it', async (options, warning, expected) => {
     const { imgctl } = await scripted(ignoring);
     const format = options.includes('ndjson') ? '' : ' -o json';

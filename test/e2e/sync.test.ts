@@ -4,8 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseFault } from '../../src/emulator/faults.ts';
 import { account, type Environment, runBuilt, startEmulatorProcess } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { serve } from './failures.ts';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
 const UBUNTU = ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'];
@@ -63,5 +65,15 @@ describe('imgctl sync --wait', () => {
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toMatch(/^imgctl: warning: sync 1: .*broken\.ova: /m);
     expect(result.stderr).toMatch(/^imgctl: the sync request 1 ended with status ERROR$/m);
+  });
+
+  it('exits 7 at its limit, also while the service keeps a look waiting', async () => {
+    const { baseUrl } = await serve({ faults: [parseFault('GET /v2/request/*=stall')] });
+    const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
+    const result = await runBuilt(argv, { env: account(baseUrl) });
+    expect(result).toMatchObject({ stdout: '', exitCode: 7 });
+    expect(result.stderr).toMatch(
+      /last seen: no answer\nhint: .*imgctl sync-status 41 .*--wait\n$/,
+    );
   });
 });
