@@ -140,9 +140,14 @@ async function* pagesOfPass(
   }
 }
 
-/** Whether an element is seen for the first time: by its id, or by its URL where it is one. */
+/** What an element is told apart by: its id, or its URL where it is one. */
+export function keyOf(element: JsonObject | string): unknown {
+  return typeof element === 'string' ? element : (element.id ?? element);
+}
+
+/** Whether an element is seen for the first time. */
 export function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
-  const key = typeof element === 'string' ? element : (element.id ?? element);
+  const key = keyOf(element);
   if (seen.has(key)) return false;
   seen.add(key);
   return true;

@@ -1,4 +1,4 @@
-// imgctl api: any authenticated request of the service's origin, as curl would send it.
+// imgctl api: a raw authenticated request to the service, as curl would send it.
 
 import type { Command } from 'commander';
 import { type Received, statusError } from '../api/answers.ts';

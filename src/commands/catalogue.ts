@@ -1,7 +1,7 @@
 // What a query leaves of the public catalogue: the service's answer, with the rest of the query done here.
 
 import type { Client } from '../api/client.ts';
-import { isNew, type PageOfAll } from '../api/paging.ts';
+import { isNew, keyOf, type PageOfAll } from '../api/paging.ts';
 import type { Row } from '../output/index.ts';
 import type { QueryPlan } from '../query/plan.ts';
 
@@ -48,8 +48,10 @@ export async function* readAll(
   query: CatalogueQuery,
   observer: CatalogueObserver,
   undone: Undone = { filter: false, sort: false },
+  handedOn = new Set<unknown>(),
 ): AsyncGenerator<Batch, void, void> {
-  const { plan, limit, perPage, concurrency } = query;
+  const { plan, perPage, concurrency } = query;
+  const limit = query.limit === undefined ? undefined : query.limit - handedOn.size;
   const { matches, sorts } = workHere(plan, undone);
   const isLocal = matches !== undefined || sorts;
   const streams = query.streams && !sorts;
@@ -60,7 +62,6 @@ export async function* readAll(
     perPage: limit === undefined || isLocal ? perPage : Math.min(perPage, limit),
     expand: isLocal || !query.urls,
   };
-  const handedOn = new Set<unknown>();
   let kept: Element[] = [];
   let pass = 1;
   let count = 0;
@@ -72,7 +73,7 @@ export async function* readAll(
     if ((now.filter && !undone.filter) || (now.sort && !undone.sort)) {
       observer.warn(warningOf(now));
       const all = { filter: now.filter || undone.filter, sort: now.sort || undone.sort };
-      return yield* readAll(client, query, observer, all);
+      return yield* readAll(client, query, observer, all, handedOn);
     }
     if (page.pass > pass && !streams) {
       kept = [];
@@ -81,7 +82,9 @@ export async function* readAll(
     pass = page.pass;
     meta = page.meta;
     const matching = matches ? page.elements.filter(matches) : page.elements;
-    const fresh = streams ? matching.filter((element) => isNew(handedOn, element)) : matching;
+    const fresh = matching.filter((element) =>
+      streams ? isNew(handedOn, element) : !handedOn.has(keyOf(element)),
+    );
     const found = limit === undefined || sorts ? fresh : fresh.slice(0, limit - count);
     count += found.length;
     observer.progress(`page ${page.pagesRead} of ${page.pagesKnown}, ${count} images`);

@@ -69,6 +69,23 @@ describe('a filter or sort that the service does not echo', () => {
     expect(stderr).toBe(warning === undefined ? '' : `imgctl: warning: ${warning}\n`);
   });
 
+  it.each([
+    ['', [1, 3, 5, 7, 9]],
+    ['--limit 4', [1, 3, 5, 7]],
+  ])('that is gone from the second page on: ndjson has no image twice %s', async (limit, ids) => {
+    const { imgctl } = await scripted(({ url }) => {
+      const first = url.searchParams.get('page') === '1';
+      const served = url.searchParams.has('filter')
+        ? ODD_IDS.filter(({ folder }) => folder)
+        : ODD_IDS;
+      return pageWithEcho(url, served, first ? { filter: 'folder,eq,odd' } : {});
+    });
+    const { stdout } = await imgctl(
+      `images list -f folder,eq,odd --per-page 2 -o ndjson ${limit}`.trim(),
+    );
+    expect(idsOf(stdout)).toEqual(ids);
+  });
+
   it('of a later page, after which nothing comes twice', async () => {
     const { imgctl } = await scripted(
       silent((url) => (url.searchParams.get('page') === '1' ? { filter: 'folder,eq,odd' } : {})),
