@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { CronJob } from 'kubernetes-models/batch/v1';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { ENVIRONMENT_HELP } from '../../src/commands/help/environment.ts';
@@ -126,6 +127,12 @@ describe('the CronJob', () => {
   const { spec } = job;
   const pod = spec.jobTemplate.spec.template.spec;
   const [container] = pod.containers;
+
+  it('fits the schema that Kubernetes publishes', () => {
+    expect(() => new CronJob(job).validate()).not.toThrow();
+    const unscheduled = { ...job, spec: { ...spec, schedule: undefined } };
+    expect(() => new CronJob(unscheduled).validate()).toThrow('schedule');
+  });
 
   it('is one that neither overlaps nor repeats, and mounts what it names', () => {
     expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'CronJob' });
