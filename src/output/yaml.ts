@@ -5,7 +5,8 @@ import { escapeInJson } from './sanitize.ts';
 
 /** A text that no version takes for anything else; all other texts are quoted. */
 const PLAIN = /^[A-Za-z_/](?:[\w./+@%() -]*[\w./)])?$/;
-const MEANS_A_VALUE = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+/** Words, and what some readers take for a number without digits before its exponent: `E0`. */
+const MEANS_A_VALUE = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?\d+)$/i;
 
 /** A YAML document with its final newline: maps and lists as blocks, each scalar on one line. */
 export function yamlText(value: unknown): string {

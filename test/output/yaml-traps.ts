@@ -4,6 +4,9 @@ import { HOSTILE } from './hostile.ts';
 
 /** Texts that some version of YAML takes for something else when they stand unquoted. */
 export const TRAPS = [
+  'E0',
+  'e+5',
+  'e-12',
   ...[
     '',
     ' ',
