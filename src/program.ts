@@ -2,119 +2,14 @@
 
 import { Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
+import { COMMANDS, type CommandSpec } from './command-table.ts';
 import { type Context, type GlobalOptions, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
 import { parseDuration } from './session/duration.ts';
 
-/** A command's own file: it adds arguments, options, help and action to the bare command. */
-export interface CommandModule {
-  define(command: Command, context: Context): void;
-}
-
-interface CommandSpec {
-  readonly name: string;
-  readonly summary: string;
-  readonly alias?: string;
-  readonly load?: () => Promise<CommandModule>;
-  /** Of a group, and the examples of its own help. */
-  readonly subcommands?: readonly CommandSpec[];
-  readonly examples?: string;
-}
-
-const COMMANDS: readonly CommandSpec[] = [
-  {
-    name: 'login',
-    summary: 'log in and cache an access token',
-    load: () => import('./commands/login.ts'),
-  },
-  {
-    name: 'logout',
-    summary: 'forget the cached token',
-    load: () => import('./commands/logout.ts'),
-  },
-  {
-    name: 'whoami',
-    summary: 'show profile, service, user and token state',
-    load: () => import('./commands/whoami.ts'),
-  },
-  {
-    name: 'token',
-    summary: 'print a valid access token',
-    load: () => import('./commands/token.ts'),
-  },
-  {
-    name: 'images',
-    summary: 'the public image catalogue',
-    examples: '\nExamples:\n  $ imgctl images list ubuntu --limit 5\n  $ imgctl images get 1001\n',
-    subcommands: [
-      {
-        name: 'list',
-        alias: 'ls',
-        summary: 'list and filter images',
-        load: () => import('./commands/images-list.ts'),
-      },
-      {
-        name: 'get',
-        summary: 'show images by id or name',
-        load: () => import('./commands/images-get.ts'),
-      },
-    ],
-  },
-  {
-    name: 'my-images',
-    summary: "list the user's own images",
-    load: () => import('./commands/my-images.ts'),
-  },
-  {
-    name: 'sync',
-    summary: 'submit an image sync after an upload',
-    load: () => import('./commands/sync.ts'),
-  },
-  {
-    name: 'sync-status',
-    summary: 'show or follow a sync request',
-    load: () => import('./commands/sync-status.ts'),
-  },
-  {
-    name: 'inspect',
-    summary: 'show what is in a local OVA or OVF package',
-    load: () => import('./commands/inspect.ts'),
-  },
-  {
-    name: 'validate',
-    summary: 'check a local OVA or OVF package before its upload',
-    load: () => import('./commands/validate.ts'),
-  },
-  {
-    name: 'api',
-    summary: 'send any authenticated request',
-    load: () => import('./commands/api.ts'),
-  },
-  {
-    name: 'config',
-    summary: 'show and change settings',
-    load: () => import('./commands/config.ts'),
-  },
-  {
-    name: 'emulator',
-    summary: 'run the embedded service on this machine',
-    load: () => import('./commands/emulator.ts'),
-  },
-  {
-    name: 'demo',
-    summary: 'the whole job against a fresh embedded service',
-    load: () => import('./commands/demo.ts'),
-  },
-  {
-    name: 'help',
-    summary: 'show help of a command or topic',
-    load: () => import('./commands/help.ts'),
-  },
-];
-
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const root = buildProgram(context);
+  const { root } = buildProgram(context);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
     await root.parseAsync(argv, { from: 'user' });
@@ -127,8 +22,25 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.flush();
 }
 
+/** The command tree, each command complete: for what is generated from it. */
+export async function completeProgram(context: Context): Promise<Command> {
+  const { root, load } = buildProgram(context);
+  const complete = async (command: Command): Promise<void> => {
+    await load(command);
+    for (const subcommand of command.commands) await complete(subcommand);
+  };
+  await complete(root);
+  return root;
+}
+
+interface Program {
+  readonly root: Command;
+  /** Adds to a command what its own file says, once. */
+  readonly load: (command: Command) => Promise<void>;
+}
+
 /** The program with every command named, each still without the options that its own file adds. */
-function buildProgram(context: Context): Command {
+function buildProgram(context: Context): Program {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command('imgctl')
     .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
@@ -150,14 +62,14 @@ function buildProgram(context: Context): Command {
     .addHelpText('after', ROOT_HELP);
   for (const option of globalOptions()) root.addOption(option);
   const loaders: Loaders = new Map();
-  const load = async (command: Command): Promise<void> => {
+  const load: Program['load'] = async (command) => {
     const loader = loaders.get(command);
     loaders.delete(command);
     (await loader?.())?.define(command, context);
   };
   addCommands(root, COMMANDS, loaders, load);
   context.findCommand = (words) => findCommand(root, words, load);
-  return root;
+  return { root, load };
 }
 
 function globalOptions(): Option[] {
@@ -188,7 +100,7 @@ function addCommands(
   parent: Command,
   specs: readonly CommandSpec[],
   loaders: Loaders,
-  load: (command: Command) => Promise<void>,
+  load: Program['load'],
 ): void {
   for (const spec of specs) {
     const { name, summary } = spec;
@@ -209,7 +121,7 @@ function addCommands(
 async function findCommand(
   root: Command,
   words: readonly string[],
-  load: (command: Command) => Promise<void>,
+  load: Program['load'],
 ): Promise<Command> {
   let command = root;
   for (const word of words) {
