@@ -21,6 +21,8 @@ export default defineConfig({
       groups: [
         // What every run loads; what the listings take, whose help needs no request; what a request takes.
         { name: 'core', tags: ['$initial'], priority: 3 },
+        // What completion reads: it must not load a client for that.
+        { name: 'disk', test: /src[\\/]session[\\/](history|image-names|keyed-file)/, priority: 3 },
         {
           name: 'listing',
           test: /src[\\/](query|api[\\/]paging|commands[\\/](images|listing|catalogue))/,

@@ -12,6 +12,8 @@ export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
   readonly alias?: string;
+  /** For programs, not people: in no help and no list. */
+  readonly hidden?: boolean;
   readonly load?: () => Promise<CommandModule>;
   /** Of a group, and the examples of its own help. */
   readonly subcommands?: readonly CommandSpec[];
@@ -101,6 +103,17 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'demo',
     summary: 'the whole job against a fresh embedded service',
     load: () => import('./commands/demo.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print the completion script of a shell',
+    load: () => import('./commands/completion.ts'),
+  },
+  {
+    name: '__complete',
+    summary: 'values for the completion scripts',
+    hidden: true,
+    load: () => import('./commands/complete.ts'),
   },
   {
     name: 'help',

@@ -9,7 +9,7 @@ import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const { root } = buildProgram(context);
+  const { root } = buildProgram(context, COMMANDS);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
     await root.parseAsync(argv, { from: 'user' });
@@ -22,9 +22,12 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.flush();
 }
 
-/** The command tree, each command complete: for what is generated from it. */
+/** The command tree, each command complete, but for hidden ones: for what is generated from it. */
 export async function completeProgram(context: Context): Promise<Command> {
-  const { root, load } = buildProgram(context);
+  const { root, load } = buildProgram(
+    context,
+    COMMANDS.filter(({ hidden }) => !hidden),
+  );
   const complete = async (command: Command): Promise<void> => {
     await load(command);
     for (const subcommand of command.commands) await complete(subcommand);
@@ -40,7 +43,7 @@ interface Program {
 }
 
 /** The program with every command named, each still without the options that its own file adds. */
-function buildProgram(context: Context): Program {
+function buildProgram(context: Context, specs: readonly CommandSpec[]): Program {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command('imgctl')
     .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
@@ -67,7 +70,7 @@ function buildProgram(context: Context): Program {
     loaders.delete(command);
     (await loader?.())?.define(command, context);
   };
-  addCommands(root, COMMANDS, loaders, load);
+  addCommands(root, specs, loaders, load);
   context.findCommand = (words) => findCommand(root, words, load);
   return { root, load };
 }
@@ -103,9 +106,9 @@ function addCommands(
   load: Program['load'],
 ): void {
   for (const spec of specs) {
-    const { name, summary } = spec;
+    const { name, summary, hidden = false } = spec;
     const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-    const command = parent.command(name).summary(summary).description(description);
+    const command = parent.command(name, { hidden }).summary(summary).description(description);
     if (spec.alias !== undefined) command.alias(spec.alias);
     if (spec.examples !== undefined) command.addHelpText('after', spec.examples);
     if (spec.subcommands) addCommands(command, spec.subcommands, loaders, load);

@@ -6,7 +6,14 @@ import { ImgctlError } from '../errors.ts';
 import { type Row, writeRecord } from '../output/index.ts';
 import { FIELDS } from '../query/fields.ts';
 import { nearestFew } from '../query/nearest.ts';
-import { addViewOptions, openWriter, readView, sinkOptions, type ViewOptions } from './listing.ts';
+import {
+  addViewOptions,
+  openWriter,
+  readView,
+  rememberNames,
+  sinkOptions,
+  type ViewOptions,
+} from './listing.ts';
 
 export function define(command: Command, context: Context): void {
   command.argument('<id|name...>', 'image ids, or exact names');
@@ -55,6 +62,7 @@ async function get(
     await writer.write(found);
     await writer.end();
   }
+  await rememberNames(context, found, false);
   if (missing) throw missing;
 }
 

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
+import { MOST_IMAGES } from '../session/image-names.ts';
 import { type Element, readAll, readPage } from './catalogue.ts';
 import {
   addListingOptions,
@@ -12,6 +13,7 @@ import {
   openWriter,
   readQuery,
   readView,
+  rememberNames,
   reportEmpty,
   sinkOptions,
 } from './listing.ts';
@@ -91,14 +93,24 @@ async function list(
       : [await readPage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
+  const seen: Element[] = [];
   for await (const batch of batches) {
     const { elements } = batch;
     await writer.write(options.urls ? elements.map((each) => urlOf(each, baseUrl)) : elements);
     count += elements.length;
+    if (seen.length < MOST_IMAGES) for (const element of elements) seen.push(element);
     meta = batch.meta;
   }
   await context.flush();
   await writer.end(options.meta ? { ...meta, count } : undefined);
+  const { filter } = plan.server;
+  const isWhole =
+    filter === undefined &&
+    !plan.filtersLocally &&
+    !options.limit &&
+    !options.page &&
+    !options.urls;
+  await rememberNames(context, seen, isWhole);
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 

@@ -14,6 +14,7 @@ import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-style.ts';
 import { choose } from '../query/usage.ts';
+import { rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
 
 /** Options of a listing, as commander hands them over. */
@@ -142,6 +143,16 @@ export function openWriter(
 export function sinkOptions(context: Context) {
   const { io, terminal, format, quiet } = context;
   return { sink: io.stdout, terminal, format, quiet };
+}
+
+/** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */
+export async function rememberNames(
+  context: Context,
+  elements: readonly unknown[],
+  isWhole: boolean,
+): Promise<void> {
+  const { account } = await context.session();
+  rememberImages(context.paths.cache, account, elements, isWhole);
 }
 
 /** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */

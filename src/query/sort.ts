@@ -6,7 +6,7 @@ import { parseTimestamp } from './timestamp.ts';
 import { choose, quoted } from './usage.ts';
 import { compareText, type FieldValue, type ImageRecord, readValue } from './value.ts';
 
-const DIRECTIONS = ['asc', 'desc'] as const;
+export const DIRECTIONS = ['asc', 'desc'] as const;
 
 export interface SortKey {
   readonly field: Field;

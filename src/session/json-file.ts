@@ -132,7 +132,8 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   }
 }
 
-function stagingName(file: string, pid: number): string {
+/** The name that a new version of the file has, beside it, until it is whole; `sweep` knows it. */
+export function stagingName(file: string, pid: number): string {
   return `.${path.basename(file)}.${pid}.${randomBytes(6).toString('hex')}.new`;
 }
 

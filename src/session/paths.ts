@@ -7,6 +7,8 @@ export interface Paths {
   readonly config: string | undefined;
   /** Sync history. */
   readonly state: string | undefined;
+  /** What completion offers; it can be removed at any time. */
+  readonly cache: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,12 +18,14 @@ export function findPaths(env: Environment, cwd: string, platform: NodeJS.Platfo
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
     const directory = path.resolve(cwd, own);
-    return { config: directory, state: directory };
+    return { config: directory, state: directory, cache: directory };
   }
-  const appData = platform === 'win32' ? env.APPDATA : undefined;
+  const [appData, localAppData] =
+    platform === 'win32' ? [env.APPDATA, env.LOCALAPPDATA] : [undefined, undefined];
   return {
     config: below(env.XDG_CONFIG_HOME) ?? below(appData) ?? belowHome(env, '.config'),
     state: below(env.XDG_STATE_HOME) ?? below(appData) ?? belowHome(env, '.local/state'),
+    cache: below(env.XDG_CACHE_HOME) ?? below(localAppData) ?? belowHome(env, '.cache'),
   };
 }
 

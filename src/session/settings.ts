@@ -8,15 +8,18 @@ interface SettingDefinition {
   readonly summary: string;
   readonly env?: string;
   readonly fallback?: string;
+  /** Where only a few words will do. */
+  readonly valid?: readonly string[];
   /** @throws ImgctlError for a value that it cannot be */
   check(text: string): void;
 }
 
-const oneOf =
-  (what: string, ...valid: string[]) =>
-  (text: string): void => {
+const oneOf = (what: string, ...valid: string[]) => ({
+  valid,
+  check(text: string): void {
     if (!valid.includes(text)) throw invalid(what, text, `valid: ${valid.join(', ')}`);
-  };
+  },
+});
 
 const wholeNumber = (what: string, least: number, most: number) => (text: string) => {
   if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most) {
@@ -47,7 +50,7 @@ export const SETTINGS = {
     summary: 'output format',
     env: 'IMGCTL_OUTPUT',
     fallback: 'table',
-    check: oneOf('output', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
+    ...oneOf('output', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
   },
   timeout: {
     summary: 'time for one request',
@@ -70,17 +73,17 @@ export const SETTINGS = {
   'auth-scheme': {
     summary: 'how the token is sent',
     fallback: 'bearer',
-    check: oneOf('auth-scheme', 'bearer', 'basic'),
+    ...oneOf('auth-scheme', 'bearer', 'basic'),
   },
   'allow-http': {
     summary: 'accept plain http beyond this machine',
     fallback: 'false',
-    check: oneOf('allow-http', 'true', 'false'),
+    ...oneOf('allow-http', 'true', 'false'),
   },
   'ca-file': { summary: 'further trusted certificates (PEM)', check: anyText },
   time: {
     summary: 'how time stamps show',
-    check: oneOf('time', 'wire', 'iso', 'local', 'age'),
+    ...oneOf('time', 'wire', 'iso', 'local', 'age'),
   },
 } as const satisfies Record<string, SettingDefinition>;
 

@@ -1,10 +1,10 @@
 // Access tokens on disk: one file for each profile, base URL and user, and what is known of the limit.
 
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { isAbsence, type JsonRecord, readJsonFile, sweep, writeJsonFile } from './json-file.ts';
+import { keyedFile } from './keyed-file.ts';
 
 /** Whose token it is. */
 export interface Account {
@@ -70,8 +70,7 @@ export class TokenCache {
 
   #file(name: string, key: readonly string[]): string | undefined {
     if (this.#directory === undefined) return undefined;
-    const digest = createHash('sha256').update(key.join('\0')).digest('hex').slice(0, 16);
-    return path.join(this.#directory, `${name}.${digest}.json`);
+    return keyedFile(this.#directory, name, key);
   }
 
   read(): CachedToken | undefined {

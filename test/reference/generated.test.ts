@@ -11,7 +11,7 @@ import { fakeIo } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Folders that hold generated files alone. */
-const FOLDERS: readonly string[] = [];
+const FOLDERS: readonly string[] = ['completions'];
 
 let files: ReadonlyMap<string, string>;
 

@@ -14,12 +14,14 @@ variable counts as unset.
   IMGCTL_OUTPUT             table, json, ndjson, yaml, csv or tsv
   IMGCTL_TIMEOUT            time for each request, such as 30s
   IMGCTL_DEBUG              1 traces requests on stderr, without secrets
-  IMGCTL_CONFIG_DIR         where settings, tokens and history are kept
+  IMGCTL_CONFIG_DIR         where settings, tokens and all else is kept
 
   XDG_CONFIG_HOME           else settings and tokens are in imgctl/ below it
                             (~/.config)
   XDG_STATE_HOME            and the history of sync requests in imgctl/ below
                             this one (~/.local/state)
+  XDG_CACHE_HOME            and names of images, for completion, in imgctl/
+                            below this one (~/.cache)
 
   HTTPS_PROXY, HTTP_PROXY   a proxy, http://user:password@host:port; this
                             machine itself is always reached directly

@@ -1,0 +1,12 @@
+// The completion scripts, by shell.
+
+import type { Command } from 'commander';
+import { COMPLETION_FILES } from '../../commands/completion.ts';
+import { bashScript } from './bash.ts';
+import { completionModel } from './model.ts';
+
+/** The text of each script by its path from the root of the project. */
+export function completionFiles(root: Command): ReadonlyMap<string, string> {
+  const models = completionModel(root);
+  return new Map([[COMPLETION_FILES.bash, bashScript(models)]]);
+}
