@@ -4,9 +4,13 @@ import type { Command } from 'commander';
 import { COMPLETION_FILES } from '../../commands/completion.ts';
 import { bashScript } from './bash.ts';
 import { completionModel } from './model.ts';
+import { zshScript } from './zsh.ts';
 
 /** The text of each script by its path from the root of the project. */
 export function completionFiles(root: Command): ReadonlyMap<string, string> {
   const models = completionModel(root);
-  return new Map([[COMPLETION_FILES.bash, bashScript(models)]]);
+  return new Map([
+    [COMPLETION_FILES.bash, bashScript(models)],
+    [COMPLETION_FILES.zsh, zshScript(models)],
+  ]);
 }

@@ -21,7 +21,7 @@ export interface CommandModel {
   /** The words that lead to it, by every alias: `images list`, `images ls`. The root has one that is empty. */
   readonly paths: readonly string[];
   readonly subcommands: readonly Entry[];
-  /** Its own; those of the root go with every command. */
+  /** Its own alone. */
   readonly options: readonly OptionModel[];
   /** In their order. */
   readonly arguments: readonly ValueKind[];
@@ -29,12 +29,13 @@ export interface CommandModel {
   readonly isVariadic: boolean;
 }
 
-/** The root, then every command below it. */
-export function completionModel(root: Command): readonly CommandModel[] {
-  return modelsBelow(root, ['']);
-}
+/** The root, whose options go with every command, then all that is below it. */
+export type CompletionModel = readonly [CommandModel, ...CommandModel[]];
 
-function modelsBelow(command: Command, paths: readonly string[]): readonly CommandModel[] {
+export function completionModel(
+  command: Command,
+  paths: readonly string[] = [''],
+): CompletionModel {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command);
   const { registeredArguments } = command;
@@ -48,12 +49,17 @@ function modelsBelow(command: Command, paths: readonly string[]): readonly Comma
     isVariadic: registeredArguments.at(-1)?.variadic === true,
   };
   const below = subcommands.flatMap((each) =>
-    modelsBelow(
+    completionModel(
       each,
       paths.flatMap((path) => namesOf(each).map((name) => `${path} ${name}`.trim())),
     ),
   );
   return [model, ...below];
+}
+
+/** Each flag by itself, with what the option means. */
+export function flagEntries(options: readonly OptionModel[]): readonly Entry[] {
+  return options.flatMap(({ flags, summary }) => flags.map((word) => ({ word, summary })));
 }
 
 function namesOf(command: Command): readonly string[] {

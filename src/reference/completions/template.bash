@@ -170,11 +170,13 @@ _imgctl_reply() {
       text=${text//\`/\\\`}
       ;;
     *)
-      printf -v text %q "$text"
+      case $text in *[![:alnum:]_.,:=@/+-]*) printf -v text %q "$text" ;; esac
       if [[ $text != "$settled"* ]]; then return; fi
       text=${text#"$settled"}
       ;;
   esac
+  # Readline closes the quote, unless the text seems to do that.
+  if [[ -n $quote && $text == *"$quote" ]]; then text+=$quote; fi
   COMPREPLY+=("$text")
 }
 

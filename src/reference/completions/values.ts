@@ -40,7 +40,13 @@ const RULES: ReadonlyMap<string, ValueKind> = new Map([
   ['<format>', words('words', FORMATS)],
   ['<style>', STYLES],
   ['<a,b>', COLUMNS],
-  ['<field,op,value>', steps(FIELDS, OPERATORS.map((operator) => `${operator},`))],
+  [
+    '<field,op,value>',
+    steps(
+      FIELDS,
+      OPERATORS.map((operator) => `${operator},`),
+    ),
+  ],
   ['<field,direction>', steps(FIELDS, DIRECTIONS)],
   ['<method>', 'words GET HEAD OPTIONS POST PUT PATCH DELETE'],
   ['<file>', 'files'],

@@ -1,0 +1,38 @@
+// What the scripts for bash and zsh have in common: cases, and words in quotes.
+
+import type { CommandModel } from './model.ts';
+import { type Case, settingCases, valueCases } from './template.ts';
+
+/** The cases that set $kind, for the slots `values` and `settings`. */
+export function kindTables(models: readonly CommandModel[]) {
+  return {
+    values: valueCases(models).map(kindCase).join('\n'),
+    settings: settingCases().map(kindCase).join('\n'),
+  };
+}
+
+function kindCase({ texts, result }: Case<string>): string {
+  return `    ${texts.map(pattern).join(' | ')}) kind=${quoted(result)} ;;`;
+}
+
+/** A star at the front stands for any command. */
+function pattern(text: string): string {
+  return text.startsWith('*') ? `*${quoted(text.slice(1))}` : quoted(text);
+}
+
+/** The case of a command that sets some variables; those that are to be empty are so already. */
+export function commandCase(
+  { paths, arguments: kinds, isVariadic }: CommandModel,
+  assignments: readonly string[],
+): string {
+  const lines = assignments.map((assignment) => `      ${assignment}`);
+  if (kinds.length > 0) {
+    lines.push(`      kinds=(${kinds.map(quoted).join(' ')})${isVariadic ? ' variadic=1' : ''}`);
+  }
+  return [`    ${paths.map(quoted).join(' | ')})`, ...lines, '      ;;'].join('\n');
+}
+
+/** The text as one word of the shell, nothing in it expanded. */
+export function quoted(text: string): string {
+  return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

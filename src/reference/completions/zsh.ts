@@ -1,0 +1,27 @@
+// The completion script for zsh: names with what they mean.
+
+import { type CommandModel, type CompletionModel, type Entry, flagEntries } from './model.ts';
+import { commandCase, kindTables, quoted } from './posix.ts';
+import { fillTemplate } from './template.ts';
+
+export function zshScript(models: CompletionModel): string {
+  const [root, ...others] = models;
+  return fillTemplate('template.zsh', {
+    ...kindTables(models),
+    commands: [{ ...root, options: [] }, ...others].map(zshCase).join('\n'),
+    global: lines(flagEntries(root.options)),
+  });
+}
+
+function zshCase(model: CommandModel): string {
+  const entries = { subcommands: model.subcommands, flags: flagEntries(model.options) };
+  const assignments = Object.entries(entries)
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}=(\n${lines(list)}\n      )`);
+  return commandCase(model, assignments);
+}
+
+/** As _describe reads them, one a line. */
+function lines(entries: readonly Entry[]): string {
+  return entries.map(({ word, summary }) => `        ${quoted(`${word}:${summary}`)}`).join('\n');
+}
