@@ -103,12 +103,6 @@ _imgctl_command() {
 # The $kind of value that an option of a command takes; fails where it takes none.
 _imgctl_value() {
   case $1:$2 in
-    *:--profile) kind='ask profiles' ;;
-    *:--base-url) kind=none ;;
-    *:-o | *:--output) kind='words table json ndjson yaml csv tsv' ;;
-    *:--timeout) kind=none ;;
-    *:--retries) kind=none ;;
-    *:--color) kind='words auto always never' ;;
     login:--username) kind=none ;;
     login:--password-command) kind=none ;;
     'images list:-f' | 'images list:--filter' | 'images ls:-f' | 'images ls:--filter') kind='steps id name path label folder data_store public created_on updated_on : eq, ne, lt, le, gt, ge, like, in,' ;;
@@ -144,6 +138,12 @@ _imgctl_value() {
     emulator:--sync-delay) kind=none ;;
     emulator:--fault) kind=none ;;
     emulator:--seed) kind=none ;;
+    *:--profile) kind='ask profiles' ;;
+    *:--base-url) kind=none ;;
+    *:-o | *:--output) kind='words table json ndjson yaml csv tsv' ;;
+    *:--timeout) kind=none ;;
+    *:--retries) kind=none ;;
+    *:--color) kind='words auto always never' ;;
     *) kind='' ; return 1 ;;
   esac
 }

@@ -4,12 +4,11 @@ import type { CommandModel, CompletionModel, OptionModel } from './model.ts';
 import { commandCase, kindTables, quoted } from './posix.ts';
 import { fillTemplate } from './template.ts';
 
-export function bashScript(models: CompletionModel): string {
-  const [root, ...others] = models;
+export function bashScript(model: CompletionModel): string {
   return fillTemplate('template.bash', {
-    ...kindTables(models),
-    commands: [{ ...root, options: [] }, ...others].map(bashCase).join('\n'),
-    global: flagsOf(root.options),
+    ...kindTables(model),
+    commands: model.commands.map(bashCase).join('\n'),
+    global: flagsOf(model.global),
   });
 }
 

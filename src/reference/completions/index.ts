@@ -3,14 +3,16 @@
 import type { Command } from 'commander';
 import { COMPLETION_FILES } from '../../commands/completion.ts';
 import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
 import { completionModel } from './model.ts';
 import { zshScript } from './zsh.ts';
 
 /** The text of each script by its path from the root of the project. */
 export function completionFiles(root: Command): ReadonlyMap<string, string> {
-  const models = completionModel(root);
+  const model = completionModel(root);
   return new Map([
-    [COMPLETION_FILES.bash, bashScript(models)],
-    [COMPLETION_FILES.zsh, zshScript(models)],
+    [COMPLETION_FILES.bash, bashScript(model)],
+    [COMPLETION_FILES.zsh, zshScript(model)],
+    [COMPLETION_FILES.fish, fishScript(model)],
   ]);
 }

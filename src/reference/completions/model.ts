@@ -21,7 +21,6 @@ export interface CommandModel {
   /** The words that lead to it, by every alias: `images list`, `images ls`. The root has one that is empty. */
   readonly paths: readonly string[];
   readonly subcommands: readonly Entry[];
-  /** Its own alone. */
   readonly options: readonly OptionModel[];
   /** In their order. */
   readonly arguments: readonly ValueKind[];
@@ -29,13 +28,21 @@ export interface CommandModel {
   readonly isVariadic: boolean;
 }
 
-/** The root, whose options go with every command, then all that is below it. */
-export type CompletionModel = readonly [CommandModel, ...CommandModel[]];
+export interface CompletionModel {
+  /** Options that go with every command. */
+  readonly global: readonly OptionModel[];
+  /** The root, with no options of its own, then all that is below it. */
+  readonly commands: readonly CommandModel[];
+}
 
-export function completionModel(
-  command: Command,
-  paths: readonly string[] = [''],
-): CompletionModel {
+export function completionModel(root: Command): CompletionModel {
+  const [model, ...commands] = modelsBelow(root, ['']);
+  if (!model) throw new Error('the tree has a root');
+  return { global: model.options, commands: [{ ...model, options: [] }, ...commands] };
+}
+
+/** The command, then all that is below it. */
+function modelsBelow(command: Command, paths: readonly string[]): readonly CommandModel[] {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command);
   const { registeredArguments } = command;
@@ -49,7 +56,7 @@ export function completionModel(
     isVariadic: registeredArguments.at(-1)?.variadic === true,
   };
   const below = subcommands.flatMap((each) =>
-    completionModel(
+    modelsBelow(
       each,
       paths.flatMap((path) => namesOf(each).map((name) => `${path} ${name}`.trim())),
     ),

@@ -1,18 +1,18 @@
 // What the scripts for bash and zsh have in common: cases, and words in quotes.
 
-import type { CommandModel } from './model.ts';
-import { type Case, settingCases, valueCases } from './template.ts';
+import type { CommandModel, CompletionModel } from './model.ts';
+import { type KindCase, settingCases, valueCases } from './template.ts';
 
 /** The cases that set $kind, for the slots `values` and `settings`. */
-export function kindTables(models: readonly CommandModel[]) {
+export function kindTables(model: CompletionModel) {
   return {
-    values: valueCases(models).map(kindCase).join('\n'),
+    values: valueCases(model).map(kindCase).join('\n'),
     settings: settingCases().map(kindCase).join('\n'),
   };
 }
 
-function kindCase({ texts, result }: Case<string>): string {
-  return `    ${texts.map(pattern).join(' | ')}) kind=${quoted(result)} ;;`;
+function kindCase({ texts, kind }: KindCase): string {
+  return `    ${texts.map(pattern).join(' | ')}) kind=${quoted(kind)} ;;`;
 }
 
 /** A star at the front stands for any command. */

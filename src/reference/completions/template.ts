@@ -2,31 +2,30 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { CommandModel } from './model.ts';
+import type { CompletionModel } from './model.ts';
 import { settingKinds, type ValueKind } from './values.ts';
 
-/** A case of a table: any of these texts, and what holds for them. */
-export interface Case<Result> {
+/** A case of a table: any of these texts, and the kind of value that it asks for. */
+export interface KindCase {
   readonly texts: readonly string[];
-  readonly result: Result;
+  readonly kind: ValueKind;
 }
 
 /** `<command>:<option>` for each option with a value, `*` for any command, with the kind of value. */
-export function valueCases(models: readonly CommandModel[]): readonly Case<ValueKind>[] {
-  return models.flatMap(({ paths, options }) =>
+export function valueCases({ commands, global }: CompletionModel): readonly KindCase[] {
+  return [...commands, { paths: ['*'], options: global }].flatMap(({ paths, options }) =>
     options.flatMap(({ flags, value }) => {
-      const owners = paths[0] === '' ? ['*'] : paths;
-      const texts = owners.flatMap((owner) => flags.map((flag) => `${owner}:${flag}`));
-      return value === undefined ? [] : [{ texts, result: value }];
+      const texts = paths.flatMap((path) => flags.map((flag) => `${path}:${flag}`));
+      return value === undefined ? [] : [{ texts, kind: value }];
     }),
   );
 }
 
-export function settingCases(): readonly Case<ValueKind>[] {
-  return [...settingKinds()].map(([key, kind]) => ({ texts: [key], result: kind }));
+export function settingCases(): readonly KindCase[] {
+  return [...settingKinds()].map(([key, kind]) => ({ texts: [key], kind }));
 }
 
-/** The template of that name beside this file, each `@slot@` filled; one that stands alone by whole lines. */
+/** The template of that name beside this file, each `@slot@` filled. */
 export function fillTemplate(name: string, slots: Readonly<Record<string, string>>): string {
   let text = fs.readFileSync(path.join(import.meta.dirname, name), 'utf8');
   for (const [slot, content] of Object.entries(slots)) {

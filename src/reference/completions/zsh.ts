@@ -4,12 +4,11 @@ import { type CommandModel, type CompletionModel, type Entry, flagEntries } from
 import { commandCase, kindTables, quoted } from './posix.ts';
 import { fillTemplate } from './template.ts';
 
-export function zshScript(models: CompletionModel): string {
-  const [root, ...others] = models;
+export function zshScript(model: CompletionModel): string {
   return fillTemplate('template.zsh', {
-    ...kindTables(models),
-    commands: [{ ...root, options: [] }, ...others].map(zshCase).join('\n'),
-    global: lines(flagEntries(root.options)),
+    ...kindTables(model),
+    commands: model.commands.map(zshCase).join('\n'),
+    global: lines(flagEntries(model.global)),
   });
 }
 
