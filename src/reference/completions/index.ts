@@ -5,6 +5,7 @@ import { COMPLETION_FILES } from '../../commands/completion.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { completionModel } from './model.ts';
+import { powershellScript } from './powershell.ts';
 import { zshScript } from './zsh.ts';
 
 /** The text of each script by its path from the root of the project. */
@@ -14,5 +15,6 @@ export function completionFiles(root: Command): ReadonlyMap<string, string> {
     [COMPLETION_FILES.bash, bashScript(model)],
     [COMPLETION_FILES.zsh, zshScript(model)],
     [COMPLETION_FILES.fish, fishScript(model)],
+    [COMPLETION_FILES.powershell, powershellScript(model)],
   ]);
 }
