@@ -1,0 +1,192 @@
+// Completion in real shells: what is offered where, and that names are never more than text.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cataloguePage, testImage } from '../support/catalogue-page.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './completion-harness.ts';
+
+/** What is typed after `imgctl `, and the words that may come of its last one. */
+const OFFERS: readonly (readonly [string, readonly string[]])[] = [
+  ['imag', ['images']],
+  ['images l', ['list', 'ls']],
+  ['images ls --no', ['--no-header']],
+  ['images list --f', ['--fail-empty', '--filter']],
+  ['--vers', ['--version']],
+  ['--profile ', ['default', 'staging']],
+  ['--profile=st', ['--profile=staging']],
+  ['--profile staging images li', ['list']],
+  ['--base-url=http://x --json images li', ['list']],
+  ['-o y', ['yaml']],
+  ['-qo js', ['json']],
+  ['images list -oj', ['-ojson']],
+  ['images list -o ', ['csv', 'json', 'ndjson', 'table', 'tsv', 'yaml']],
+  ['images list --output=t', ['--output=table', '--output=tsv']],
+  ['images list --columns id,na', ['id,name']],
+  ['images list --columns id,name,p', ['id,name,path', 'id,name,public']],
+  ['my-images --columns al', ['all']],
+  ['images list --filter na', ['name,']],
+  ['images list -f name,l', ['name,le,', 'name,like,', 'name,lt,']],
+  ['images list -f name,like,u', []],
+  ['images list -f nope,', []],
+  ['images list --sort name,', ['name,asc', 'name,desc']],
+  ['images list --sort=name,d', ['--sort=name,desc']],
+  ['images list --time a', ['age']],
+  ['--color n', ['never']],
+  ['config g', ['get']],
+  ['config get ti', ['time', 'timeout']],
+  ['config set allow-http ', ['false', 'true']],
+  ['config set columns.images id,na', ['id,name']],
+  ['config set username ', []],
+  ['config set ca-file disk', ['disk one.ova']],
+  ['inspect disk', ['disk one.ova']],
+  ['emulator --uploads upl', ['uploads']],
+  ['completion z', ['zsh']],
+  ['help im', ['images']],
+  ['help fil', ['filters']],
+  ['help images g', ['get']],
+  ['api -X PA', ['PATCH']],
+  ['sync-status ', ['41']],
+  ['images get 1', ['1', '10']],
+  ['images get -- -', ['-dash']],
+  ['--profile staging images get ', []],
+  ['images list -- --o', []],
+  ['images list ', []],
+  ['nope l', []],
+  ['images nope l', []],
+  ['__', []],
+];
+
+/** Names of images, each by its own first letter. */
+const HOSTILE = [
+  'a $(touch x)`touch x`',
+  'b;touch x|touch x&<>',
+  'c it\'s "quoted"',
+  'd\nline\u001b[31mred\u009b31m',
+  'e*?[a]{b,c}#~^\\!',
+  'f$HOME:colon@at=ü',
+  '$(touch x)',
+];
+
+const NAMES = [...HOSTILE, '-dash', 'right\u202eleft', 'zplain'];
+
+let server: ScriptedServer;
+let machine: Machine;
+
+beforeAll(async () => {
+  const images = NAMES.map((name, index) => ({ ...testImage(index + 1), name }));
+  server = await startScriptedServer(({ url, method }) =>
+    method === 'PATCH'
+      ? { status: 202, json: { request: { id: 41, status: 'PENDING' } } }
+      : { json: cataloguePage(url, images) },
+  );
+  machine = new Machine({ IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' });
+  writeFileSync(path.join(machine.folder, 'disk one.ova'), '');
+  mkdirSync(path.join(machine.folder, 'uploads'));
+  for (const profile of ['default', 'staging']) {
+    await machine.run('config', 'set', 'time', 'iso', '--profile', profile);
+  }
+  await machine.run('images', 'list');
+  await machine.run('sync');
+});
+
+afterAll(async () => {
+  await server.close();
+  machine.remove();
+});
+
+describe.concurrent.each(SHELLS)('%s', (shell) => {
+  const missing = missingFor(shell);
+
+  it.skipIf(missing)(`offers what fits, and asks nobody${reason(missing)}`, async () => {
+    const before = server.requests.length;
+    const typed = OFFERS.map(([line]) => `imgctl ${line}`);
+    const offers = shell === 'fish' ? await machine.offersOfFish(typed) : await allOf(shell, typed);
+    const found = OFFERS.map(([line], index) => [
+      line,
+      // Some shells show folders with a slash.
+      offers[index]?.map((offer) => offer.replace(/\/$/, '')).toSorted(),
+    ]);
+    expect(found).toEqual(OFFERS);
+    expect(server.requests.length).toBe(before);
+  });
+
+  it.skipIf(missing)(`completes any name as text${reason(missing)}`, async () => {
+    const keys = HOSTILE.map((name) => (/^\w/.test(name) ? name.charAt(0) : `'${name.charAt(0)}`));
+    const lines = keys.map((key) => `imgctl images get ${key}\t`);
+    const { words } = await machine.type(shell, lines);
+    expect(words).toEqual(HOSTILE.map((name) => ['imgctl', 'images', 'get', name]));
+    expect(existsSync(path.join(machine.folder, 'x'))).toBe(false);
+  });
+
+  it.skipIf(missing)(`lists names without control characters${reason(missing)}`, async () => {
+    const { terminal } = await machine.type(shell, [`imgctl images get ${LIST}`]);
+    expect(terminal).toContain('zplain');
+    expect(terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
+  });
+});
+
+const MISSING_BASH = missingFor('bash');
+
+it.skipIf(MISSING_BASH)(`bash completes between quotes${reason(MISSING_BASH)}`, async () => {
+  const typed = [
+    '"a',
+    "'a",
+    '"c',
+    "'c",
+    '"b',
+    "'e",
+    '"f$',
+    'a\\ ',
+    'f\\$HOME:',
+    'f\\$HOME:colon@at=',
+  ];
+  const { words } = await machine.type(
+    'bash',
+    typed.map((word) => `imgctl images get ${word}\t`),
+  );
+  const named = (letter: string) => HOSTILE.find((name) => name.startsWith(letter));
+  expect(words.map(([, , , name]) => name)).toEqual(
+    typed.map((word) => named(word.replace(/^['"]/, '').charAt(0))),
+  );
+  expect(existsSync(path.join(machine.folder, 'x'))).toBe(false);
+});
+
+const LIBRARY = '/usr/share/bash-completion/bash_completion';
+const MISSING_LIBRARY = existsSync(LIBRARY) ? MISSING_BASH : 'bash-completion not installed';
+
+it.skipIf(MISSING_LIBRARY)(
+  `bash completes the same with bash-completion loaded${reason(MISSING_LIBRARY)}`,
+  async () => {
+    const typed = OFFERS.map(([line]) => `imgctl ${line}`);
+    expect(await allOf('bash', typed, `. ${LIBRARY}`)).toEqual(await allOf('bash', typed));
+  },
+);
+
+/** For the title of a test that is left out. */
+function reason(missing: string | undefined): string {
+  return missing === undefined ? '' : ` (${missing})`;
+}
+
+/** All words that a shell would put in the place of the last one, for each line. */
+async function allOf(
+  shell: Shell,
+  lines: readonly string[],
+  before?: string,
+): Promise<readonly string[][]> {
+  const { words } = await machine.type(
+    shell,
+    lines.map((line) => `${line}${INSERT_ALL}`),
+    before,
+  );
+  return lines.map((line, index) => {
+    const typed = line.split(' ');
+    const last = typed.at(-1) ?? '';
+    const found = (words[index] ?? []).slice(typed.length - 1);
+    if (found.length === 1 && found[0] === last) return [];
+    // Bash completes but the part after a = or :.
+    const lead = shell === 'bash' ? (/^.*[=:]/.exec(last)?.[0] ?? '') : '';
+    return found.map((word, place) => (place === 0 ? word : `${lead}${word}`));
+  });
+}
