@@ -75,6 +75,8 @@ function measure(node, { empty, https }) {
   const contestants = {
     empty: [empty],
     version: [launcher, '--version'],
+    completion: [launcher, 'completion', 'bash'],
+    complete: [launcher, '__complete', 'image-names'],
     help: [launcher, 'images', 'list', '--help'],
     https: [https],
     list: [launcher, 'images', 'list', '--json'],
@@ -106,6 +108,8 @@ function report(node, times) {
     `Node ${version}, median CPU ms of ${RUNS} runs`,
     row('node, an empty file', times.empty),
     row('imgctl --version', times.version, empty, 'an empty file'),
+    row('imgctl completion bash', times.completion, empty, 'an empty file'),
+    row('imgctl __complete', times.complete, empty, 'an empty file'),
     row('imgctl images list --help', times.help, empty, 'an empty file'),
     row('node:https, one page', https, empty, 'an empty file'),
     row('imgctl images list --json', times.list, https, 'node:https'),

@@ -51,7 +51,11 @@ export function rememberImages(
   for (const [id, name] of isWhole ? [] : known) {
     if (images.size < MOST_IMAGES && !images.has(id)) images.set(id, name);
   }
-  replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...images] }));
+  try {
+    replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...images] }));
+  } catch {
+    // Whoever listed images has them; that completion will not know them is no news for that moment.
+  }
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
@@ -72,15 +76,19 @@ function isNamedImage(element: unknown): element is NamedImage {
   );
 }
 
-/** The file is whole at any instant; unlike a token it is not worth waiting for the disk. */
+/**
+ * The file is whole at any instant; unlike a token it is not worth waiting for the disk.
+ * @throws the file system's error
+ */
 function replace(file: string, text: string): void {
   const staging = path.join(path.dirname(file), stagingName(file, process.pid));
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  sweep(file);
   try {
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    sweep(file);
     fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });
     fs.renameSync(staging, file);
-  } catch {
-    sweep(file, process.pid);
+  } catch (error) {
+    fs.rmSync(staging, { force: true });
+    throw error;
   }
 }

@@ -24,6 +24,7 @@ const COMMANDS = [
   'config path',
   'emulator',
   'demo',
+  'completion',
   'help',
 ];
 

@@ -1,0 +1,45 @@
+// imgctl completion: the script of each shell, and what is no shell.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMPLETION_FILES } from '../../src/commands/completion.ts';
+import { runCli } from '../support/io.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+it.each(Object.entries(COMPLETION_FILES))('%s: prints %s', async (shell, file) => {
+  const script = readFileSync(path.join(ROOT, file), 'utf8');
+  expect(await runCli(['completion', shell])).toEqual({ stdout: script, stderr: '', exitCode: 0 });
+});
+
+it('may be asked for in capitals', async () => {
+  expect(await runCli(['completion', 'Fish'])).toEqual(await runCli(['completion', 'fish']));
+});
+
+describe('what is no shell', () => {
+  it.each([
+    ['bsh', 'did you mean bash? '],
+    ['pwsh', 'did you mean powershell? '],
+    ['tcsh', ''],
+    ['constructor', ''],
+    ['', ''],
+  ])('%j is a usage error', async (text, suggestion) => {
+    const { stdout, stderr, exitCode } = await runCli(['completion', text]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toContain(`hint: ${suggestion}valid: bash, zsh, fish, powershell\n`);
+  });
+
+  it('neither is nothing', async () => {
+    const { stderr, exitCode } = await runCli(['completion']);
+    expect(stderr).toContain("missing required argument 'shell'");
+    expect(exitCode).toBe(2);
+  });
+});
+
+it('--help tells for each shell how to install it', async () => {
+  const { stdout } = await runCli(['completion', '--help']);
+  for (const shell of Object.keys(COMPLETION_FILES)) {
+    expect(stdout).toMatch(new RegExp(`^ {2}${shell} .*\n?.*imgctl completion ${shell}`, 'm'));
+  }
+});

@@ -1,0 +1,128 @@
+// The cache of image names: what is kept, how much, and that it never gets in the way.
+
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MOST_IMAGES, readImageNames, rememberImages } from '../../src/session/image-names.ts';
+import { temporaryDirectory } from '../support/io.ts';
+
+const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
+
+const image = (id: number, name = `image-${id}`) => ({ id, name });
+const images = (count: number, first = 1) =>
+  Array.from({ length: count }, (_, index) => image(first + index));
+
+function onlyFile(directory: string): string {
+  const folder = path.join(directory, 'images');
+  const names = readdirSync(folder);
+  expect(names).toHaveLength(1);
+  return path.join(folder, names[0] ?? '');
+}
+
+it('has what was seen last first, each id once', () => {
+  const directory = temporaryDirectory();
+  rememberImages(directory, HERE, images(3), false);
+  rememberImages(directory, HERE, [image(9), image(2, 'renamed')], false);
+  expect(readImageNames(directory, HERE)).toEqual([
+    image(9),
+    image(2, 'renamed'),
+    image(1),
+    image(3),
+  ]);
+});
+
+it('forgets what a whole list does not hold', () => {
+  const directory = temporaryDirectory();
+  rememberImages(directory, HERE, images(5), false);
+  rememberImages(directory, HERE, images(2), true);
+  expect(readImageNames(directory, HERE)).toEqual(images(2));
+  rememberImages(directory, HERE, [], true);
+  expect(readImageNames(directory, HERE)).toEqual([]);
+});
+
+it(`holds ${MOST_IMAGES} at most`, () => {
+  const directory = temporaryDirectory();
+  rememberImages(directory, HERE, images(MOST_IMAGES + 10), true);
+  expect(readImageNames(directory, HERE)).toEqual(images(MOST_IMAGES));
+  rememberImages(directory, HERE, [image(100_000)], false);
+  const kept = readImageNames(directory, HERE);
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([
+    MOST_IMAGES,
+    image(100_000),
+    image(MOST_IMAGES - 1),
+  ]);
+});
+
+it('passes over what has no id and name', () => {
+  const directory = temporaryDirectory();
+  const odd = [
+    null,
+    'https://images.example.com/v2/image/1',
+    {},
+    { id: '1', name: 'x' },
+    { id: 1 },
+  ];
+  const odder = [image(1.5), image(1, ''), image(1, 'x'.repeat(256)), { id: 1, name: 2 }, []];
+  rememberImages(directory, HERE, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
+  expect(readImageNames(directory, HERE)).toEqual([image(7)]);
+  expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
+});
+
+it('is for its owner alone', () => {
+  const directory = path.join(temporaryDirectory(), 'cache');
+  rememberImages(directory, HERE, images(1), false);
+  const modes = [onlyFile(directory), path.join(directory, 'images'), directory].map((place) =>
+    (statSync(place).mode & 0o777).toString(8),
+  );
+  expect(modes).toEqual(['600', '700', '700']);
+});
+
+it('is written only where there is something new', () => {
+  const directory = temporaryDirectory();
+  rememberImages(directory, HERE, images(5), true);
+  const { ino } = statSync(onlyFile(directory));
+  rememberImages(directory, HERE, images(2, 3), false);
+  rememberImages(directory, HERE, images(5), true);
+  rememberImages(directory, HERE, [], false);
+  expect(statSync(onlyFile(directory)).ino).toBe(ino);
+  rememberImages(directory, HERE, [image(3, 'renamed')], false);
+  expect(readImageNames(directory, HERE)[0]).toEqual(image(3, 'renamed'));
+});
+
+describe('where it cannot be kept', () => {
+  it('says nothing', () => {
+    const file = path.join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    for (const directory of [undefined, file, path.join(file, 'below')]) {
+      rememberImages(directory, HERE, images(1), false);
+      expect(readImageNames(directory, HERE)).toEqual([]);
+    }
+  });
+
+  it('leaves nothing behind', () => {
+    const directory = temporaryDirectory();
+    rememberImages(directory, HERE, images(1), false);
+    const file = onlyFile(directory);
+    const folder = path.dirname(file);
+    // A folder in the place of the file: the renaming fails.
+    const other = path.join(temporaryDirectory(), 'cache');
+    mkdirSync(path.join(other, 'images', path.basename(file), 'x'), { recursive: true });
+    rememberImages(other, HERE, images(1), false);
+    expect(readdirSync(path.join(other, 'images'))).toEqual([path.basename(file)]);
+    expect(readdirSync(folder)).toEqual([path.basename(file)]);
+  });
+
+  it.each(['', '{', '[]', '{"images": 1}', '{"images": [null, 1, [1], ["1", "x"], [1, 2]]}'])(
+    'takes %j for an empty one, and writes a new one',
+    (text) => {
+      const directory = temporaryDirectory();
+      rememberImages(directory, HERE, images(1), false);
+      const file = onlyFile(directory);
+      writeFileSync(file, text);
+      chmodSync(file, 0o600);
+      expect(readImageNames(directory, HERE)).toEqual([]);
+      rememberImages(directory, HERE, images(1), false);
+      expect(readImageNames(directory, HERE)).toEqual(images(1));
+    },
+  );
+});
