@@ -59,9 +59,9 @@ function syncIds(context: Context): readonly string[] {
 
 /** Names, and ids where one is being typed. */
 function imageNames(context: Context, prefix: string): readonly string[] {
-  const images = readImageNames(context.paths.cache, catalogueOf(context));
-  const ids = /^\d+$/.test(prefix) ? images.map(({ id }) => String(id)) : [];
-  return [...images.map(({ name }) => name), ...ids];
+  const names = readImageNames(context.paths.cache, catalogueOf(context));
+  const ids = /^\d+$/.test(prefix) ? [...names.keys()].map(String) : [];
+  return [...names.values(), ...ids];
 }
 
 /** @throws ImgctlError: no base URL, or one that cannot be */

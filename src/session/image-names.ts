@@ -11,25 +11,22 @@ export interface Catalogue {
   readonly baseUrl: string;
 }
 
-export interface NamedImage {
-  readonly id: number;
-  readonly name: string;
-}
+/** Names by id. */
+export type ImageNames = ReadonlyMap<number, string>;
 
 /** Images that are remembered for each catalogue, those seen last before all others. */
 export const MOST_IMAGES = 5_000;
 const LONGEST_NAME = 255;
 
 /** The images seen last first; none where there is no readable cache. */
-export function readImageNames(
-  directory: string | undefined,
-  catalogue: Catalogue,
-): readonly NamedImage[] {
-  if (directory === undefined) return [];
+export function readImageNames(directory: string | undefined, catalogue: Catalogue): ImageNames {
+  const names = new Map<number, string>();
+  if (directory === undefined) return names;
   const result = readJsonFile(cacheFile(directory, catalogue));
   const images = result.state === 'read' ? result.value.images : undefined;
-  if (!Array.isArray(images)) return [];
-  return namedImages(images.map((entry) => ({ id: entry?.[0], name: entry?.[1] })));
+  if (!Array.isArray(images)) return names;
+  for (const entry of images) if (Array.isArray(entry)) add(names, entry[0], entry[1]);
+  return names;
 }
 
 /**
@@ -42,38 +39,31 @@ export function rememberImages(
   elements: readonly unknown[],
   isWhole: boolean,
 ): void {
-  const seen = namedImages(elements).slice(0, MOST_IMAGES);
-  if (directory === undefined || (seen.length === 0 && !isWhole)) return;
-  const known = new Map(readImageNames(directory, catalogue).map(({ id, name }) => [id, name]));
-  const isKnown = seen.every(({ id, name }) => known.get(id) === name);
-  if (isKnown && (!isWhole || seen.length === known.size)) return;
-  const images = new Map(seen.map(({ id, name }) => [id, name]));
-  for (const [id, name] of isWhole ? [] : known) {
-    if (images.size < MOST_IMAGES && !images.has(id)) images.set(id, name);
+  const names = new Map<number, string>();
+  for (const element of elements) {
+    const { id, name } = Object(element) as { id?: unknown; name?: unknown };
+    add(names, id, name);
   }
+  if (directory === undefined || (names.size === 0 && !isWhole)) return;
+  const known = readImageNames(directory, catalogue);
+  const isKnown = [...names].every(([id, name]) => known.get(id) === name);
+  if (isKnown && (!isWhole || names.size === known.size)) return;
+  if (!isWhole) for (const [id, name] of known) if (!names.has(id)) add(names, id, name);
   try {
-    replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...images] }));
+    replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...names] }));
   } catch {
     // Whoever listed images has them; that completion will not know them is no news for that moment.
   }
 }
 
+function add(names: Map<number, string>, id: unknown, name: unknown): void {
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
+  if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME) return;
+  if (names.size < MOST_IMAGES) names.set(id, name);
+}
+
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
   return keyedFile(path.join(directory, 'images'), profile, [profile, baseUrl]);
-}
-
-function namedImages(elements: readonly unknown[]): NamedImage[] {
-  return elements.filter(isNamedImage);
-}
-
-function isNamedImage(element: unknown): element is NamedImage {
-  const { id, name } = Object(element) as Partial<Record<keyof NamedImage, unknown>>;
-  return (
-    Number.isSafeInteger(id) &&
-    typeof name === 'string' &&
-    name !== '' &&
-    name.length <= LONGEST_NAME
-  );
 }
 
 /**

@@ -8,6 +8,10 @@ import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 
+/** As a list again, in its order. */
+const remembered = (directory: string | undefined) =>
+  [...readImageNames(directory, HERE)].map(([id, name]) => ({ id, name }));
+
 const image = (id: number, name = `image-${id}`) => ({ id, name });
 const images = (count: number, first = 1) =>
   Array.from({ length: count }, (_, index) => image(first + index));
@@ -23,29 +27,24 @@ it('has what was seen last first, each id once', () => {
   const directory = temporaryDirectory();
   rememberImages(directory, HERE, images(3), false);
   rememberImages(directory, HERE, [image(9), image(2, 'renamed')], false);
-  expect(readImageNames(directory, HERE)).toEqual([
-    image(9),
-    image(2, 'renamed'),
-    image(1),
-    image(3),
-  ]);
+  expect(remembered(directory)).toEqual([image(9), image(2, 'renamed'), image(1), image(3)]);
 });
 
 it('forgets what a whole list does not hold', () => {
   const directory = temporaryDirectory();
   rememberImages(directory, HERE, images(5), false);
   rememberImages(directory, HERE, images(2), true);
-  expect(readImageNames(directory, HERE)).toEqual(images(2));
+  expect(remembered(directory)).toEqual(images(2));
   rememberImages(directory, HERE, [], true);
-  expect(readImageNames(directory, HERE)).toEqual([]);
+  expect(remembered(directory)).toEqual([]);
 });
 
 it(`holds ${MOST_IMAGES} at most`, () => {
   const directory = temporaryDirectory();
   rememberImages(directory, HERE, images(MOST_IMAGES + 10), true);
-  expect(readImageNames(directory, HERE)).toEqual(images(MOST_IMAGES));
+  expect(remembered(directory)).toEqual(images(MOST_IMAGES));
   rememberImages(directory, HERE, [image(100_000)], false);
-  const kept = readImageNames(directory, HERE);
+  const kept = remembered(directory);
   expect([kept.length, kept[0], kept.at(-1)]).toEqual([
     MOST_IMAGES,
     image(100_000),
@@ -64,7 +63,7 @@ it('passes over what has no id and name', () => {
   ];
   const odder = [image(1.5), image(1, ''), image(1, 'x'.repeat(256)), { id: 1, name: 2 }, []];
   rememberImages(directory, HERE, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
-  expect(readImageNames(directory, HERE)).toEqual([image(7)]);
+  expect(remembered(directory)).toEqual([image(7)]);
   expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
 });
 
@@ -86,7 +85,7 @@ it('is written only where there is something new', () => {
   rememberImages(directory, HERE, [], false);
   expect(statSync(onlyFile(directory)).ino).toBe(ino);
   rememberImages(directory, HERE, [image(3, 'renamed')], false);
-  expect(readImageNames(directory, HERE)[0]).toEqual(image(3, 'renamed'));
+  expect(remembered(directory)[0]).toEqual(image(3, 'renamed'));
 });
 
 describe('where it cannot be kept', () => {
@@ -95,7 +94,7 @@ describe('where it cannot be kept', () => {
     writeFileSync(file, '');
     for (const directory of [undefined, file, path.join(file, 'below')]) {
       rememberImages(directory, HERE, images(1), false);
-      expect(readImageNames(directory, HERE)).toEqual([]);
+      expect(remembered(directory)).toEqual([]);
     }
   });
 
@@ -120,9 +119,9 @@ describe('where it cannot be kept', () => {
       const file = onlyFile(directory);
       writeFileSync(file, text);
       chmodSync(file, 0o600);
-      expect(readImageNames(directory, HERE)).toEqual([]);
+      expect(remembered(directory)).toEqual([]);
       rememberImages(directory, HERE, images(1), false);
-      expect(readImageNames(directory, HERE)).toEqual(images(1));
+      expect(remembered(directory)).toEqual(images(1));
     },
   );
 });
