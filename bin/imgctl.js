@@ -15,9 +15,9 @@ const COMPLETIONS = {
 };
 
 const { argv, env, platform } = process;
-const text = ownAnswer();
+const answer = ownAnswer();
 
-if (text === undefined || !print(text)) {
+if (answer === undefined || !print(answer)) {
   keepCompiledCode();
   require('../dist/main.cjs').main(process);
 }

@@ -69,6 +69,12 @@ it('a reader that closes early is no error', async () => {
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
 });
 
+it('what is left to the bundle finds the scripts, too', async () => {
+  const script = readFileSync(path.join(ROOT, COMPLETION_FILES.fish), 'utf8');
+  const printed = await runBuilt(['completion', 'Fish'], { env: freshHome() });
+  expect(printed).toEqual({ stdout: script, stderr: '', exitCode: 0 });
+});
+
 it('a shell that there is not is a usage error of the program', async () => {
   const { stderr, exitCode } = await runBuilt(['completion', 'zhs'], { env: freshHome() });
   expect(stderr).toContain('did you mean zsh?');
