@@ -83,19 +83,19 @@ const START_UP: Readonly<Record<Shell, string>> = {
 /** A user's machine: a home, a folder to work in, imgctl on the path, and the script of each shell. */
 export class Machine {
   readonly #root = mkdtempSync(path.join(tmpdir(), 'imgctl-completion-'));
-  readonly home = path.join(this.#root, 'home');
   /** Where the command lines are typed. */
   readonly folder = path.join(this.#root, 'work');
   readonly env: Environment;
 
   constructor(env: Environment) {
     const programs = path.join(this.#root, 'bin');
-    for (const directory of [this.home, this.folder, programs]) mkdirSync(directory);
+    const home = path.join(this.#root, 'home');
+    for (const directory of [home, this.folder, programs]) mkdirSync(directory);
     const program = path.join(programs, 'imgctl');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
     chmodSync(program, 0o755);
     this.env = {
-      HOME: this.home,
+      HOME: home,
       PATH: `${programs}:${process.env.PATH}`,
       LANG: 'C.UTF-8',
       TERM: 'xterm',

@@ -119,6 +119,10 @@ describe("imgctl's own tree", () => {
     expect(valueCases(model).find(({ texts }) => texts.includes(text))?.kind).toEqual(kind);
   });
 
+  it('is described in ASCII: PowerShell 5.1 reads other characters by the code page of the machine', () => {
+    for (const [, script] of SCRIPTS) expect(script(model)).not.toMatch(/[^\n\x20-\x7e]/);
+  });
+
   it('names no command that is not for people', () => {
     expect(find('')?.subcommands.map(({ word }) => word)).not.toContain('__complete');
     expect(find('__complete')).toBeUndefined();
