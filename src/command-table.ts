@@ -26,7 +26,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'logout',
-    summary: 'forget the cached token',
+    summary: 'forget the cached token and a stored password',
     load: () => import('./commands/logout.ts'),
   },
   {

@@ -9,7 +9,12 @@ import { FORMATS, type Format, isFormat } from './output/index.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
-import { type ConfigFile, checkProfileName, readConfigFile } from './session/profile.ts';
+import {
+  type ConfigFile,
+  checkProfileName,
+  DEFAULT_PROFILE,
+  readConfigFile,
+} from './session/profile.ts';
 import type { Session } from './session/session.ts';
 import { Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
@@ -80,7 +85,7 @@ export class Context extends Messages {
   /** By flag, environment, the default profile of the configuration, `default`. */
   get profileName(): string {
     const name = this.#options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
-    return checkProfileName(name ?? this.config.profile ?? 'default');
+    return checkProfileName(name ?? this.config.profile ?? DEFAULT_PROFILE);
   }
 
   get settings(): Settings {

@@ -8,6 +8,7 @@ import type { HttpEvent, TokenSource } from '../api/http.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
+import { loginCommand } from './profile.ts';
 import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
@@ -51,7 +52,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         io,
         cache,
         username,
-        password: unattendedPassword(settings, io),
+        password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: loginCommand(settings.profile),
         baseUrl: account.baseUrl,
@@ -84,11 +85,6 @@ export function requireBaseUrl(settings: Settings): URL {
   throw new ImgctlError('config', 'no base URL is set: which service is it?', {
     hint: `run: ${loginCommand(settings.profile)}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });
-}
-
-/** The command that logs in to this profile. */
-export function loginCommand(profile: string): string {
-  return profile === 'default' ? 'imgctl login' : `imgctl login --profile ${profile}`;
 }
 
 async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {

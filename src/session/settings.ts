@@ -86,6 +86,9 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
+/** Stands beside a profile's settings where the keychain holds its password; login and logout write it. */
+export const STORED_PASSWORD = 'stored-password';
+
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 export function isSettingKey(text: string): text is SettingKey {
@@ -141,6 +144,11 @@ export class Settings {
     }
     const { fallback } = definition;
     return { value: fallback, origin: fallback === undefined ? '' : 'default' };
+  }
+
+  /** Whether the keychain holds a password of this profile, as far as imgctl knows. */
+  get hasStoredPassword(): boolean {
+    return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
   text(key: SettingKey): string | undefined {

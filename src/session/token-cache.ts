@@ -146,16 +146,19 @@ export class TokenCache {
   }
 }
 
-/** Forgets the tokens of all profiles. @returns how many there were. @throws ImgctlError config: one cannot be */
-export function forgetAllTokens(directory: string | undefined): number {
+/** Forgets the tokens of a profile, or of all. @returns how many there were. @throws ImgctlError config: one cannot be */
+export function forgetTokens(directory: string | undefined, profile?: string): number {
   if (directory === undefined) return 0;
   const tokens = path.join(directory, 'tokens');
   let count = 0;
   for (const name of namesIn(tokens)) {
     // What is remembered of the limit stays: the service goes on counting.
     if (name.startsWith(`${LIMIT_FILE}.`) || name.endsWith('.lock')) continue;
-    const removed = remove(path.join(tokens, name));
-    if (removed && !name.startsWith('.')) count += 1;
+    // A leftover of a write begins with a dot. No profile's name holds one.
+    const isLeftover = name.startsWith('.');
+    const [owner] = name.slice(isLeftover ? 1 : 0).split('.');
+    if (profile !== undefined && owner !== profile) continue;
+    if (remove(path.join(tokens, name)) && !isLeftover) count += 1;
   }
   return count;
 }

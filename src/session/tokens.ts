@@ -78,9 +78,9 @@ export class Tokens implements TokenSource {
     return this.#renewOnce(refused);
   }
 
-  /** Requests a token with a password that a person gave. */
-  login(password: string): Promise<LoginResult> {
-    return this.#alone(() => this.#request(password));
+  /** Requests a token. `remedy` is what helps where the service refuses the password. */
+  login(password: string, remedy?: string): Promise<LoginResult> {
+    return this.#alone(() => this.#request(password, remedy));
   }
 
   get #canRenew(): boolean {
@@ -104,7 +104,7 @@ export class Tokens implements TokenSource {
         this.#memory = cached;
         return cached.token;
       }
-      return (await this.#request(await password.read())).token;
+      return (await this.#request(await password.read(), password.remedy)).token;
     });
   }
 
@@ -113,14 +113,16 @@ export class Tokens implements TokenSource {
     return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
   }
 
-  async #request(password: string): Promise<LoginResult> {
+  async #request(password: string, remedy: string | undefined): Promise<LoginResult> {
     const { cache, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
     if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process that is killed now has used one all the same.
     if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
-    const issued = await this.#send(username, password, known);
+    const issued = await this.#send(username, password, known).catch((error: unknown) => {
+      throw withRemedy(error, remedy);
+    });
     const token = cachedForm(issued);
     this.#memory = token;
     this.#issuedHere.add(token.token);
@@ -163,6 +165,12 @@ export class Tokens implements TokenSource {
       hint: `run: ${loginCommand}`,
     });
   }
+}
+
+function withRemedy(error: unknown, hint: string | undefined): unknown {
+  if (!(error instanceof ImgctlError) || error.code !== 'wrong-credentials') return error;
+  const { code, message, status, cause } = error;
+  return new ImgctlError(code, message, { hint: hint ?? error.hint, status, cause });
 }
 
 function cachedForm({ record, receivedAt }: IssuedToken): CachedToken {

@@ -12,10 +12,11 @@ import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
 
 const PATH = process.env.PATH;
+const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
 
 function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
   const io = fakeIo({ env: { PATH, ...env }, cwd });
-  return unattendedPassword(new Settings('work', {}, io.env, stored), io);
+  return unattendedPassword(new Settings('work', {}, io.env, stored), io, ACCOUNT);
 }
 
 describe('without a person', () => {

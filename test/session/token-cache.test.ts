@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgetAllTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
+import { forgetTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const NOW = Date.UTC(2025, 0, 15);
@@ -141,17 +141,17 @@ describe('forgetting', () => {
     const { cache } = cacheIn(directory);
     await cache.writeLimit({ remaining: 2, resetsAt: NOW + 60_000 });
     writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
-    expect(forgetAllTokens(directory)).toBe(3);
+    expect(forgetTokens(directory)).toBe(3);
     expect(readdirSync(path.join(directory, 'tokens'))).toHaveLength(1);
     expect(cache.readLimit(NOW)).toEqual({ remaining: 2, resetsAt: NOW + 60_000 });
-    expect(forgetAllTokens(directory)).toBe(0);
+    expect(forgetTokens(directory)).toBe(0);
   });
 
   it('finds nothing where there is nothing', () => {
     const file = path.join(temporaryDirectory(), 'tokens');
     writeFileSync(file, '');
-    expect(forgetAllTokens(path.dirname(file))).toBe(0);
-    expect(forgetAllTokens(path.join(file, 'none'))).toBe(0);
-    expect(forgetAllTokens(undefined)).toBe(0);
+    expect(forgetTokens(path.dirname(file))).toBe(0);
+    expect(forgetTokens(path.join(file, 'none'))).toBe(0);
+    expect(forgetTokens(undefined)).toBe(0);
   });
 });
