@@ -93,6 +93,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/config.ts'),
   },
   {
+    name: 'profile',
+    summary: 'the profiles, the default one, away with one',
+    load: () => import('./commands/profile.ts'),
+  },
+  {
     name: 'emulator',
     summary: 'run the embedded service on this machine',
     load: () => import('./commands/emulator.ts'),
