@@ -126,14 +126,16 @@ export class Settings {
   /** @throws ImgctlError usage or config: the value is not one that the setting can have */
   resolve(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
-    const resolved = this.#find(key, definition);
+    const resolved = this.find(key);
     if (resolved.value !== undefined && resolved.origin !== 'default') {
       check(definition, resolved);
     }
     return resolved;
   }
 
-  #find(key: SettingKey, definition: SettingDefinition): Resolved {
+  /** The value, whether it can be used or not. */
+  find(key: SettingKey): Resolved {
+    const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
     if (flag !== undefined) return { value: flag, origin: `--${key}` };
     const variable = definition.env;

@@ -19,9 +19,13 @@ describe('imgctl login', () => {
     const later = await imgctl(['config', 'list', '--json'], { env });
     expect(JSON.parse(later.stdout)).toEqual(
       expect.arrayContaining([
-        { key: 'base-url', value: emulator.baseUrl, origin: 'profile default' },
-        { key: 'username', value: 'demo', origin: 'profile default' },
-        { key: 'password-command', value: null, origin: null },
+        expect.objectContaining({
+          key: 'base-url',
+          value: emulator.baseUrl,
+          origin: 'profile default',
+        }),
+        expect.objectContaining({ key: 'username', value: 'demo', origin: 'profile default' }),
+        expect.objectContaining({ key: 'password-command', value: null, origin: null }),
       ]),
     );
     expect((await imgctl(['whoami'], { env })).exitCode).toBe(0);
