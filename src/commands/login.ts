@@ -83,7 +83,7 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
     // The login itself has worked; without a place to keep the rest it holds for this run.
     if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // Where the token could not be kept either, one warning has said so.
-    if (session.cache.read()) context.warn(error.message, error.hint);
+    if (!session.cache.isUnkept) context.warn(error.message, error.hint);
   });
   await keychain?.store(account, password).catch(async (error: unknown) => {
     const { profile } = account;

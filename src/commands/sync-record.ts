@@ -71,7 +71,7 @@ export async function rememberRequest(
   id: number | string,
   status: string | undefined,
 ): Promise<void> {
-  const { account } = await context.session();
+  const { account, cache } = await context.session();
   const entry = {
     profile: account.profile,
     base_url: account.baseUrl,
@@ -80,6 +80,8 @@ export async function rememberRequest(
     status: status ?? null,
   };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+    // Where the token could not be kept either, one warning has said so.
+    if (cache.isUnkept) return;
     const reason =
       error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
     context.warn(`cannot keep the sync history: ${reason}`);

@@ -46,11 +46,17 @@ export class TokenCache {
   readonly #account: Account;
   readonly #warn: (message: string) => void;
   readonly #warned = new Set<string>();
+  #isUnkept = false;
 
   constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
     this.#account = account;
     this.#warn = warn;
+  }
+
+  /** Whether something could not be written, which a warning has said. */
+  get isUnkept(): boolean {
+    return this.#isUnkept;
   }
 
   /** What processes of this user lock while they request a token; undefined without a directory. */
@@ -123,6 +129,7 @@ export class TokenCache {
 
   #readRecord(file: string | undefined): JsonRecord | undefined {
     if (file === undefined) return undefined;
+    tighten(path.dirname(file));
     const result = readJsonFile(file);
     if (result.state === 'broken')
       this.#warnOnce(`cannot read ${file}: ${result.reason}; it is not used`);
@@ -132,8 +139,10 @@ export class TokenCache {
   async #writeRecord(file: string | undefined, value: JsonRecord): Promise<void> {
     try {
       if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
+      tighten(path.dirname(file));
       await writeJsonFile(file, value);
     } catch (error) {
+      this.#isUnkept = true;
       const { code } = error as NodeJS.ErrnoException;
       this.#warnOnce(`cannot keep the access token (${code}); it is used for this run alone`);
     }
@@ -143,6 +152,20 @@ export class TokenCache {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     this.#warn(message);
+  }
+}
+
+/**
+ * The directory of tokens is imgctl's own: one that others could look into is tightened, as its files are.
+ * Not so the one above, which may be anybody's by IMGCTL_CONFIG_DIR.
+ */
+function tighten(directory: string): void {
+  try {
+    const stat = fs.lstatSync(directory);
+    const isOurs = stat.isDirectory() && stat.uid === process.getuid?.();
+    if (isOurs && (stat.mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
+  } catch {
+    // It is not there yet, or on a read-only file system; reading what is there is still right.
   }
 }
 

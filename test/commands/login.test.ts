@@ -104,7 +104,7 @@ describe('imgctl login', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), 'mine');
     const place = { IMGCTL_CONFIG_DIR: folder && path.join(directory, folder) };
-    for (const argv of [['login'], ['images', 'list', '-q', '--limit', '1']]) {
+    for (const argv of [['login'], ['images', 'list', '-q', '--limit', '1'], ['sync']]) {
       const { stderr, exitCode } = await imgctl(argv, { env: { ...PASSWORD, ...place } });
       expect(exitCode).toBe(0);
       expect(stderr.match(/warning: /g)).toHaveLength(1);
