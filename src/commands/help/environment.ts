@@ -29,6 +29,13 @@ variable counts as unset.
   NO_COLOR, FORCE_COLOR     colour off, colour on
 
 The password is looked for in this order, whenever a token is needed and none
-is valid: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command. Only
+is valid: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the
+system keychain if "imgctl login --store-password" has put it there. Only
 "imgctl login" asks for it on a terminal. No secret is ever taken from a flag.
+
+Of a file or command the first line counts, without its end. The path of a file
+is relative to the working directory; its modes are not looked at, as mounted
+secrets have their own. A command is run by the shell, it and the program of
+the keychain (secret-tool, security) for at most 30 s, and both without
+IMGCTL_PASSWORD and IMGCTL_TOKEN in their environment.
 `;
