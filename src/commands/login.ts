@@ -11,7 +11,7 @@ import {
   givenPassword,
   passwordOfCommand,
   passwordOfStdin,
-  unattendedPassword,
+  storedPassword,
 } from '../session/password.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
@@ -132,11 +132,17 @@ async function readPassword(
   if (options.passwordCommand !== undefined) {
     return { password: await passwordOfCommand(options.passwordCommand, io) };
   }
+  const given = givenPassword(settings, io);
+  if (given) return { password: await given.read() };
   // One that is to be stored does not come from the store.
-  const source = options.storePassword
-    ? givenPassword(settings, io)
-    : unattendedPassword(settings, io, account);
-  if (source) return { password: await source.read(), remedy: source.remedy };
+  const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
+  const password = await stored?.read().catch((error: unknown) => {
+    // Without a session that has the keychain, such as over ssh, a person can still be asked.
+    if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
+    context.warn(error.message);
+  });
+  if (password !== undefined) return { password, remedy: stored?.remedy };
+  await context.flush();
   return { password: await ask(io, 'Password', { hidden: true }) };
 }
 

@@ -21,7 +21,7 @@ export interface PasswordSource {
 
 const LONGEST = 64 * 1024;
 
-/** The password that is given, or else the one in the keychain if this profile has one there. */
+/** The password that is given, or else the one in the keychain. */
 export function unattendedPassword(
   settings: Settings,
   io: Io,
@@ -54,7 +54,12 @@ function passwordOfFile(file: string, io: Io): string {
   return firstLine(text, `the password file ${file}`);
 }
 
-function storedPassword(settings: Settings, io: Io, account: Account): PasswordSource | undefined {
+/** The one in the keychain, if this profile has one there. */
+export function storedPassword(
+  settings: Settings,
+  io: Io,
+  account: Account,
+): PasswordSource | undefined {
   if (!settings.hasStoredPassword) return undefined;
   const replace = `${loginCommand(account.profile)} --store-password`;
   return {

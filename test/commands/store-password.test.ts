@@ -177,6 +177,19 @@ describe('a stored password', () => {
     expect(exitCode).toBe(4);
   });
 
+  it.each([
+    ['holds none', 'exit 1', 'the system keychain holds no password of demo'],
+    ['cannot be used', 'echo "no bus" >&2; exit 1', 'secret-tool ended with exit code 1: no bus'],
+  ])('is asked for by login where the keychain %s', async (_what, script, warning) => {
+    const { imgctl, keychain } = await userWith();
+    await imgctl([...STORE, '--password-stdin'], { stdin: 'demo' });
+    keychain.replaceBy(script);
+    const { stderr, exitCode } = await imgctl(['login'], { stdin: fakeTerminal('demo\r') });
+    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword: \nimgctl: logged in/);
+    expect(stderr).toContain(warning);
+    expect(exitCode).toBe(0);
+  });
+
   it('is replaced by the next one', async () => {
     const { imgctl, keychain } = await userWith();
     await imgctl([...STORE, '--password-stdin'], { stdin: 'demo' });

@@ -68,7 +68,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     expect(program.calls().length).toBeGreaterThan(2);
     for (const call of program.calls()) {
       expect(JSON.stringify(call.env)).not.toMatch(/p4ss|t0ken/);
-      expect(call.env.DBUS_SESSION_BUS_ADDRESS).toBe('x');
+      expect(call.env).toContain('DBUS_SESSION_BUS_ADDRESS=x');
     }
   });
 

@@ -1,13 +1,13 @@
 // Stand-ins for the system's own keychain programs, first in a PATH of the test's own.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
 export interface KeychainCall {
   readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdin: string;
+  /** `NAME=value` each. */
+  readonly env: readonly string[];
 }
 
 export interface FakeKeychain {
@@ -15,77 +15,84 @@ export interface FakeKeychain {
   readonly PATH: string;
   /** Every call so far, in order. */
   calls(): KeychainCall[];
-  /** What it holds, by the attributes as the program was given them. */
+  /** What it holds: as lines, the attributes that the program was given, and the secret as it has it. */
   held(): Readonly<Record<string, string>>;
-  /** What each call does from now on instead: a line of the shell. */
+  /** What each call does from now on instead, as lines of the shell. */
   replaceBy(script: string): void;
 }
 
-/** As the programs of these names behave: secret-tool 0.20, and security of macOS 14. */
+/** Behaves as the program of that name: secret-tool 0.20, or what is published of security's source. */
 export function fakeKeychain(name: 'secret-tool' | 'security'): FakeKeychain {
   const directory = temporaryDirectory();
-  const log = path.join(directory, 'calls');
-  const store = path.join(directory, 'store.json');
-  const program = path.join(directory, name);
-  writeFileSync(log, '');
-  writeFileSync(store, '{}');
-  const write = (text: string) => writeFileSync(program, text, { mode: 0o755 });
-  write(`#!${process.execPath}
-const fs = require('node:fs');
-const argv = process.argv.slice(2);
-const stdin = argv[0] === 'store' || argv[0] === '-i' ? fs.readFileSync(0, 'utf8') : '';
-fs.appendFileSync(${JSON.stringify(log)}, JSON.stringify({ argv, env: process.env, stdin }) + '\\n');
-const held = JSON.parse(fs.readFileSync(${JSON.stringify(store)}, 'utf8'));
-const keep = () => fs.writeFileSync(${JSON.stringify(store)}, JSON.stringify(held));
-(${name === 'security' ? security : secretTool})(argv, stdin, held, keep);
-`);
-  const read = (file: string) => readFileSync(file, 'utf8');
+  const calls = path.join(directory, 'calls');
+  const held = path.join(directory, 'held');
+  for (const folder of [calls, held]) mkdirSync(folder);
+  const write = (text: string) => {
+    writeFileSync(path.join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  };
+  write(`cd '${directory}'${RECORD}${name === 'security' ? SECURITY : SECRET_TOOL}`);
+  const read = (...names: string[]) => readFileSync(path.join(...names), 'utf8');
   return {
     PATH: `${directory}${path.delimiter}${process.env.PATH}`,
     calls: () =>
-      read(log)
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line)),
-    held: () => JSON.parse(read(store)),
-    replaceBy: (script) => write(`#!/bin/sh\n${script}\n`),
+      readdirSync(calls)
+        .sort()
+        .map((call) => ({
+          argv: read(calls, call, 'argv').split('\0').slice(0, -1),
+          env: read(calls, call, 'env').split('\0').slice(0, -1),
+        })),
+    held: () =>
+      Object.fromEntries(
+        readdirSync(held).map((item) => [read(held, item, 'key'), read(held, item, 'secret')]),
+      ),
+    replaceBy: write,
   };
 }
 
-type Behaviour = (
-  argv: string[],
-  stdin: string,
-  held: Record<string, string>,
-  keep: () => void,
-) => void;
+/** Keeps arguments and environment, and defines what the programs share. */
+const RECORD = `
+set -- $(ls calls | wc -l) "$@"
+call=calls/$(printf %04d "$1"); shift
+mkdir "$call"; printf '%s\\0' "$@" > "$call/argv"; env -0 > "$call/env"
 
-const secretTool: Behaviour = (argv, stdin, held, keep) => {
-  const action = argv[0];
-  const pairs = argv.slice(argv.indexOf('--') + 1).join('\n');
-  const found = Object.keys(held).filter((key) => key === pairs || key.startsWith(`${pairs}\n`));
-  if (action === 'store') held[pairs] = stdin;
-  else if (found.length === 0) process.exitCode = 1;
-  else if (action === 'lookup') process.stdout.write(held[found[0] ?? ''] ?? '');
-  else if (action === 'clear') for (const key of found) delete held[key];
-  keep();
-};
+# The first item whose key begins with these lines.
+find_item() {
+  for item in held/*; do
+    case "$(cat "$item/key" 2>&1)
+" in "$1
+"*) return 0;; esac
+  done
+  return 1
+}
+# keep <key>, with the secret on stdin
+keep() {
+  item=held/$(printf %s "$1" | cksum | tr ' ' -)
+  mkdir -p "$item"; printf %s "$1" > "$item/key"; cat > "$item/secret"
+}
+`;
 
-const security: Behaviour = (argv, stdin, held, keep) => {
-  const words =
-    argv[0] === '-i'
-      ? (stdin.trim().match(/(?:\\.|[^\\\s])+/g) ?? []).map((word) => word.replace(/\\(.)/g, '$1'))
-      : argv;
-  const [action] = words;
-  const after = (option: string) => words[words.indexOf(option) + 1] ?? '';
-  const key = `${after('-s')}\n${after('-a')}`;
-  const found = Object.keys(held).find((known) =>
-    words.includes('-a') ? known === key : known.startsWith(`${after('-s')}\n`),
-  );
-  if (action === 'add-generic-password') held[key] = after('-w');
-  else if (found === undefined) {
-    process.stderr.write('security: The specified item could not be found in the keychain.\n');
-    process.exitCode = 44;
-  } else if (action === 'find-generic-password') process.stdout.write(`${held[found]}\n`);
-  else if (action === 'delete-generic-password') delete held[found];
-  keep();
-};
+const SECRET_TOOL = `
+action=$1
+while [ "$1" != -- ]; do shift; done
+shift
+key=$(printf '%s\\n' "$@")
+case $action in
+  store) keep "$key";;
+  lookup) find_item "$key" && cat "$item/secret";;
+  clear) find_item "$key" || exit; while find_item "$key"; do rm -r "$item"; done;;
+esac`;
+
+const SECURITY = `
+[ "$1" != -i ] || eval "set -- $(cat)"
+action=$1
+while [ $# -gt 0 ]; do
+  case $1 in -s) key=$2;; -a) key="$key
+$2";; -w) secret=$2;; esac
+  shift
+done
+if [ "$action" = add-generic-password ]; then printf %s "$secret" | keep "$key"; exit; fi
+if ! find_item "$key"; then echo 'security: it could not be found in the keychain.' >&2; exit 44; fi
+case $action in
+  find-generic-password) cat "$item/secret"; echo;;
+  delete-generic-password) rm -r "$item";;
+esac`;
