@@ -3,10 +3,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Io } from '../io.ts';
 import { printable } from '../output/sanitize.ts';
 import { describeDuration } from '../session/duration.ts';
-import type { Keychain } from '../session/keychain.ts';
 import {
   givenPassword,
   passwordOfCommand,
@@ -65,7 +63,9 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   const session = await context.openSession(settings);
   const { account, tokens } = session;
   if (tokens === undefined) throw new Error('a login without IMGCTL_TOKEN has a source of tokens');
-  const keychain = options.storePassword ? await openKeychain(io) : undefined;
+  const keychain = options.storePassword
+    ? (await import('../session/keychain.ts')).openKeychain(io)
+    : undefined;
   // Where there is no keychain, no token request is spent.
   await keychain?.lookup(account);
   const { password, remedy } = await readPassword(context, options, settings, session);
@@ -114,10 +114,6 @@ function refuseContradictions(context: Context, options: LoginOptions, given: Se
       { hint: 'leave out --store-password, or first: imgctl config unset password-command' },
     );
   }
-}
-
-async function openKeychain(io: Io): Promise<Keychain> {
-  return (await import('../session/keychain.ts')).openKeychain(io);
 }
 
 /** The password of this login, and what helps where the service refuses it. */

@@ -138,6 +138,7 @@ export function openKeychain(io: Io): Keychain {
       await ask(call);
       // Both programs may keep nothing, or a part, and end with exit code 0.
       if ((await lookup(account)) !== password) {
+        await forget(account.profile);
         throw new ImgctlError('config', `${program.name} did not keep the password`, {
           hint: `see whether the system keychain is unlocked, or use ${ALTERNATIVE}`,
         });

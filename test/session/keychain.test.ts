@@ -1,8 +1,10 @@
 // The system keychain: what its programs are asked, and what they are never shown.
 
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openKeychain } from '../../src/session/keychain.ts';
-import { fakeIo } from '../support/io.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
 
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example/a', username: 'demo' };
@@ -94,12 +96,21 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     await expect(storing).rejects.toMatchObject({ message: `${name} ended with exit code 3` });
   });
 
-  it('notices a program that keeps nothing', async () => {
+  it('notices a program that keeps nothing, or something else, and leaves nothing behind', async () => {
     const program = fakeKeychain(name);
     const absent = platform === 'linux' ? 1 : 44;
-    program.replaceBy(`case $1 in store|-i) cat >/dev/null; exit 0;; esac; exit ${absent}`);
+    const other = path.join(temporaryDirectory(), 'other');
+    program.replaceBy(`case $1 in
+      store|-i) cat > /dev/null; : > ${other};;
+      lookup|find*) test -e ${other} && echo something || exit ${absent};;
+      *) rm ${other} 2> /dev/null || exit ${absent};;
+    esac`);
     const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
     await expect(storing).rejects.toMatchObject({ message: `${name} did not keep the password` });
+    expect(existsSync(other)).toBe(false);
+    program.replaceBy(`case $1 in store|-i) cat > /dev/null;; *) exit ${absent};; esac`);
+    const again = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
+    await expect(again).rejects.toMatchObject({ message: `${name} did not keep the password` });
   });
 
   it('does not begin with a password that the program would cut', async () => {
