@@ -85,12 +85,12 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
     // Where the token could not be kept either, one warning has said so.
     if (!session.cache.isUnkept) context.warn(error.message, error.hint);
   });
+  report(context, session, token);
   await keychain?.store(account, password).catch(async (error: unknown) => {
     const { profile } = account;
     await changeProfile(context.paths.config, io, profile, { [STORED_PASSWORD]: undefined });
     throw error;
   });
-  report(context, session, token);
   if (keychain) context.note('the password is kept in the system keychain');
 }
 

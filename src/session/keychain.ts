@@ -158,7 +158,8 @@ function cannotUse(
       cause,
     });
   }
-  const [reason = ''] = stderr.trim().split('\n');
+  const [line = ''] = stderr.trim().split('\n');
+  const reason = line.replace(`${name}: `, '');
   const isQuotable = reason !== '' && !(secret && stderr.includes(secret));
   const said = isQuotable ? `: ${reason}` : '';
   return new ImgctlError('config', `${name} ${failure}${said}`, {

@@ -128,9 +128,11 @@ describe('a keychain that cannot be used', () => {
 
   it('one that is locked keeps nothing, and is not asked again', async () => {
     const { imgctl, keychain } = await userWith();
-    keychain.replaceBy('case $1 in store) echo "a locked collection" >&2;; esac; exit 1');
+    keychain.replaceBy('case $1 in store) echo "secret-tool: it is locked" >&2;; esac; exit 1');
     const { stderr, exitCode } = await imgctl([...STORE, '--password-stdin'], { stdin: 'demo' });
-    expect(stderr).toContain('imgctl: secret-tool ended with exit code 1: a locked collection\n');
+    expect(stderr).toMatch(
+      /^imgctl: logged in.*\nimgctl: secret-tool ended with exit code 1: it is locked\nhint: /,
+    );
     expect(exitCode).toBe(2);
     expect((await imgctl(['my-images'])).exitCode).toBe(0);
     expect((await imgctl(['profile', 'list', '--json'])).stdout).not.toContain('keychain');
