@@ -87,8 +87,12 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   });
   report(context, session, token);
   await keychain?.store(account, password).catch(async (error: unknown) => {
-    const { profile } = account;
-    await changeProfile(context.paths.config, io, profile, { [STORED_PASSWORD]: undefined });
+    // After an interrupt, or where there was one before, the keychain may well hold one.
+    const holdsNone = error instanceof ImgctlError && error.code === 'config';
+    if (holdsNone && !settings.hasStoredPassword) {
+      const nothing = { [STORED_PASSWORD]: undefined };
+      await changeProfile(context.paths.config, io, settings.profile, nothing);
+    }
     throw error;
   });
   if (keychain) context.note('the password is kept in the system keychain');

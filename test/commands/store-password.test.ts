@@ -138,6 +138,20 @@ describe('a keychain that cannot be used', () => {
     expect((await imgctl(['profile', 'list', '--json'])).stdout).not.toContain('keychain');
   });
 
+  it('one that cannot take another password is asked by logout all the same', async () => {
+    const { imgctl, keychain } = await userWith('secret-tool', [
+      { name: 'demo', password: 'demo' },
+      { name: 'other', password: 'x'.repeat(4_001) },
+    ]);
+    await imgctl([...STORE, '--password-stdin'], { stdin: 'demo' });
+    const argv = [...STORE, '--password-stdin', '--username', 'other'];
+    const { stderr, exitCode } = await imgctl(argv, { stdin: 'x'.repeat(4_001) });
+    expect(stderr).toContain('imgctl: the password is too long for the system keychain\n');
+    expect(exitCode).toBe(2);
+    expect((await imgctl(['logout'])).stderr).toContain('the stored password is forgotten');
+    expect(keychain.held()).toEqual({});
+  });
+
   it('is named when the token is over, or at logout, which can be repeated', async () => {
     const { emulator, imgctl, keychain } = await userWith();
     await imgctl([...STORE, '--password-stdin'], { stdin: 'demo' });
