@@ -90,8 +90,8 @@ export function requireBaseUrl(settings: Settings): URL {
 async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {
   const { env } = io;
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
-  const { proxyFor } = await import('../api/proxy.ts');
-  return proxyFor(baseUrl, env);
+  const { chooseProxy } = await import('../api/proxy.ts');
+  return chooseProxy(baseUrl, env).proxy;
 }
 
 /** With a CA of one's own the roots that Node would add by NODE_EXTRA_CA_CERTS have to be added here. */
