@@ -167,7 +167,7 @@ export class Context extends Messages {
       settings,
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
-      warn: (message) => this.warn(message),
+      warn: (message, hint) => this.warn(message, hint),
       onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
     });
     this.#closers.push(() => session.client.close());

@@ -61,7 +61,7 @@ export function processIo(process: NodeJS.Process): Io {
     },
     stdout: streamSink(process.stdout),
     stderr: streamSink(process.stderr),
-    env: process.env,
+    env: environmentOf(process),
     cwd: process.cwd(),
     platform: process.platform,
     now: Date.now,
@@ -73,6 +73,14 @@ export function processIo(process: NodeJS.Process): Io {
       });
     },
   };
+}
+
+/** Node would announce that NODE_TLS_REJECT_UNAUTHORIZED switches verification off, which here it does not. */
+function environmentOf({ env }: NodeJS.Process): Io['env'] {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === undefined) return env;
+  const whole = { ...env };
+  delete env.NODE_TLS_REJECT_UNAUTHORIZED;
+  return whole;
 }
 
 function streamSink(stream: NodeJS.WriteStream): Sink {

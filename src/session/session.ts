@@ -30,14 +30,19 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
-  readonly warn: (message: string) => void;
+  readonly warn: (message: string, hint?: string) => void;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
+
+const CA_HINT = 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem';
 
 /** @throws ImgctlError config: no base URL, or settings that cannot be used */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
+  if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified', CA_HINT);
+  }
   const username = settings.text('username');
   const account = {
     profile: settings.profile,
