@@ -98,6 +98,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/profile.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'check configuration, network and login, with a remedy for what is wrong',
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
     name: 'emulator',
     summary: 'run the embedded service on this machine',
     load: () => import('./commands/emulator.ts'),

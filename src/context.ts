@@ -13,6 +13,7 @@ import {
   type ConfigFile,
   checkProfileName,
   DEFAULT_PROFILE,
+  EMPTY_CONFIG,
   readConfigFile,
 } from './session/profile.ts';
 import type { Session } from './session/session.ts';
@@ -80,6 +81,11 @@ export class Context extends Messages {
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config);
     return this.#config;
+  }
+
+  /** Flags and environment are what is left of a file that cannot be read. */
+  ignoreConfigFile(): void {
+    this.#config = EMPTY_CONFIG;
   }
 
   /** By flag, environment, the default profile of the configuration, `default`. */

@@ -92,12 +92,7 @@ export function createHttp(options: HttpOptions): Http {
       const answer = await transport.exchange({
         method,
         url,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': 'gzip, br',
-          'user-agent': options.userAgent,
-          authorization,
-        },
+        headers: requestHeaders(options.userAgent, authorization),
         timeout: options.timeout,
         signal: signalOf(request),
       });
@@ -143,8 +138,7 @@ export function createHttp(options: HttpOptions): Http {
       const { username, password } = request.credentials;
       return persist(request, url, basic(username, password));
     }
-    const authorize = (token: string) =>
-      options.authScheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
+    const authorize = (token: string) => authorizationOf(options.authScheme, token);
     let token = await options.tokens.current();
     let received = await persist(request, url, authorize(token));
     if (received.status === 401) {
@@ -172,6 +166,24 @@ export function createHttp(options: HttpOptions): Http {
   };
 
   return { baseUrl: options.baseUrl, send, close: () => transport.close() };
+}
+
+/** The headers of every request. */
+export function requestHeaders(
+  userAgent: string,
+  authorization: string | undefined,
+): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'gzip, br',
+    'user-agent': userAgent,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}
+
+/** The two ways to send a token, section 5. */
+export function authorizationOf(scheme: HttpOptions['authScheme'], token: string): string {
+  return scheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
 }
 
 function basic(username: string, password: string): string {

@@ -56,7 +56,7 @@ function serverTime(headers: Readonly<Record<string, string>>, now: number): num
 }
 
 /** A date in any of HTTP's three shapes, all of them GMT, in milliseconds since the epoch. */
-function httpDate(text: string): number | undefined {
+export function httpDate(text: string): number | undefined {
   if (!/^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text)) return undefined;
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : date;

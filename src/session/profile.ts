@@ -16,7 +16,7 @@ export interface ConfigFile {
   readonly rest: JsonRecord;
 }
 
-const EMPTY: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
+export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
 
 const LOCK_PATIENCE = 20_000;
 
@@ -48,10 +48,10 @@ export function configFilePath(directory: string): string {
 
 /** @throws ImgctlError config: a file that cannot be read, with its place; it is left as it is */
 export function readConfigFile(directory: string | undefined): ConfigFile {
-  if (directory === undefined) return EMPTY;
+  if (directory === undefined) return EMPTY_CONFIG;
   const file = configFilePath(directory);
   const result = readJsonFile(file);
-  if (result.state === 'absent') return EMPTY;
+  if (result.state === 'absent') return EMPTY_CONFIG;
   if (result.state === 'broken') throw brokenFile(file, result.reason);
   const { profile, profiles = {}, ...rest } = result.value;
   if (profile !== undefined && typeof profile !== 'string')

@@ -99,8 +99,12 @@ async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {
   return chooseProxy(baseUrl, env).proxy;
 }
 
-/** With a CA of one's own the roots that Node would add by NODE_EXTRA_CA_CERTS have to be added here. */
-function readCertificates(settings: Settings, io: Io): string | undefined {
+/**
+ * The certificates of ca-file, PEM. With them the roots that Node would add by NODE_EXTRA_CA_CERTS have to be
+ * added here.
+ * @throws ImgctlError config: a file that cannot be read
+ */
+export function readCertificates(settings: Settings, io: Io): string | undefined {
   const { value, origin } = settings.resolve('ca-file');
   if (value === undefined) return undefined;
   try {

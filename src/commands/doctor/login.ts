@@ -1,0 +1,118 @@
+// The login: whether there is a token, how the next one can be had, and how many may be asked for.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { timeOf } from '../../api/answers.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
+import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
+import { loginCommand } from '../../session/session.ts';
+import type { Settings } from '../../session/settings.ts';
+import type { TokenCache } from '../../session/token-cache.ts';
+import { fixedToken } from '../../session/tokens.ts';
+import { isLive, noValidToken } from '../whoami.ts';
+import { type Finding, failed, ok, shellWord, valueOr, valueOrError, warning } from './finding.ts';
+
+export interface TokenState {
+  /** To be sent along; undefined where there is none that is valid by this machine's clock. */
+  readonly token: string | undefined;
+  /** Tells of the token; `refusal` is what the service had against it, if it was asked. */
+  finding(refusal: ImgctlError | undefined, asked: boolean): Finding;
+}
+
+/** The token that a command would begin with. */
+export function findToken(settings: Settings, cache: TokenCache, io: Io): TokenState {
+  const fixed = io.env.IMGCTL_TOKEN;
+  if (fixed) return tokenOfEnvironment(fixed);
+  const cached = cache.read();
+  if (cached && isLive(cached, io.now())) {
+    const until = `valid until ${timeOf(cached.expiresAt)}`;
+    return {
+      token: cached.token,
+      finding: (refusal, asked) =>
+        judged(until, refusal, asked, `log in again: ${loginCommand(settings.profile)}`),
+    };
+  }
+  const what = cached ? `expired at ${timeOf(cached.expiresAt)}` : 'none yet';
+  return {
+    token: undefined,
+    finding: () => {
+      const origin = valueOr(() => unattendedPassword(settings, io)?.origin, undefined);
+      if (origin !== undefined && username(settings) !== undefined) {
+        return ok('token', `${what}; the next command gets one with the password from ${origin}`);
+      }
+      return failed('token', noValidToken(cached ? 'expired' : 'none', settings.profile));
+    },
+  };
+}
+
+function tokenOfEnvironment(fixed: string): TokenState {
+  const source = valueOrError(() => fixedToken(fixed));
+  if ('error' in source) {
+    return { token: undefined, finding: () => failed('token', source.error) };
+  }
+  return {
+    token: fixed,
+    finding: (refusal, asked) =>
+      judged('from IMGCTL_TOKEN, used as it is', refusal, asked, source.value.remedy),
+  };
+}
+
+function judged(
+  what: string,
+  refusal: ImgctlError | undefined,
+  asked: boolean,
+  remedy: string,
+): Finding {
+  if (refusal === undefined) {
+    return ok(
+      'token',
+      `${what}${asked ? ', and the service takes it' : '; the service was not asked'}`,
+    );
+  }
+  const { code, message } = refusal;
+  const finding = failed('token', refusal);
+  if (code === 'not-permitted') return finding;
+  return failed('token', new ImgctlError('token-refused', message, { hint: remedy }));
+}
+
+export function passwordFinding(settings: Settings, io: Io): Finding {
+  const source = valueOrError(() => unattendedPassword(settings, io));
+  if ('error' in source) return failed('password', source.error);
+  if (source.value === undefined) {
+    return ok('password', 'asked for by imgctl login; no command renews the token by itself');
+  }
+  if (username(settings) === undefined) {
+    const finding = `from ${source.value.origin}, but there is no user name`;
+    return warning('password', finding, 'imgctl config set username NAME');
+  }
+  return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
+}
+
+function username(settings: Settings): string | undefined {
+  return valueOr(() => settings.text('username'), undefined);
+}
+
+/** What is wrong with the file of a mounted secret; its contents are left alone. */
+function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
+  if (origin !== 'IMGCTL_PASSWORD_FILE') return undefined;
+  const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');
+  try {
+    fs.accessSync(file, fs.constants.R_OK);
+    if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
+    return warning('password', `everybody can read ${file}`, `chmod o= ${shellWord(file)}`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const hint = 'check IMGCTL_PASSWORD_FILE and the modes of the file';
+    const message = `cannot read the password file ${file}: ${code}`;
+    return failed('password', new ImgctlError('config', message, { hint }));
+  }
+}
+
+export function limitFinding(cache: TokenCache, io: Io): Finding {
+  const limit = cache.readLimit(io.now());
+  if (limit === undefined) return ok('token requests', 'no limit is remembered');
+  const until = timeOf(limit.resetsAt);
+  if (limit.remaining > 0) return ok('token requests', `${limit.remaining} left until ${until}`);
+  return warning('token requests', `none is left until ${until}`, `log in after ${until}`);
+}
