@@ -93,7 +93,7 @@ describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
   it('tells of a file where the folder would be', async () => {
     const { env, token } = await loggedIn();
     const { of } = await diagnose({ env: { ...env, IMGCTL_CONFIG_DIR: path.join(token, 'x') } });
-    expect(of('files')).toMatch(/^warning: .*\.json is not a directory -> set IMGCTL_CONFIG_DIR/);
+    expect(of('files')).toMatch(/^warning: .*\.json is no directory -> set IMGCTL_CONFIG_DIR/);
   });
 
   it('tells of a password file that everybody can read, or nobody', async () => {

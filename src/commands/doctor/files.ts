@@ -100,9 +100,9 @@ function unwritable({ config, state }: Paths): Finding[] {
   return [...directories].flatMap((directory) => {
     const existing = nearestExisting(directory);
     try {
+      if (!fs.statSync(existing).isDirectory()) return [cannotWrite(`${existing} is no directory`)];
       fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
-      if (fs.statSync(existing).isDirectory()) return [];
-      return [cannotWrite(`${existing} is not a directory`)];
+      return [];
     } catch (error) {
       return [cannotWrite(`cannot write in ${existing}: ${(error as NodeJS.ErrnoException).code}`)];
     }
