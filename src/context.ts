@@ -6,6 +6,7 @@ import { type ErrorFormat, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
+import { Redaction, redactingSink } from './output/redaction.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
@@ -36,6 +37,8 @@ export interface GlobalOptions {
 export class Context extends Messages {
   readonly io: Io;
   readonly paths: Paths;
+  /** Of every message; what a user asked for is left as it is. */
+  readonly redaction = new Redaction();
   #options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
@@ -50,7 +53,7 @@ export class Context extends Messages {
 
   constructor(io: Io, rerun: Context['rerun']) {
     super();
-    this.io = io;
+    this.io = { ...io, stderr: redactingSink(io.stderr, this.redaction) };
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.platform);
   }
@@ -174,6 +177,7 @@ export class Context extends Messages {
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
       warn: (message, hint) => this.warn(message, hint),
+      onSecret: (secret) => this.redaction.add(secret),
       onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
     });
     this.#closers.push(() => session.client.close());

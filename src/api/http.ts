@@ -46,6 +46,8 @@ export interface HttpOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+  /** Hears passwords, tokens and their Basic pairs before they are sent: whatever answers may repeat them. */
+  readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
 export interface Request {
@@ -136,9 +138,13 @@ export function createHttp(options: HttpOptions): Http {
     const url = resolveUrl(options.baseUrl, request.path);
     if (request.credentials) {
       const { username, password } = request.credentials;
+      for (const secret of [password, basicPair(username, password)]) options.onSecret?.(secret);
       return persist(request, url, basic(username, password));
     }
-    const authorize = (token: string) => authorizationOf(options.authScheme, token);
+    const authorize = (token: string) => {
+      for (const secret of tokenSecrets(token)) options.onSecret?.(secret);
+      return authorizationOf(options.authScheme, token);
+    };
     let token = await options.tokens.current();
     let received = await persist(request, url, authorize(token));
     if (received.status === 401) {
@@ -186,8 +192,17 @@ export function authorizationOf(scheme: HttpOptions['authScheme'], token: string
   return scheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
 }
 
+/** What must not show of a token: itself, and its Basic pair. */
+export function tokenSecrets(token: string): string[] {
+  return [token, basicPair(token, '')];
+}
+
 function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  return `Basic ${basicPair(username, password)}`;
+}
+
+function basicPair(username: string, password: string): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
 function outcomeUnknown(request: Request, url: URL, cause: NoAnswer): ImgctlError {

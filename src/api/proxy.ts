@@ -112,10 +112,7 @@ export async function openTunnel(
 ): Promise<net.Socket> {
   const target = hostAndPort(host, port);
   const headers: Record<string, string> = { host: target };
-  if (proxy.username !== '') {
-    const pair = `${decoded(proxy.username)}:${decoded(proxy.password)}`;
-    headers['proxy-authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
-  }
+  if (proxy.username !== '') headers['proxy-authorization'] = `Basic ${basicPair(proxy)}`;
   const secure = proxy.protocol === 'https:';
   const proxyHost = proxy.hostname.replace(/^\[|\]$/g, '');
   const { request: send } = secure ? await import('node:https') : http;
@@ -161,6 +158,16 @@ export async function openTunnel(
     request.once('close', () => reject(new ConnectionClosed()));
     request.end();
   });
+}
+
+function basicPair({ username, password }: URL): string {
+  return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+}
+
+/** What must not show of a proxy's credentials: its password as it stands in the URL and as it is, and the pair. */
+export function proxySecrets(proxy: URL): string[] {
+  const { password } = proxy;
+  return password === '' ? [] : [password, decoded(password), basicPair(proxy)];
 }
 
 /** A password with a bare `%` is no valid escape, but surely meant as it stands. */

@@ -2,6 +2,9 @@
 
 import type { Command } from 'commander';
 import { baseUrlText, isLoopback } from '../api/base-url.ts';
+import { tokenSecrets } from '../api/http.ts';
+import { probe } from '../api/probe.ts';
+import { chooseProxy, proxySecrets } from '../api/proxy.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createListWriter, isFormat } from '../output/index.ts';
@@ -62,7 +65,8 @@ async function doctor(context: Context): Promise<void> {
 }
 
 async function checkService(context: Context, settings: Settings): Promise<Finding[]> {
-  const { io, paths } = context;
+  const { io, paths, redaction } = context;
+  const keepSecret = (secret: string) => redaction.add(secret);
   const password = passwordFinding(settings, io);
   const url = valueOrError(() => requireBaseUrl(settings));
   if ('error' in url) {
@@ -85,7 +89,7 @@ async function checkService(context: Context, settings: Settings): Promise<Findi
     (message) => lost.push(warning('token', message, 'imgctl logout, then imgctl login')),
   );
   const token = findToken(settings, cache, io);
-  const { chooseProxy } = await import('../api/proxy.ts');
+  if (token.token !== undefined) tokenSecrets(token.token).forEach(keepSecret);
   const proxy = valueOrError(() => chooseProxy(baseUrl, io.env));
   const ca = valueOrError(() => readCertificates(settings, io));
   const findings = [
@@ -98,9 +102,10 @@ async function checkService(context: Context, settings: Settings): Promise<Findi
     const unchecked = NETWORK_CHECKS.map((check) => notChecked(check, 'another setting is wrong'));
     return [...findings, ...unchecked, token.finding(undefined, false), ...ending()];
   }
+  const through = proxy.value.proxy;
+  if (through) proxySecrets(through).forEach(keepSecret);
   const progress = context.startProgress({ lines: false });
   progress.update(`asking ${baseUrl.host}`);
-  const { probe } = await import('../api/probe.ts');
   const looked = await probe({
     baseUrl,
     userAgent: context.userAgent,
@@ -109,14 +114,14 @@ async function checkService(context: Context, settings: Settings): Promise<Findi
     maxBytes: LARGEST_ANSWER,
     token: token.token,
     ca: ca.value,
-    proxy: proxy.value.proxy,
+    proxy: through,
     signal: io.signal,
     now: io.now,
   });
   await progress.stop();
   const way = {
     baseUrl,
-    proxy: proxy.value.proxy,
+    proxy: through,
     caFile: settings.text('ca-file'),
     withToken: token.token !== undefined,
   };
@@ -136,17 +141,18 @@ function baseUrlFinding(baseUrl: URL): Finding {
 }
 
 async function show(context: Context, findings: readonly Finding[]): Promise<void> {
-  const { io, terminal, quiet, options } = context;
+  const { io, terminal, quiet, options, redaction } = context;
   const { json, output = 'table' } = options;
   const asked = json ? 'json' : output;
   const format = valueOr(() => context.format, isFormat(asked) ? asked : 'table');
   const bad = findings.filter(({ state }) => state === 'failed' || state === 'warning');
-  const rows = (quiet ? bad : findings).map(({ check, state, finding, remedy }) =>
+  const rows = (quiet ? bad : findings).map(({ check, state, ...told }) => {
+    const finding = redaction.apply(told.finding);
+    const remedy = told.remedy === null ? null : redaction.apply(told.remedy);
+    if (format !== 'table') return { check, state, finding, remedy };
     // A column of its own would stand far to the right of most lines.
-    format === 'table'
-      ? { check, state, finding: remedy === null ? finding : `${finding} -> ${remedy}` }
-      : { check, state, finding, remedy },
-  );
+    return { check, state, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
+  });
   const columns = ['check', 'state', 'finding', ...(format === 'table' ? [] : ['remedy'])];
   const writer = createListWriter({
     sink: io.stdout,

@@ -31,6 +31,8 @@ export interface SessionOptions {
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
   readonly warn: (message: string, hint?: string) => void;
+  /** Hears every secret before it is sent, in the forms in which it is. */
+  readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
@@ -73,7 +75,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     connections: settings.number('concurrency'),
     maxBytes: MAX_BYTES,
     ca: readCertificates(settings, io),
-    proxy: await findProxy(baseUrl, io),
+    proxy: await findProxy(baseUrl, options),
+    onSecret: options.onSecret,
     signal: io.signal,
     now: io.now,
     sleep: io.sleep,
@@ -92,11 +95,15 @@ export function requireBaseUrl(settings: Settings): URL {
   });
 }
 
-async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {
-  const { env } = io;
+async function findProxy(
+  baseUrl: URL,
+  { io: { env }, onSecret }: SessionOptions,
+): Promise<URL | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
-  const { chooseProxy } = await import('../api/proxy.ts');
-  return chooseProxy(baseUrl, env).proxy;
+  const { chooseProxy, proxySecrets } = await import('../api/proxy.ts');
+  const { proxy } = chooseProxy(baseUrl, env);
+  if (proxy) proxySecrets(proxy).forEach(onSecret);
+  return proxy;
 }
 
 /**

@@ -1,0 +1,64 @@
+// Redaction: secrets by value, in the forms that messages write them in, whole or cut.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { formatError, formatNotice, ImgctlError } from '../../src/errors.ts';
+import { Redaction, redactingSink } from '../../src/output/redaction.ts';
+import { MemorySink } from './memory-sink.ts';
+
+const SECRET = 'correct horse/"battery"';
+
+function redactionOf(...secrets: string[]): Redaction {
+  const redaction = new Redaction();
+  for (const secret of secrets) redaction.add(secret);
+  return redaction;
+}
+
+it.each([
+  [`the service says: ${SECRET}`, 'the service says: ***'],
+  [`${SECRET}${SECRET} and ${SECRET}`, '****** and ***'],
+  [JSON.stringify({ message: SECRET }), '{"message":"***"}'],
+  [`https://x/?q=${encodeURIComponent(SECRET)}&r=1`, 'https://x/?q=***&r=1'],
+  [`https://${SECRET.toUpperCase()}.evil/`, 'https://***.evil/'],
+  [`cut: ${SECRET.slice(0, 15)}`, 'cut: ***'],
+  [`cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
+  ['correct horses are not it', '***s are not it'],
+  ['a correct answer', 'a correct answer'],
+  ['', ''],
+])('%s', (text, expected) => {
+  expect(redactionOf(SECRET).apply(text)).toBe(expected);
+});
+
+it.each(['', 'a', 'demo', '12345'])('leaves words alone that are as short as %j', (secret) => {
+  const text = 'a demo on port 12345';
+  expect(redactionOf(secret).apply(text)).toBe(text);
+});
+
+it('masks a secret that needs all of its letters', () => {
+  expect(redactionOf('hunter2').apply('hunter2, hunter3')).toBe('***, hunter3');
+});
+
+it('finds a secret in whatever message it stands, with signs that are escaped there', () => {
+  const secrets = fc.string({ unit: 'binary', minLength: 6, maxLength: 40 });
+  fc.assert(
+    fc.property(secrets, fc.string(), fc.boolean(), (secret, around, json) => {
+      const redaction = redactionOf(secret);
+      const format = { json, debug: false };
+      const of = (text: string) => [
+        formatError(new ImgctlError('failed', text, { hint: text }), format),
+        formatNotice('warning', text, text, format),
+      ];
+      const plain = of(`<${around}>`).map((text) => redaction.apply(text));
+      const told = of(`<${secret}>`).map((text) => redaction.apply(text));
+      for (const text of told) expect(text).toContain('<***');
+      for (const text of plain) expect(redaction.apply(text)).toBe(text);
+    }),
+  );
+});
+
+it('wraps a sink', async () => {
+  const sink = new MemorySink(80);
+  const redacting = redactingSink(sink, redactionOf(SECRET));
+  await redacting.write(`a ${SECRET}\n`);
+  expect([sink.text, redacting.isTTY, redacting.columns]).toEqual(['a ***\n', true, 80]);
+});
