@@ -25,7 +25,7 @@ export class Attempt {
   stage: Stage;
   /** Of the service, or of the proxy where there is one. */
   readonly addresses: string[] = [];
-  /** `TLSv1.3`, once it is negotiated with the service. */
+  /** `TLSv1.3`, once it is negotiated with the service; kept along with the certificate. */
   protocol: string | undefined;
   /** Of the service, also one that was refused. */
   certificate: CertificateFacts | undefined;

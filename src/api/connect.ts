@@ -9,6 +9,8 @@ export interface ConnectOptions {
   readonly ca?: string | undefined;
   /** The proxy's URL, where one stands between. */
   readonly proxy?: URL | undefined;
+  /** Keeps what a certificate says of itself, which takes time to read. */
+  readonly keepCertificate?: boolean;
 }
 
 /** What the pool asks for; undici's own shape. */
@@ -89,11 +91,13 @@ export function createConnector(options: ConnectOptions): Connector {
     };
     if (tunnel) negotiate();
     else attempt.follow(socket.once('connect', negotiate), hostname);
-    // Node looks at the certificate in its own listener, and drops one that it refuses.
-    socket.prependOnceListener('secure', () => {
-      attempt.protocol = socket.getProtocol() ?? undefined;
-      attempt.certificate = certificateFacts(socket.getPeerCertificate());
-    });
+    if (options.keepCertificate) {
+      // Node looks at the certificate in its own listener, and drops one that it refuses.
+      socket.prependOnceListener('secure', () => {
+        attempt.protocol = socket.getProtocol() ?? undefined;
+        attempt.certificate = certificateFacts(socket.getPeerCertificate());
+      });
+    }
     await settled(socket, 'secureConnect');
     attempt.stage = 'open';
     return socket;

@@ -33,7 +33,12 @@ export interface Probe {
 /** GET /v2 (section 4.2), sent once. @throws the signal's reason when it aborts */
 export async function probe(options: ProbeOptions): Promise<Probe> {
   const { baseUrl, userAgent, authScheme, token, timeout, signal, now } = options;
-  const transport = createTransport({ ...options, origin: baseUrl.origin, connections: 1 });
+  const transport = createTransport({
+    ...options,
+    origin: baseUrl.origin,
+    connections: 1,
+    keepCertificate: true,
+  });
   const request = { method: 'GET', url: resolveUrl(baseUrl, '/v2') };
   const authorization = token === undefined ? undefined : authorizationOf(authScheme, token);
   const headers = requestHeaders(userAgent, authorization);

@@ -48,7 +48,9 @@ describe('imgctl doctor over TLS', () => {
       SKIPPED('TLS'),
       SKIPPED('TLS'),
     ]);
-    expect(of('token')).toBe('ok: from IMGCTL_TOKEN, used as it is; the service was not asked');
+    expect(of('token')).toBe(
+      'ok: from IMGCTL_TOKEN, used as it is; whether the service takes it is open',
+    );
     expect([server.requests, exitCode]).toEqual([[], 3]);
   });
 

@@ -120,12 +120,17 @@ describe('imgctl doctor', () => {
   it('tells of a token that the service refuses, and does not ask again', async () => {
     const { at, emulator, requests } = await loggedIn();
     emulator.expireTokens();
-    const { of, troubles, exitCode } = await at(0, PASSWORD);
-    expect(of('token')).toBe(
-      'failed: the service refused the access token: Valid token, but has expired -> log in again: imgctl login',
-    );
+    const { of, troubles, exitCode } = await at(0);
+    const refused = 'the service refused the access token: Valid token, but has expired';
+    const remedy = 'log in again: imgctl login';
+    expect(of('token')).toBe(`failed: ${refused} -> ${remedy}`);
     expect([troubles, exitCode]).toEqual([['token: failed'], 4]);
-    expect(requests).toEqual(['GET /v2']);
+    const renewable = await at(0, PASSWORD);
+    expect(renewable.of('token')).toBe(
+      `warning: ${refused}; the next command gets one with the password from IMGCTL_PASSWORD -> ${remedy}`,
+    );
+    expect(renewable.exitCode).toBe(0);
+    expect(requests).toEqual(['GET /v2', 'GET /v2']);
   });
 
   it('tells of access that was withdrawn', async () => {
@@ -263,6 +268,7 @@ describe('the answer of the service', () => {
   ])('%j', async (answer, expected, code) => {
     const { of, exitCode } = await answered(answer);
     expect(of('service')).toMatch(expected);
+    expect(of('token')).not.toContain('and the service takes it');
     expect(exitCode).toBe(code);
   });
 

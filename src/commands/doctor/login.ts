@@ -13,11 +13,13 @@ import { fixedToken } from '../../session/tokens.ts';
 import { isLive, noValidToken } from '../whoami.ts';
 import { type Finding, failed, ok, shellWord, valueOr, valueOrError, warning } from './finding.ts';
 
+/** Whether the service took the token that was sent, or what it had against it. */
+export type TokenVerdict = 'taken' | 'unknown' | ImgctlError;
+
 export interface TokenState {
   /** To be sent along; undefined where there is none that is valid by this machine's clock. */
   readonly token: string | undefined;
-  /** Tells of the token; `refusal` is what the service had against it, if it was asked. */
-  finding(refusal: ImgctlError | undefined, asked: boolean): Finding;
+  finding(verdict: TokenVerdict): Finding;
 }
 
 /** The token that a command would begin with. */
@@ -25,24 +27,27 @@ export function findToken(settings: Settings, cache: TokenCache, io: Io): TokenS
   const fixed = io.env.IMGCTL_TOKEN;
   if (fixed) return tokenOfEnvironment(fixed);
   const cached = cache.read();
+  const { profile } = settings;
+  const origin = username(settings) === undefined ? undefined : passwordOrigin(settings, io);
+  const next = `the next command gets one with the password from ${origin}`;
   if (cached && isLive(cached, io.now())) {
-    const until = `valid until ${timeOf(cached.expiresAt)}`;
+    const remedy = `log in again: ${loginCommand(profile)}`;
     return {
       token: cached.token,
-      finding: (refusal, asked) =>
-        judged(until, refusal, asked, `log in again: ${loginCommand(settings.profile)}`),
+      finding(verdict) {
+        const finding = judged(`valid until ${timeOf(cached.expiresAt)}`, verdict, remedy);
+        if (finding.code !== 'token-refused' || origin === undefined) return finding;
+        return warning('token', `${finding.finding}; ${next}`, remedy);
+      },
     };
   }
   const what = cached ? `expired at ${timeOf(cached.expiresAt)}` : 'none yet';
   return {
     token: undefined,
-    finding: () => {
-      const origin = valueOr(() => unattendedPassword(settings, io)?.origin, undefined);
-      if (origin !== undefined && username(settings) !== undefined) {
-        return ok('token', `${what}; the next command gets one with the password from ${origin}`);
-      }
-      return failed('token', noValidToken(cached ? 'expired' : 'none', settings.profile));
-    },
+    finding: () =>
+      origin === undefined
+        ? failed('token', noValidToken(cached ? 'expired' : 'none', profile))
+        : ok('token', `${what}; ${next}`),
   };
 }
 
@@ -51,29 +56,18 @@ function tokenOfEnvironment(fixed: string): TokenState {
   if ('error' in source) {
     return { token: undefined, finding: () => failed('token', source.error) };
   }
+  const { remedy } = source.value;
   return {
     token: fixed,
-    finding: (refusal, asked) =>
-      judged('from IMGCTL_TOKEN, used as it is', refusal, asked, source.value.remedy),
+    finding: (verdict) => judged('from IMGCTL_TOKEN, used as it is', verdict, remedy),
   };
 }
 
-function judged(
-  what: string,
-  refusal: ImgctlError | undefined,
-  asked: boolean,
-  remedy: string,
-): Finding {
-  if (refusal === undefined) {
-    return ok(
-      'token',
-      `${what}${asked ? ', and the service takes it' : '; the service was not asked'}`,
-    );
-  }
-  const { code, message } = refusal;
-  const finding = failed('token', refusal);
-  if (code === 'not-permitted') return finding;
-  return failed('token', new ImgctlError('token-refused', message, { hint: remedy }));
+function judged(what: string, verdict: TokenVerdict, remedy: string): Finding {
+  if (verdict === 'taken') return ok('token', `${what}, and the service takes it`);
+  if (verdict === 'unknown') return ok('token', `${what}; whether the service takes it is open`);
+  const finding = failed('token', verdict);
+  return verdict.code === 'not-permitted' ? finding : { ...finding, code: 'token-refused', remedy };
 }
 
 export function passwordFinding(settings: Settings, io: Io): Finding {
@@ -87,6 +81,10 @@ export function passwordFinding(settings: Settings, io: Io): Finding {
     return warning('password', finding, 'imgctl config set username NAME');
   }
   return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
+}
+
+function passwordOrigin(settings: Settings, io: Io): string | undefined {
+  return valueOr(() => unattendedPassword(settings, io)?.origin, undefined);
 }
 
 function username(settings: Settings): string | undefined {

@@ -9,6 +9,7 @@ import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { describeDuration } from '../../session/duration.ts';
 import { type Finding, failed, notChecked, ok, valueOrError, warning } from './finding.ts';
+import type { TokenVerdict } from './login.ts';
 
 const DAY = 24 * 3_600_000;
 /** A certificate this close to its end is worth a word. */
@@ -33,7 +34,7 @@ export function proxyFinding({ proxy, variable, sparedBy }: ProxyChoice): Findin
   return ok('proxy', `${proxy.protocol}//${proxy.host} from ${variable}${credentials}`);
 }
 
-/** How far each stage of a connection has come through the checks: the one that it stopped at. */
+/** The check that fails where a connection gets no further than this stage. */
 const CHECK_OF: Readonly<Record<Stage, (typeof NETWORK_CHECKS)[number]>> = {
   lookup: 'DNS',
   'proxy-lookup': 'DNS',
@@ -130,8 +131,9 @@ function clockFinding({ headers, receivedAt }: Received): Finding {
   );
 }
 
-/** What the answer says of the token that was sent; undefined where it says nothing against it. */
-export function tokenRefusal(outcome: Probe['outcome']): ImgctlError | undefined {
-  if (outcome instanceof ImgctlError) return undefined;
-  return outcome.status === 401 || outcome.status === 403 ? statusError(outcome) : undefined;
+/** What the service says of the token that was sent; nothing where another answer came, or none. */
+export function tokenVerdict({ outcome }: Probe): TokenVerdict {
+  if (outcome instanceof ImgctlError) return 'unknown';
+  if (outcome.status === 401 || outcome.status === 403) return statusError(outcome);
+  return 'error' in valueOrError(() => readJson(outcome)) ? 'unknown' : 'taken';
 }

@@ -21,11 +21,14 @@ variable counts as unset.
   XDG_STATE_HOME            and the history of sync requests in imgctl/ below
                             this one (~/.local/state)
 
-  HTTPS_PROXY, HTTP_PROXY   a proxy, http://user:password@host:port; this
-                            machine itself is always reached directly
-  NO_PROXY                  hosts and domains that are reached directly, or *
+  HTTPS_PROXY, HTTP_PROXY   a proxy, http:// or https://user:password@host:port;
+                            this machine itself is always reached directly
+  NO_PROXY                  what is reached directly: hosts with all below them,
+                            addresses, ranges (10.0.0.0/8), with a port or
+                            without; or *
   NODE_EXTRA_CA_CERTS       further trusted certificates (see also: imgctl
-                            config set ca-file)
+                            config set ca-file); certificates are verified
+                            whatever NODE_TLS_REJECT_UNAUTHORIZED says
   NO_COLOR, FORCE_COLOR     colour off, colour on
 
 The password is looked for in this order, whenever a token is needed and none
