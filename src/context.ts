@@ -6,7 +6,6 @@ import { type ErrorFormat, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
-import { Redaction, redactingSink } from './output/redaction.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
@@ -37,8 +36,6 @@ export interface GlobalOptions {
 export class Context extends Messages {
   readonly io: Io;
   readonly paths: Paths;
-  /** Of every message; what a user asked for is left as it is. */
-  readonly redaction = new Redaction();
   #options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
@@ -53,7 +50,7 @@ export class Context extends Messages {
 
   constructor(io: Io, rerun: Context['rerun']) {
     super();
-    this.io = { ...io, stderr: redactingSink(io.stderr, this.redaction) };
+    this.io = io;
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.platform);
   }
@@ -127,7 +124,11 @@ export class Context extends Messages {
 
   /** How errors show; never throws, since it shows the errors of everything else. */
   get errorFormat(): ErrorFormat {
-    return { json: this.#wantsJsonErrors(), debug: this.debug };
+    return {
+      json: this.#wantsJsonErrors(),
+      debug: this.debug,
+      redact: (text) => this.redaction.apply(text),
+    };
   }
 
   #wantsJsonErrors(): boolean {

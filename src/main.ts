@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       const error = asImgctlError(thrown);
       exitCode = error.exitCode;
       await context.flush().catch(() => {});
-      await context.io.stderr.write(formatError(error, context.errorFormat)).catch(() => {});
+      await io.stderr.write(formatError(error, context.errorFormat)).catch(() => {});
     }
   }
   await context.close().catch(() => {});

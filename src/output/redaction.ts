@@ -66,7 +66,7 @@ function lowered(text: string): string {
   return text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
 
-/** The sink with what is written to it redacted. */
+/** The sink with what is written to it redacted: for plain text, since a mask could break other syntax. */
 export function redactingSink(sink: Sink, redaction: Redaction): Sink {
   return {
     get isTTY() {

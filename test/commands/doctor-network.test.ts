@@ -83,6 +83,13 @@ describe('imgctl doctor on the way', () => {
   const ask = (baseUrl: string, env = {}, ...argv: string[]) =>
     diagnose({ env: { ...TOKEN, IMGCTL_BASE_URL: baseUrl, ...env } }, argv);
 
+  it('shows the addresses of a name', async () => {
+    const server = await serverOf({ 'GET /v2': { json: {} } });
+    const { of, exitCode } = await ask(server.baseUrl.replace('127.0.0.1', 'localhost'));
+    expect(of('DNS')).toMatch(/^ok: localhost is .*127\.0\.0\.1/);
+    expect(exitCode).toBe(0);
+  });
+
   it('stops at a name that is not known', async () => {
     const { of, exitCode } = await ask('https://images.invalid');
     expect(of('DNS')).toMatch(/^failed: cannot reach https:\/\/images\.invalid: .* -> check/);

@@ -96,9 +96,8 @@ function isLeftBehind({ file, stat }: Entry, io: Io): boolean {
 }
 
 function unwritable({ config, state }: Paths): Finding[] {
-  const directories = new Set([config, state].filter((directory) => directory !== undefined));
-  return [...directories].flatMap((directory) => {
-    const existing = nearestExisting(directory);
+  const directories = [config, state].filter((directory) => directory !== undefined);
+  return [...new Set(directories.map(nearestExisting))].flatMap((existing) => {
     try {
       if (!fs.statSync(existing).isDirectory()) return [cannotWrite(`${existing} is no directory`)];
       fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
