@@ -90,6 +90,18 @@ describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
     },
   );
 
+  it('tells of a token that cannot be read, without a word of it', async () => {
+    const { env, token } = await loggedIn();
+    fs.writeFileSync(token, '{"token": "canary');
+    const { rows, exitCode } = await diagnose({ env });
+    const found = rows.filter(({ check }) => check === 'token');
+    expect(found).toMatchObject([
+      { state: 'failed', remedy: 'run: imgctl login' },
+      { state: 'warning', finding: expect.stringMatching(/^cannot read .*: not valid JSON at/) },
+    ]);
+    expect([JSON.stringify(rows).includes('canary'), exitCode]).toEqual([false, 4]);
+  });
+
   it('tells of a file where the folder would be', async () => {
     const { env, token } = await loggedIn();
     const { of } = await diagnose({ env: { ...env, IMGCTL_CONFIG_DIR: path.join(token, 'x') } });

@@ -153,6 +153,17 @@ describe('imgctl doctor', () => {
     expect(exitCode).toBe(code);
   });
 
+  it('misses a user name, and names the profile in the remedy', async () => {
+    const { emulator } = await startAccount();
+    const { of, exitCode } = await diagnose({
+      env: { ...PASSWORD, IMGCTL_BASE_URL: emulator.baseUrl, IMGCTL_PROFILE: 'staging' },
+    });
+    expect(of('password')).toBe(
+      'warning: from IMGCTL_PASSWORD, but there is no user name -> imgctl config set username NAME --profile staging',
+    );
+    expect([of('token').slice(0, 7), exitCode]).toEqual(['failed:', 4]);
+  });
+
   it('says how many token requests are left', async () => {
     const { env, imgctl } = await startAccount();
     await imgctl(['login'], { env: PASSWORD });

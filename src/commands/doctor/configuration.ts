@@ -19,6 +19,7 @@ import {
   failed,
   notChecked,
   ok,
+  profileFlag,
   shellWord,
   valueOrError,
   warning,
@@ -108,8 +109,8 @@ function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
   const finding = failed('settings', result.error);
   const kept = result.error.message.includes('(from profile ') || key.startsWith('columns.');
   if (!kept) return [finding];
-  const profile = settings.profile === 'default' ? '' : ` --profile ${settings.profile}`;
-  return [{ ...finding, remedy: `imgctl config set ${key} VALUE${profile} (${finding.remedy})` }];
+  const command = `imgctl config set ${key} VALUE${profileFlag(settings.profile)}`;
+  return [{ ...finding, remedy: `${command} (${finding.remedy})` }];
 }
 
 function unknownSetting({ paths }: Context, key: string): Finding {

@@ -46,6 +46,11 @@ export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
   return 'error' in result ? otherwise : result.value;
 }
 
+/** What a remedy needs to reach the profile that was checked. */
+export function profileFlag(profile: string): string {
+  return profile === 'default' ? '' : ` --profile ${profile}`;
+}
+
 /** A path as a word of a shell command. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -11,7 +11,16 @@ import type { Settings } from '../../session/settings.ts';
 import type { TokenCache } from '../../session/token-cache.ts';
 import { fixedToken } from '../../session/tokens.ts';
 import { isLive, noValidToken } from '../whoami.ts';
-import { type Finding, failed, ok, shellWord, valueOr, valueOrError, warning } from './finding.ts';
+import {
+  type Finding,
+  failed,
+  ok,
+  profileFlag,
+  shellWord,
+  valueOr,
+  valueOrError,
+  warning,
+} from './finding.ts';
 
 /** Whether the service took the token that was sent, or what it had against it. */
 export type TokenVerdict = 'taken' | 'unknown' | ImgctlError;
@@ -78,7 +87,8 @@ export function passwordFinding(settings: Settings, io: Io): Finding {
   }
   if (username(settings) === undefined) {
     const finding = `from ${source.value.origin}, but there is no user name`;
-    return warning('password', finding, 'imgctl config set username NAME');
+    const remedy = `imgctl config set username NAME${profileFlag(settings.profile)}`;
+    return warning('password', finding, remedy);
   }
   return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
 }

@@ -5,10 +5,19 @@ import { tokenSecrets } from '../../api/http.ts';
 import { probe } from '../../api/probe.ts';
 import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
-import { readCertificates, requireBaseUrl } from '../../session/session.ts';
+import { loginCommand, readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import { TokenCache } from '../../session/token-cache.ts';
-import { type Finding, failed, notChecked, ok, valueOr, valueOrError, warning } from './finding.ts';
+import {
+  type Finding,
+  failed,
+  notChecked,
+  ok,
+  profileFlag,
+  valueOr,
+  valueOrError,
+  warning,
+} from './finding.ts';
 import { findToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, proxyFinding, tokenVerdict } from './network.ts';
 
@@ -19,7 +28,7 @@ const LARGEST_ANSWER = 2 ** 20;
 export async function checkService(context: Context, settings: Settings): Promise<Finding[]> {
   const url = valueOrError(() => requireBaseUrl(settings));
   if ('value' in url) {
-    return [baseUrlFinding(url.value), ...(await checkAt(url.value, context, settings))];
+    return [baseUrlFinding(url.value, settings), ...(await checkAt(url.value, context, settings))];
   }
   const dependent = ['proxy', ...NETWORK_CHECKS, 'token', 'token requests'];
   return [
@@ -29,11 +38,12 @@ export async function checkService(context: Context, settings: Settings): Promis
   ];
 }
 
-function baseUrlFinding(baseUrl: URL): Finding {
+function baseUrlFinding(baseUrl: URL, { profile }: Settings): Finding {
   const text = baseUrlText(baseUrl);
   if (baseUrl.protocol === 'https:' || isLoopback(baseUrl.hostname)) return ok('base URL', text);
   const finding = `${text}: plain http sends the password and the token unprotected`;
-  return warning('base URL', finding, `imgctl config set base-url https://${baseUrl.host}`);
+  const remedy = `imgctl config set base-url https://${baseUrl.host}${profileFlag(profile)}`;
+  return warning('base URL', finding, remedy);
 }
 
 async function checkAt(baseUrl: URL, context: Context, settings: Settings): Promise<Finding[]> {
@@ -45,7 +55,7 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   };
   const broken: Finding[] = [];
   const cache = new TokenCache(paths.config, account, (message) =>
-    broken.push(warning('token', message, 'imgctl logout, then imgctl login')),
+    broken.push(warning('token', message, loginCommand(settings.profile))),
   );
   const token = findToken(settings, cache, io);
   const login = (verdict: TokenVerdict) => [
