@@ -55,7 +55,7 @@ function parseProxy(text: string, variable: string): URL {
 
 /**
  * The entry of NO_PROXY that spares the URL, by curl's rules and the ports of Go's: a host name with all
- * below it, an address or a range of them (10.0.0.0/8), each with or without a port; or `*`.
+ * below it or an address, with or without a port; a range of addresses (10.0.0.0/8); or `*`.
  */
 function sparingEntry(url: URL, noProxy: string): string | undefined {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -68,15 +68,15 @@ function sparingEntry(url: URL, noProxy: string): string | undefined {
       : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
     const bare = plainHost(name);
     if (bare === '' || (entryPort !== undefined && entryPort !== port)) return false;
-    return host === bare || host.endsWith(`.${bare}`);
+    return host === bare || (net.isIP(host) === 0 && host.endsWith(`.${bare}`));
   });
 }
 
-/** Without brackets and the final dot of a complete name; an IPv6 address in its one shortest form. */
+/** Without brackets, zone and the final dot of a complete name; an IPv6 address in its one shortest form. */
 function plainHost(text: string): string {
   const host = text
     .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
+    .replace(/(%.*|\.)$/, '')
     .toLowerCase();
   return net.isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
 }

@@ -23,9 +23,9 @@ variable counts as unset.
 
   HTTPS_PROXY, HTTP_PROXY   a proxy, http:// or https://user:password@host:port;
                             this machine itself is always reached directly
-  NO_PROXY                  what is reached directly: hosts with all below them,
-                            addresses, ranges (10.0.0.0/8), with a port or
-                            without; or *
+  NO_PROXY                  what is reached directly: hosts with all below them
+                            and addresses, with a port or without; ranges of
+                            addresses (10.0.0.0/8); or *
   NODE_EXTRA_CA_CERTS       further trusted certificates (see also: imgctl
                             config set ca-file); certificates are verified
                             whatever NODE_TLS_REJECT_UNAUTHORIZED says
