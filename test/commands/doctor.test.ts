@@ -85,6 +85,17 @@ describe('imgctl doctor', () => {
     expect(of('password')).toBe('ok: from IMGCTL_PASSWORD');
   });
 
+  it('knows of a password in the keychain without asking for it', async () => {
+    const directory = temporaryDirectory();
+    const settings = { username: 'alice', 'stored-password': 'keychain' };
+    const config = { profiles: { default: settings } };
+    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    // A keychain that is asked could not be started: there is no PATH.
+    const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
+    expect(of('password')).toBe('ok: from the system keychain');
+    expect(of('settings')).toMatch(/^ok: /);
+  });
+
   it('does not run a password command', async () => {
     const { env } = await startAccount();
     const file = path.join(temporaryDirectory(), 'ran');

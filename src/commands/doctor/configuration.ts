@@ -12,6 +12,7 @@ import {
   SETTING_KEYS,
   type SettingKey,
   type Settings,
+  STORED_PASSWORD,
 } from '../../session/settings.ts';
 import { readColumns } from '../listing.ts';
 import {
@@ -88,9 +89,10 @@ function profileFindings({ config, profileName }: Context): Finding[] {
 
 function settingsFindings(context: Context, settings: Settings): Finding[] {
   const stored = Object.keys(context.config.profiles.get(settings.profile) ?? {});
+  const unknown = stored.filter((key) => !isSettingKey(key) && key !== STORED_PASSWORD);
   const findings = [
     ...SETTING_KEYS.flatMap((key) => invalidSetting(settings, key)),
-    ...stored.filter((key) => !isSettingKey(key)).map((key) => unknownSetting(context, key)),
+    ...unknown.map((key) => unknownSetting(context, key)),
   ];
   if (findings.length > 0) return findings;
   const count = SETTING_KEYS.filter((key) => {

@@ -6,9 +6,9 @@ import { timeOf } from '../../api/answers.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
-import { loginCommand } from '../../session/session.ts';
+import { loginCommand } from '../../session/profile.ts';
 import type { Settings } from '../../session/settings.ts';
-import type { TokenCache } from '../../session/token-cache.ts';
+import type { Account, TokenCache } from '../../session/token-cache.ts';
 import { fixedToken } from '../../session/tokens.ts';
 import { isLive, noValidToken } from '../whoami.ts';
 import {
@@ -32,12 +32,17 @@ export interface TokenState {
 }
 
 /** The token that a command would begin with. */
-export function findToken(settings: Settings, cache: TokenCache, io: Io): TokenState {
+export function findToken(
+  settings: Settings,
+  account: Account,
+  cache: TokenCache,
+  io: Io,
+): TokenState {
   const fixed = io.env.IMGCTL_TOKEN;
   if (fixed) return tokenOfEnvironment(fixed);
   const cached = cache.read();
-  const { profile } = settings;
-  const origin = username(settings) === undefined ? undefined : passwordOrigin(settings, io);
+  const { profile } = account;
+  const origin = account.username === '' ? undefined : passwordOrigin(settings, account, io);
   const next = `the next command gets one with the password from ${origin}`;
   if (cached && isLive(cached, io.now())) {
     const remedy = `log in again: ${loginCommand(profile)}`;
@@ -79,26 +84,22 @@ function judged(what: string, verdict: TokenVerdict, remedy: string): Finding {
   return verdict.code === 'not-permitted' ? finding : { ...finding, code: 'token-refused', remedy };
 }
 
-export function passwordFinding(settings: Settings, io: Io): Finding {
-  const source = valueOrError(() => unattendedPassword(settings, io));
+export function passwordFinding(settings: Settings, account: Account, io: Io): Finding {
+  const source = valueOrError(() => unattendedPassword(settings, io, account));
   if ('error' in source) return failed('password', source.error);
   if (source.value === undefined) {
     return ok('password', 'asked for by imgctl login; no command renews the token by itself');
   }
-  if (username(settings) === undefined) {
+  if (account.username === '') {
     const finding = `from ${source.value.origin}, but there is no user name`;
-    const remedy = `imgctl config set username NAME${profileFlag(settings.profile)}`;
+    const remedy = `imgctl config set username NAME${profileFlag(account.profile)}`;
     return warning('password', finding, remedy);
   }
   return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
 }
 
-function passwordOrigin(settings: Settings, io: Io): string | undefined {
-  return valueOr(() => unattendedPassword(settings, io)?.origin, undefined);
-}
-
-function username(settings: Settings): string | undefined {
-  return valueOr(() => settings.text('username'), undefined);
+function passwordOrigin(settings: Settings, account: Account, io: Io): string | undefined {
+  return valueOr(() => unattendedPassword(settings, io, account)?.origin, undefined);
 }
 
 /** What is wrong with the file of a mounted secret; its contents are left alone. */

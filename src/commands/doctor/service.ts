@@ -5,9 +5,10 @@ import { tokenSecrets } from '../../api/http.ts';
 import { probe } from '../../api/probe.ts';
 import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
-import { loginCommand, readCertificates, requireBaseUrl } from '../../session/session.ts';
+import { loginCommand } from '../../session/profile.ts';
+import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
-import { TokenCache } from '../../session/token-cache.ts';
+import { type Account, TokenCache } from '../../session/token-cache.ts';
 import {
   type Finding,
   failed,
@@ -34,8 +35,13 @@ export async function checkService(context: Context, settings: Settings): Promis
   return [
     failed('base URL', url.error),
     ...dependent.map((check) => notChecked(check, 'base URL failed')),
-    passwordFinding(settings, context.io),
+    passwordFinding(settings, accountOf(settings, ''), context.io),
   ];
+}
+
+function accountOf(settings: Settings, baseUrl: string): Account {
+  const username = valueOr(() => settings.text('username'), undefined) ?? '';
+  return { profile: settings.profile, baseUrl, username };
 }
 
 function baseUrlFinding(baseUrl: URL, { profile }: Settings): Finding {
@@ -48,20 +54,16 @@ function baseUrlFinding(baseUrl: URL, { profile }: Settings): Finding {
 
 async function checkAt(baseUrl: URL, context: Context, settings: Settings): Promise<Finding[]> {
   const { io, paths } = context;
-  const account = {
-    profile: settings.profile,
-    baseUrl: baseUrlText(baseUrl),
-    username: valueOr(() => settings.text('username'), undefined) ?? '',
-  };
+  const account = accountOf(settings, baseUrlText(baseUrl));
   const broken: Finding[] = [];
   const cache = new TokenCache(paths.config, account, (message) =>
     broken.push(warning('token', message, loginCommand(settings.profile))),
   );
-  const token = findToken(settings, cache, io);
+  const token = findToken(settings, account, cache, io);
   const login = (verdict: TokenVerdict) => [
     token.finding(verdict),
     ...broken,
-    passwordFinding(settings, io),
+    passwordFinding(settings, account, io),
     limitFinding(cache, io),
   ];
   const choice = valueOrError(() => chooseProxy(baseUrl, io.env));
