@@ -3,7 +3,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 
-const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
+/** The topics and their texts, each loaded when it is asked for. */
+export const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
   filters: async () => (await import('./help/filters.ts')).FILTERS_HELP,
   output: async () => (await import('./help/output.ts')).OUTPUT_HELP,
   environment: async () => (await import('./help/environment.ts')).ENVIRONMENT_HELP,
