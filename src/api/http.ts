@@ -7,6 +7,9 @@ import { NoAnswer } from './network-errors.ts';
 import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
 import { createTransport } from './transport.ts';
 
+/** The largest answer that is read as a rule, decoded. */
+export const MAX_BYTES = 64 * 2 ** 20;
+
 /** Where access tokens come from; the disk, the lock and the password are behind it. */
 export interface TokenSource {
   /** A token that looks valid. @throws ImgctlError not-logged-in, or why none can be had */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient } from '../api/client.ts';
-import type { HttpEvent, TokenSource } from '../api/http.ts';
+import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
@@ -13,8 +13,7 @@ import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
-/** The largest answer that is read, decoded. */
-const MAX_BYTES = 64 * 2 ** 20;
+const FIXED_REMEDY = 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login';
 
 export interface Session {
   readonly baseUrl: string;
@@ -64,7 +63,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         loginCommand: loginCommand(settings.profile),
         baseUrl: account.baseUrl,
       });
-  const source: TokenSource = tokens ?? fixedToken(fixed ?? '');
+  const source: TokenSource = tokens ?? fixedToken(fixed ?? '', 'IMGCTL_TOKEN', FIXED_REMEDY);
   const client: Client = createClient({
     baseUrl,
     userAgent: options.userAgent,

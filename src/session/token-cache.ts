@@ -37,6 +37,11 @@ export function looksValid(token: CachedToken, now: number): boolean {
   return now < token.expiresAt - margin;
 }
 
+/** Whether what is known of the limit still holds. */
+export function isInForce({ resetsAt }: RememberedLimit, now: number): boolean {
+  return now < resetsAt && resetsAt - now < LONGEST_WINDOW;
+}
+
 /** Its name before the digest; no profile can be named so. */
 const LIMIT_FILE = '_limit';
 
@@ -117,7 +122,8 @@ export class TokenCache {
     if (value === undefined) return undefined;
     const { remaining, resets_at: resetsAt } = value;
     if (!isTime(remaining) || !isTime(resetsAt)) return undefined;
-    return now < resetsAt && resetsAt - now < LONGEST_WINDOW ? { remaining, resetsAt } : undefined;
+    const limit = { remaining, resetsAt };
+    return isInForce(limit, now) ? limit : undefined;
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {

@@ -6,7 +6,7 @@ import type { TokenSource } from '../api/http.ts';
 import { NoAnswer } from '../api/network-errors.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { Clock } from '../io.ts';
 import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
 import {
@@ -19,23 +19,32 @@ import {
 /** A command may take its 30 s, the request another 30 s, for each of a few that stand before. */
 const LOCK_PATIENCE = 120_000;
 
-/** IMGCTL_TOKEN: used as it is, never cached nor renewed. @throws ImgctlError config: no header can hold it */
-export function fixedToken(token: string): TokenSource {
+/**
+ * A token that is used as it is, never cached nor renewed; `origin` says where it comes from.
+ * @throws ImgctlError config: no header can hold it
+ */
+export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ImgctlError('config', 'IMGCTL_TOKEN does not hold an access token', {
+    throw new ImgctlError('config', `${origin} does not hold an access token`, {
       hint: 'a token has neither spaces nor line breaks',
     });
   }
   return {
     current: async () => token,
     renew: async () => undefined,
-    remedy: 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login',
+    remedy,
   };
 }
 
+/** Where a token and what is known of the limit are kept. */
+export type TokenStore = Pick<
+  TokenCache,
+  'lockFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
+>;
+
 export interface TokensOptions {
-  readonly io: Io;
-  readonly cache: TokenCache;
+  readonly io: Clock;
+  readonly cache: TokenStore;
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
   /** Sends the token request; the client itself asks this source for tokens, hence late. */
