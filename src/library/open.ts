@@ -75,6 +75,6 @@ function memoryStore(): TokenStore {
 
 async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<URL | undefined> {
   if (proxy === undefined) return undefined;
-  const { proxyFor } = await import('../api/proxy.ts');
-  return proxyFor(baseUrl, { https_proxy: proxy, http_proxy: proxy });
+  const { chooseProxy } = await import('../api/proxy.ts');
+  return chooseProxy(baseUrl, { https_proxy: proxy, http_proxy: proxy }).proxy;
 }

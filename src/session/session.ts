@@ -13,8 +13,6 @@ import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
-const FIXED_REMEDY = 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login';
-
 export interface Session {
   readonly baseUrl: string;
   readonly client: Client;
@@ -63,7 +61,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         loginCommand: loginCommand(settings.profile),
         baseUrl: account.baseUrl,
       });
-  const source: TokenSource = tokens ?? fixedToken(fixed ?? '', 'IMGCTL_TOKEN', FIXED_REMEDY);
+  const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
   const client: Client = createClient({
     baseUrl,
     userAgent: options.userAgent,
@@ -83,6 +81,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     onEvent: options.onEvent,
   });
   return { baseUrl: account.baseUrl, client, account, tokens, cache };
+}
+
+/** IMGCTL_TOKEN, used as it is. @throws ImgctlError config: no header can hold it */
+export function tokenOfEnvironment(token: string): TokenSource {
+  const remedy = 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login';
+  return fixedToken(token, 'IMGCTL_TOKEN', remedy);
 }
 
 /** @throws ImgctlError config */

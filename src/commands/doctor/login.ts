@@ -7,9 +7,9 @@ import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
 import { loginCommand } from '../../session/profile.ts';
+import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { Account, TokenCache } from '../../session/token-cache.ts';
-import { fixedToken } from '../../session/tokens.ts';
 import { isLive, noValidToken } from '../whoami.ts';
 import {
   type Finding,
@@ -39,7 +39,7 @@ export function findToken(
   io: Io,
 ): TokenState {
   const fixed = io.env.IMGCTL_TOKEN;
-  if (fixed) return tokenOfEnvironment(fixed);
+  if (fixed) return fixedState(fixed);
   const cached = cache.read();
   const { profile } = account;
   const origin = account.username === '' ? undefined : passwordOrigin(settings, account, io);
@@ -65,8 +65,8 @@ export function findToken(
   };
 }
 
-function tokenOfEnvironment(fixed: string): TokenState {
-  const source = valueOrError(() => fixedToken(fixed));
+function fixedState(fixed: string): TokenState {
+  const source = valueOrError(() => tokenOfEnvironment(fixed));
   if ('error' in source) {
     return { token: undefined, finding: () => failed('token', source.error) };
   }
