@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { withoutSignalHandlers } from './library.ts';
 
@@ -109,7 +110,7 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   const directory = path.dirname(file);
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   sweep(file);
-  const name = stagingName(file, process.pid);
+  const name = stagingName(file);
   const staging = path.join(directory, name);
   try {
     const conf = new Conf<JsonRecord>({
@@ -132,11 +133,13 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   }
 }
 
-function stagingName(file: string, pid: number): string {
-  return `.${path.basename(file)}.${pid}.${randomBytes(6).toString('hex')}.new`;
+/** Names its writer by process and machine: a home may be shared by several, each with numbers of its own. */
+function stagingName(file: string): string {
+  const host = encodeURIComponent(hostname());
+  return `.${path.basename(file)}.${process.pid}@${host}.${randomBytes(6).toString('hex')}.new`;
 }
 
-/** Removes staging files of processes that were killed while writing, or of the one named. */
+/** Removes what it can of the staging files of processes that were killed while writing, or of the one named. */
 export function sweep(file: string, ownPid?: number): void {
   const directory = path.dirname(file);
   const prefix = `.${path.basename(file)}.`;
@@ -148,9 +151,23 @@ export function sweep(file: string, ownPid?: number): void {
   }
   for (const name of names) {
     if (!name.startsWith(prefix) || !name.includes('.new')) continue;
-    const pid = Number(name.slice(prefix.length).split('.')[0]);
     const leftover = path.join(directory, name);
-    if (pid === ownPid || !isAlive(pid) || isOld(leftover)) fs.rmSync(leftover, { force: true });
+    const pid = pidOfThisMachine(name.slice(prefix.length));
+    const isLeft = pid !== undefined && (pid === ownPid || !isAlive(pid));
+    if (isLeft || isOld(leftover)) removeIfPossible(leftover);
+  }
+}
+
+function pidOfThisMachine(writer: string): number | undefined {
+  const [, pid, host] = /^(\d+)@(.*)\.[0-9a-f]+\.new/.exec(writer) ?? [];
+  return host === encodeURIComponent(hostname()) ? Number(pid) : undefined;
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // In a directory that cannot be written; whoever can write there will remove it.
   }
 }
 

@@ -86,13 +86,16 @@ export class TokenCache {
   }
 
   read(): CachedToken | undefined {
-    const value = this.#readRecord(this.#tokenFile);
+    const file = this.#tokenFile;
+    // What a killed process left holds a token too, and runs that have a valid one may write nothing for a day.
+    if (file !== undefined) sweep(file);
+    const value = this.#readRecord(file);
     if (value === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = value;
     if (typeof token === 'string' && token !== '' && isTime(receivedAt) && isTime(expiresAt)) {
       return { token, receivedAt, expiresAt };
     }
-    this.#warnOnce(`the token cache ${this.#tokenFile} does not hold a token; it is not used`);
+    this.#warnOnce(`the token cache ${file} does not hold a token; it is not used`);
     return undefined;
   }
 

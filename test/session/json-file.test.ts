@@ -10,6 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readJsonFile, sweep, writeJsonFile } from '../../src/session/json-file.ts';
@@ -174,6 +175,8 @@ describe('writing', () => {
 describe('leftovers of killed writers', () => {
   // Above what any system gives to a process.
   const DEAD = 2 ** 30;
+  const LONG_AGO = Date.now() / 1000 - 3600;
+  const HERE = encodeURIComponent(hostname());
   const leave = (directory: string, name: string) => {
     const file = path.join(directory, name);
     writeFileSync(file, 'secret');
@@ -182,8 +185,8 @@ describe('leftovers of killed writers', () => {
 
   it('go with the next write, those of the libraries too', async () => {
     const directory = temporaryDirectory();
-    leave(directory, `.token.json.${DEAD}.abcdef.new`);
-    leave(directory, `.token.json.${DEAD}.abcdef.new.tmp-1234567890abcdef`);
+    leave(directory, `.token.json.${DEAD}@${HERE}.abcdef.new`);
+    leave(directory, `.token.json.${DEAD}@${HERE}.abcdef.new.tmp-1234567890abcdef`);
     await writeJsonFile(path.join(directory, 'token.json'), {});
     expect(readdirSync(directory)).toEqual(['token.json']);
   });
@@ -191,19 +194,29 @@ describe('leftovers of killed writers', () => {
   it('stay while their writer lives, but not for ever', () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'token.json');
-    const staging = leave(directory, `.token.json.${process.pid}.abcdef.new`);
+    const staging = leave(directory, `.token.json.${process.pid}@${HERE}.abcdef.new`);
     sweep(file);
     expect(readdirSync(directory)).toHaveLength(1);
-    const longAgo = Date.now() / 1000 - 3600;
-    utimesSync(staging, longAgo, longAgo);
+    utimesSync(staging, LONG_AGO, LONG_AGO);
+    sweep(file);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('stay while they are fresh where their writer is a process of another machine', () => {
+    const directory = temporaryDirectory();
+    const file = path.join(directory, 'token.json');
+    const staging = leave(directory, `.token.json.${DEAD}@elsewhere.example.abcdef.new`);
+    sweep(file);
+    expect(readdirSync(directory)).toHaveLength(1);
+    utimesSync(staging, LONG_AGO, LONG_AGO);
     sweep(file);
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('are told from the files of others', () => {
     const directory = temporaryDirectory();
-    leave(directory, `.token.json.${DEAD}.backup`);
-    leave(directory, `.other.json.${DEAD}.abcdef.new`);
+    leave(directory, `.token.json.${DEAD}@${HERE}.backup`);
+    leave(directory, `.other.json.${DEAD}@${HERE}.abcdef.new`);
     leave(directory, 'token.json.new');
     sweep(path.join(directory, 'token.json'));
     expect(readdirSync(directory)).toHaveLength(3);
