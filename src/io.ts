@@ -66,6 +66,8 @@ export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
   process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'told to end')));
+  // Under a limit for file sizes (ulimit -f) a write is to fail, not to end the process without a word.
+  process.on('SIGXFSZ', () => {});
   return {
     ...systemClock(abort.signal),
     stdin: {
