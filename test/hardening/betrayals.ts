@@ -1,96 +1,23 @@
 // Failures in which somebody else tries to show a secret: the service, a proxy, a broken file, the user.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { serverOf, tunnelTo } from '../api/harness.ts';
-import { account, type CliOptions, freshHome, runBuilt } from '../support/cli.ts';
-import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
-import type { Secrets } from './canaries.ts';
-
-interface Betrayal extends CliOptions {
-  readonly argv: readonly string[];
-}
-
-export interface BetrayalRow {
-  readonly title: string;
-  readonly exitCode: number;
-  readonly prepare: (secrets: Secrets) => Betrayal | Promise<Betrayal>;
-}
-
-const LIST = ['images', 'list', '--retries', '0', '--timeout', '2s'];
-
-/** What the service was sent, told by an answer of its own. */
-type Echo = (authorization: string, secret: string) => ScriptedAnswer;
-
-/** The secret within the header: base64 of a Basic pair, or the token. */
-const secretIn = ({ headers }: ScriptedRequest) => headers.authorization?.split(' ')[1] ?? '';
-
-/** A service that answers everything but the token request with an echo. */
-const echoed =
-  (echo: Echo, argv: readonly string[] = LIST): BetrayalRow['prepare'] =>
-  async ({ user, token }) => {
-    const { baseUrl } = await serverOf((request) =>
-      request.method === 'POST'
-        ? { json: { token, duration: 86_400, type: 'ACCESS' } }
-        : echo(request.headers.authorization ?? '', secretIn(request)),
-    );
-    return { env: account(baseUrl, user.name, user.password), argv };
-  };
-
-/** A service that answers the token request with an echo of the password, in clear and as it came. */
-const echoedLogin =
-  (echo: Echo): BetrayalRow['prepare'] =>
-  async ({ user }) => {
-    const { baseUrl } = await serverOf((request) => echo(user.password, secretIn(request)));
-    return { env: account(baseUrl, user.name, user.password), argv: ['login'] };
-  };
-
-const refusal = (status: number, message: string): ScriptedAnswer => ({
-  status,
-  json: { error: 'authentication error', message, status },
-});
-
-/** Through a proxy with a password. */
-const throughProxy =
-  (answer: string | undefined): BetrayalRow['prepare'] =>
-  async ({ user, proxy }) => {
-    const { baseUrl } = await tunnelTo(answer);
-    const url = baseUrl.replace('//', `//${proxy.name}:${proxy.password}@`);
-    const env = account('https://images.example', user.name, user.password);
-    return { env: { ...env, HTTPS_PROXY: url }, argv: LIST };
-  };
-
-/** With a variable of the environment that holds a secret in a wrong way. */
-const withVariable =
-  (name: string, value: (secrets: Secrets) => string): BetrayalRow['prepare'] =>
-  (secrets) => ({
-    env: {
-      ...account('https://images.invalid', secrets.user.name, secrets.user.password),
-      [name]: value(secrets),
-    },
-    argv: LIST,
-  });
-
-/** Typed by somebody who has a token. */
-const typed =
-  (argvOf: (secrets: Secrets) => string[]): BetrayalRow['prepare'] =>
-  async (secrets) => {
-    const { baseUrl } = await serverOf({});
-    const env = { ...freshHome(), IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: secrets.token };
-    return { env, argv: argvOf(secrets) };
-  };
-
-/** With a settings file of this content. */
-const withSettings =
-  (textOf: (secrets: Secrets) => string): BetrayalRow['prepare'] =>
-  (secrets) => {
-    const env = account('https://images.invalid', secrets.user.name, secrets.user.password);
-    const IMGCTL_CONFIG_DIR = path.join(env.HOME, 'settings');
-    mkdirSync(IMGCTL_CONFIG_DIR);
-    writeFileSync(path.join(IMGCTL_CONFIG_DIR, 'config.json'), textOf(secrets));
-    return { env: { ...env, IMGCTL_CONFIG_DIR }, argv: LIST };
-  };
+import { serverOf } from '../api/harness.ts';
+import { account, runBuilt } from '../support/cli.ts';
+import {
+  type BetrayalRow,
+  echoed,
+  echoedLogin,
+  LIST,
+  refusal,
+  throughProxy,
+  typed,
+  withSettings,
+  withVariable,
+} from './betray.ts';
+import { recordingCommand } from './canaries.ts';
+import { tokensOf } from './home.ts';
 
 export const BETRAYALS: readonly BetrayalRow[] = [
   {
@@ -191,11 +118,6 @@ export const BETRAYALS: readonly BetrayalRow[] = [
     prepare: echoedLogin((_password, pair) => refusal(401, `wrong password: Basic ${pair}`)),
   },
   {
-    title: 'the Basic pair of a login in a page',
-    exitCode: 1,
-    prepare: echoedLogin((_password, pair) => ({ status: 200, body: `<pre>${pair}</pre>` })),
-  },
-  {
     title: 'the Basic pair of a login in a redirect',
     exitCode: 1,
     prepare: echoedLogin((_password, pair) => ({
@@ -290,19 +212,19 @@ export const BETRAYALS: readonly BetrayalRow[] = [
       const { baseUrl } = await serverOf(() => ({ json: { token, duration: 86_400 } }));
       const { IMGCTL_PASSWORD, ...env } = account(baseUrl, user.name, user.password);
       await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
-      // The token file is cut as a write in place would leave it.
-      const prelude =
-        'for f in "$HOME"/.config/imgctl/tokens/d*; do head -c 150 "$f" >f; cat f >"$f"; rm f; done';
-      return { env, argv: LIST, prelude: `cd "$HOME"; ${prelude}` };
+      const tokens = tokensOf(env.HOME);
+      const [name = ''] = readdirSync(tokens).filter((entry) => entry.startsWith('default.'));
+      truncateSync(path.join(tokens, name), 130);
+      return { env, argv: LIST };
     },
   },
   {
     title: 'a password command that prints it and fails',
     exitCode: 2,
-    prepare: async ({ user }) => {
-      const { IMGCTL_PASSWORD, ...env } = account('http://127.0.0.1:9', user.name, user.password);
-      const argv = ['login', '--password-command', 'cat; exit 1'];
-      return { env, argv, stdin: IMGCTL_PASSWORD };
+    prepare: ({ user }) => {
+      const { IMGCTL_PASSWORD: _password, ...env } = account('http://127.0.0.1:9', user.name);
+      const IMGCTL_PASSWORD_COMMAND = `${recordingCommand(user.password).command}; exit 1`;
+      return { env: { ...env, IMGCTL_PASSWORD_COMMAND }, argv: LIST };
     },
   },
   {
@@ -317,15 +239,13 @@ export const BETRAYALS: readonly BetrayalRow[] = [
   {
     title: 'a defect in the middle of a login',
     exitCode: 1,
-    prepare: async ({ user, token }) => {
-      const { baseUrl } = await serverOf(() => ({ json: { token, duration: 86_400 } }));
-      const env = account(baseUrl, user.name, user.password);
-      const breakage = path.join(env.HOME, 'break.cjs');
-      // What the token request needs and nothing catches.
-      const text =
-        'const { from } = Buffer; Buffer.from = (a, b) => { if (/^alice:/.test(a)) throw new TypeError("broken"); return from(a, b); };';
-      writeFileSync(breakage, text);
-      return { env: { ...env, NODE_OPTIONS: `--require ${breakage}` }, argv: ['login'] };
+    prepare: ({ user }) => {
+      const env = account('http://127.0.0.1:9', user.name, user.password);
+      const defect = path.join(env.HOME, 'defect.cjs');
+      // Something that every login calls and nothing expects to fail.
+      const text = 'require("node:crypto").createHash = () => { throw new TypeError("broken"); };';
+      writeFileSync(defect, text);
+      return { env: { ...env, NODE_OPTIONS: `--require ${defect}` }, argv: ['login'] };
     },
   },
 ];
