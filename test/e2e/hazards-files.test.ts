@@ -81,7 +81,7 @@ describe('the token file', () => {
     expect(result.stderr.split('\n')).toHaveLength(2);
     expect(result.stderr).not.toContain('s3cret');
     expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
-    expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(JSON.parse(readFileSync(token, 'utf8'))).toMatchObject({ token: 'T2' });
   });
 
   it('that is a directory is left alone; the token holds for the run', async () => {

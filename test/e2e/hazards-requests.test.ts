@@ -128,22 +128,17 @@ describe('the way there', () => {
     expect([...here.proxy.heads, ...there.proxy.heads]).toEqual([]);
   });
 
-  it.each([
-    ['stalls', 0],
-    ['drips', 20],
-  ])('an answer that %s ends with the deadline', async (_how, pause) => {
-    const head = 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n';
+  it('an answer that drips ends with the deadline', async () => {
     const service = await listen(
       net.createServer((socket) => {
         socket.on('error', () => {});
-        socket.write(head);
-        const timer = pause === 0 ? undefined : setInterval(() => socket.write(' '), pause);
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
+        const timer = setInterval(() => socket.write(' '), 20);
         socket.once('close', () => clearInterval(timer));
       }),
     );
     const env = { ...freshHome(), IMGCTL_BASE_URL: service.baseUrl, IMGCTL_TOKEN: 'T1' };
-    const argv = ['images', 'list', '--timeout', '300ms'];
-    const result = await runBuilt(argv, { env });
+    const result = await runBuilt(['images', 'list', '--timeout', '300ms'], { env });
     expect(result).toMatchObject({ stdout: '', exitCode: 3 });
     expect(result.stderr).toContain('no complete answer within 0.3 s');
   });

@@ -9,8 +9,8 @@ import { AFTER_LOGIN, cachedToken, entriesOf, filesHolding, isTaken, tokensOf } 
 
 /** A lock's mtime may lie up to 1 s ahead; 5 s after it the lock of a dead holder falls. */
 const LOCK_STALENESS = 6_000;
-/** What two busy cores may need besides for one run. */
-const ONE_RUN = 10_000;
+/** What one run may need besides on two busy cores. */
+const ONE_RUN = 20_000;
 
 export interface Victims {
   readonly baseUrl: string;
