@@ -3,7 +3,7 @@
 // conf does the writing, but by itself it replaces a good file by a truncated one on a full disk and
 // writes in place under SNAP. So it writes to a staging file beside, which is verified and then renamed.
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -133,10 +133,16 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   }
 }
 
-/** Names its writer by process and machine: a home may be shared by several, each with numbers of its own. */
 function stagingName(file: string): string {
-  const host = encodeURIComponent(hostname());
-  return `.${path.basename(file)}.${process.pid}@${host}.${randomBytes(6).toString('hex')}.new`;
+  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
+}
+
+/**
+ * A process of this machine: machines that share a home each have numbers of their own. Short, since the
+ * library cuts the end off names beyond 128 characters.
+ */
+export function writerOf(pid: number): string {
+  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
 }
 
 /** Removes what it can of the staging files of processes that were killed while writing, or of the one named. */
@@ -158,9 +164,9 @@ export function sweep(file: string, ownPid?: number): void {
   }
 }
 
-function pidOfThisMachine(writer: string): number | undefined {
-  const [, pid, host] = /^(\d+)@(.*)\.[0-9a-f]+\.new/.exec(writer) ?? [];
-  return host === encodeURIComponent(hostname()) ? Number(pid) : undefined;
+function pidOfThisMachine(name: string): number | undefined {
+  const pid = Number.parseInt(name, 10);
+  return name.startsWith(`${writerOf(pid)}.`) ? pid : undefined;
 }
 
 function removeIfPossible(file: string): void {

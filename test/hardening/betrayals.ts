@@ -242,9 +242,8 @@ export const BETRAYALS: readonly BetrayalRow[] = [
     prepare: ({ user }) => {
       const env = account('http://127.0.0.1:9', user.name, user.password);
       const defect = path.join(env.HOME, 'defect.cjs');
-      // Something that every login calls and nothing expects to fail.
-      const text = 'require("node:crypto").createHash = () => { throw new TypeError("broken"); };';
-      writeFileSync(defect, text);
+      // Every login calls this, and nothing expects it to fail.
+      writeFileSync(defect, 'require("node:crypto").createHash = () => broken();');
       return { env: { ...env, NODE_OPTIONS: `--require ${defect}` }, argv: ['login'] };
     },
   },

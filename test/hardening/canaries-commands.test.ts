@@ -31,8 +31,6 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'config set': ['timeout', '20s'],
   'config unset': ['timeout'],
   emulator: ['--port', '0'],
-  completion: ['bash'],
-  'profile use': ['default'],
 };
 
 /** The commands that do something, by their words. */
@@ -48,8 +46,10 @@ function argumentsOf(name: string, command: Command): readonly string[] {
   return ARGUMENTS[name] ?? required.map(() => 'x');
 }
 
-it('finds the commands of the program', () => {
-  expect(COMMANDS.map(([name]) => name)).toEqual(expect.arrayContaining(['login', 'config set']));
+it('the arguments are those of commands that there are', () => {
+  const names = COMMANDS.map(([name]) => name);
+  expect(names).toContain('login');
+  expect(Object.keys(ARGUMENTS).filter((name) => !names.includes(name))).toEqual([]);
 });
 
 describe.each(['table', 'json'])('--debug -o %s', (format) => {

@@ -20,7 +20,8 @@ const NOT_KEPT = /^imgctl: warning: cannot keep the access token \((ENOSPC|EFBIG
 
 interface Disk {
   readonly title: string;
-  readonly prelude: string;
+  /** What limits the program itself. */
+  readonly prelude?: string;
   readonly skipped: boolean;
   /** A folder for the running test. */
   readonly folder: () => string;
@@ -58,7 +59,6 @@ function mayMount(): boolean {
 const DISKS: readonly Disk[] = [
   {
     title: 'a full tmpfs of 64 KiB (skipped where this user may not mount one)',
-    prelude: ':',
     skipped: !mayMount(),
     folder: () => {
       const folder = mountSmall();

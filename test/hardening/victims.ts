@@ -15,7 +15,7 @@ const ONE_RUN = 20_000;
 export interface Victims {
   readonly baseUrl: string;
   readonly env: User;
-  readonly prelude?: string;
+  readonly prelude?: string | undefined;
   readonly random: Random;
   /** Whether a run can write; where it cannot, the old token is all there is to keep. */
   readonly writable: boolean;
