@@ -29,7 +29,9 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
     response,
   };
   const columns = apart ? COLUMNS : [...COLUMNS, ...REPORTS];
-  await writeRecord({ ...sinkOptions(context), columns }, record);
+  // The reasons of a failure may repeat what was sent with the request.
+  const shown = state === 'failed' ? context.redaction.applyWithin(record) : record;
+  await writeRecord({ ...sinkOptions(context), columns }, shown);
   if (apart) {
     for (const warning of warnings) context.warn(`sync ${id}: ${warning}`);
     // Part of an upload can fail while the rest goes through.

@@ -42,6 +42,18 @@ export class Redaction {
     }
     return masked + text.slice(end);
   }
+
+  /** The JSON object with every text in it masked; names of members are left as they are. */
+  applyWithin(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const members = Object.entries(record);
+    return Object.fromEntries(members.map(([name, value]) => [name, this.#masked(value)]));
+  }
+
+  #masked(value: unknown): unknown {
+    if (typeof value === 'string') return this.apply(value);
+    if (Array.isArray(value)) return value.map((element) => this.#masked(element));
+    return typeof value === 'object' && value !== null ? this.applyWithin({ ...value }) : value;
+  }
 }
 
 interface Range {

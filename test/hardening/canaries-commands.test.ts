@@ -30,6 +30,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'config get': ['base-url'],
   'config set': ['timeout', '20s'],
   'config unset': ['timeout'],
+  'profile use': ['default'],
+  'profile delete': ['default'],
   emulator: ['--port', '0'],
 };
 

@@ -65,3 +65,12 @@ it('wraps a sink', async () => {
   await redacting.write(`a ${SECRET}\n`);
   expect([sink.text, redacting.isTTY, redacting.columns]).toEqual(['a ***\n', true, 80]);
 });
+
+it('masks every text of a JSON object, however deep, and nothing else of it', () => {
+  const record = (text: string) => ({
+    [SECRET]: 1,
+    errors: [text, { deep: [`a ${text}`, null, true, 12] }],
+    response: { __proto__: null, message: text },
+  });
+  expect(redactionOf(SECRET).applyWithin(record(SECRET))).toEqual(record('***'));
+});
