@@ -1,11 +1,12 @@
-// Bundles src/main.ts and all it needs into CommonJS chunks, few of them: each costs a look-up and a read.
+// Bundles the program and the library into CommonJS chunks, few of them: each costs a look-up and a read.
 
 import { defineConfig } from 'rolldown';
 import { leaveOut } from './scripts/left-out.mjs';
 import { writeLicences } from './scripts/licences.mjs';
 
 export default defineConfig({
-  input: { main: 'src/main.ts' },
+  // What the library needs beyond the core it loads late, so that the program's start-up stays as it is.
+  input: { main: 'src/main.ts', library: 'src/library/index.ts' },
   platform: 'node',
   plugins: [leaveOut(), writeLicences()],
   output: {
@@ -20,12 +21,12 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         // What every run loads; what the listings take, whose help needs no request; what a request takes.
-        { name: 'core', tags: ['$initial'], priority: 3 },
+        { name: 'core', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
         // What completion reads: it must not load a client for that.
         { name: 'disk', test: /src[\\/]session[\\/](history|image-names|keyed-file)/, priority: 3 },
         {
           name: 'listing',
-          test: /src[\\/](query|api[\\/]paging|commands[\\/](images|listing|catalogue))/,
+          test: /src[\\/](query|catalogue|api[\\/]paging|commands[\\/](images|listing))/,
           priority: 2,
         },
         {

@@ -11,13 +11,17 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/walls.test.ts'],
+          exclude: ['test/e2e/**', 'test/hardening/**', 'test/walls.test.ts'],
         },
       },
       { extends: true, test: { name: 'walls', include: ['test/walls.test.ts'] } },
       {
         extends: true,
         test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: { name: 'hardening', include: ['test/hardening/**/*.test.ts'], testTimeout: 300_000 },
       },
     ],
   },

@@ -6,10 +6,10 @@ _imgctl_command() {
   subcommands='' flags='' kinds=() variadic=''
   case $1 in
     '')
-      subcommands='login logout whoami token images my-images sync sync-status inspect validate api config emulator demo completion help'
+      subcommands='login logout whoami token images my-images sync sync-status inspect validate api config profile doctor emulator demo completion help'
       ;;
     login)
-      flags='--username --password-stdin --password-command -h --help'
+      flags='--username --password-stdin --password-command --store-password -h --help'
       ;;
     logout)
       flags='--all -h --help'
@@ -82,6 +82,27 @@ _imgctl_command() {
       ;;
     'config help')
       kinds=(none)
+      ;;
+    profile)
+      subcommands='list use delete help'
+      flags='-h --help'
+      ;;
+    'profile list')
+      flags='-h --help'
+      ;;
+    'profile use')
+      flags='-h --help'
+      kinds=('ask profiles')
+      ;;
+    'profile delete')
+      flags='-h --help'
+      kinds=('ask profiles')
+      ;;
+    'profile help')
+      kinds=(none)
+      ;;
+    doctor)
+      flags='-h --help'
       ;;
     emulator)
       flags='--host --port --images --uploads --user --denied-user --token-ttl --token-limit --token-window --latency --sync-delay --fault --seed -h --help'

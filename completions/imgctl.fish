@@ -14,7 +14,7 @@ function __imgctl_command -S
         case ''
             set subcommands \
                 login\t'log in and cache an access token' \
-                logout\t'forget the cached token' \
+                logout\t'forget the cached token and a stored password' \
                 whoami\t'show profile, service, user and token state' \
                 token\t'print a valid access token' \
                 images\t'the public image catalogue' \
@@ -25,6 +25,8 @@ function __imgctl_command -S
                 validate\t'check a local OVA or OVF package before its upload' \
                 api\t'send any authenticated request' \
                 config\t'show and change settings' \
+                profile\t'the profiles, the default one, away with one' \
+                doctor\t'check configuration, network and login, with a remedy for what is wrong' \
                 emulator\t'run the embedded service on this machine' \
                 demo\t'the whole job against a fresh embedded service' \
                 completion\t'print the completion script of a shell' \
@@ -34,11 +36,12 @@ function __imgctl_command -S
                 --username\t'user name of the account' \
                 --password-stdin\t'read the password from standard input' \
                 --password-command\t'run by the shell; its first output line is the password' \
+                --store-password\t'keep the password in the system keychain' \
                 -h\t'display help for command' \
                 --help\t'display help for command'
         case 'logout'
             set flags \
-                --all\t'the tokens of all profiles' \
+                --all\t'the tokens and stored passwords of all profiles' \
                 -h\t'display help for command' \
                 --help\t'display help for command'
         case 'whoami'
@@ -182,6 +185,35 @@ function __imgctl_command -S
                 --help\t'display help for command'
         case 'config help'
             set kinds 'none'
+        case 'profile'
+            set subcommands \
+                list\t'Show the profiles, and which one is the default.' \
+                use\t'Make a profile the default.' \
+                delete\t'Forget a profile: its settings, its tokens and its stored password.' \
+                help\t'display help for command'
+            set flags \
+                -h\t'display help for command' \
+                --help\t'display help for command'
+        case 'profile list'
+            set flags \
+                -h\t'display help for command' \
+                --help\t'display help for command'
+        case 'profile use'
+            set flags \
+                -h\t'display help for command' \
+                --help\t'display help for command'
+            set kinds 'ask profiles'
+        case 'profile delete'
+            set flags \
+                -h\t'display help for command' \
+                --help\t'display help for command'
+            set kinds 'ask profiles'
+        case 'profile help'
+            set kinds 'none'
+        case 'doctor'
+            set flags \
+                -h\t'display help for command' \
+                --help\t'display help for command'
         case 'emulator'
             set flags \
                 --host\t'address to listen on' \

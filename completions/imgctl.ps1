@@ -13,7 +13,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
             { $_ -cin '' } {
                 $subcommands = @(
                     'login', 'log in and cache an access token'
-                    'logout', 'forget the cached token'
+                    'logout', 'forget the cached token and a stored password'
                     'whoami', 'show profile, service, user and token state'
                     'token', 'print a valid access token'
                     'images', 'the public image catalogue'
@@ -24,6 +24,8 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                     'validate', 'check a local OVA or OVF package before its upload'
                     'api', 'send any authenticated request'
                     'config', 'show and change settings'
+                    'profile', 'the profiles, the default one, away with one'
+                    'doctor', 'check configuration, network and login, with a remedy for what is wrong'
                     'emulator', 'run the embedded service on this machine'
                     'demo', 'the whole job against a fresh embedded service'
                     'completion', 'print the completion script of a shell'
@@ -35,13 +37,14 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                     '--username', 'user name of the account'
                     '--password-stdin', 'read the password from standard input'
                     '--password-command', 'run by the shell; its first output line is the password'
+                    '--store-password', 'keep the password in the system keychain'
                     '-h', 'display help for command'
                     '--help', 'display help for command'
                 )
             }
             { $_ -cin 'logout' } {
                 $flags = @(
-                    '--all', 'the tokens of all profiles'
+                    '--all', 'the tokens and stored passwords of all profiles'
                     '-h', 'display help for command'
                     '--help', 'display help for command'
                 )
@@ -224,6 +227,47 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
             }
             { $_ -cin 'config help' } {
                 $kinds = @('none')
+            }
+            { $_ -cin 'profile' } {
+                $subcommands = @(
+                    'list', 'Show the profiles, and which one is the default.'
+                    'use', 'Make a profile the default.'
+                    'delete', 'Forget a profile: its settings, its tokens and its stored password.'
+                    'help', 'display help for command'
+                )
+                $flags = @(
+                    '-h', 'display help for command'
+                    '--help', 'display help for command'
+                )
+            }
+            { $_ -cin 'profile list' } {
+                $flags = @(
+                    '-h', 'display help for command'
+                    '--help', 'display help for command'
+                )
+            }
+            { $_ -cin 'profile use' } {
+                $flags = @(
+                    '-h', 'display help for command'
+                    '--help', 'display help for command'
+                )
+                $kinds = @('ask profiles')
+            }
+            { $_ -cin 'profile delete' } {
+                $flags = @(
+                    '-h', 'display help for command'
+                    '--help', 'display help for command'
+                )
+                $kinds = @('ask profiles')
+            }
+            { $_ -cin 'profile help' } {
+                $kinds = @('none')
+            }
+            { $_ -cin 'doctor' } {
+                $flags = @(
+                    '-h', 'display help for command'
+                    '--help', 'display help for command'
+                )
             }
             { $_ -cin 'emulator' } {
                 $flags = @(

@@ -28,7 +28,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'logout',
-    summary: 'forget the cached token',
+    summary: 'forget the cached token and a stored password',
     load: () => import('./commands/logout.ts'),
   },
   {
@@ -93,6 +93,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'config',
     summary: 'show and change settings',
     load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'profile',
+    summary: 'the profiles, the default one, away with one',
+    load: () => import('./commands/profile.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'check configuration, network and login, with a remedy for what is wrong',
+    load: () => import('./commands/doctor.ts'),
   },
   {
     name: 'emulator',

@@ -9,7 +9,13 @@ import { FORMATS, type Format, isFormat } from './output/index.ts';
 import { decideTerminal, type Terminal } from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
-import { type ConfigFile, checkProfileName, readConfigFile } from './session/profile.ts';
+import {
+  type ConfigFile,
+  checkProfileName,
+  DEFAULT_PROFILE,
+  EMPTY_CONFIG,
+  readConfigFile,
+} from './session/profile.ts';
 import type { Session } from './session/session.ts';
 import { Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
@@ -77,10 +83,15 @@ export class Context extends Messages {
     return this.#config;
   }
 
+  /** Flags and environment are what is left of a file that cannot be read. */
+  ignoreConfigFile(): void {
+    this.#config = EMPTY_CONFIG;
+  }
+
   /** By flag, environment, the default profile of the configuration, `default`. */
   get profileName(): string {
     const name = this.#options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
-    return checkProfileName(name ?? this.config.profile ?? 'default');
+    return checkProfileName(name ?? this.config.profile ?? DEFAULT_PROFILE);
   }
 
   get settings(): Settings {
@@ -113,7 +124,11 @@ export class Context extends Messages {
 
   /** How errors show; never throws, since it shows the errors of everything else. */
   get errorFormat(): ErrorFormat {
-    return { json: this.#wantsJsonErrors(), debug: this.debug };
+    return {
+      json: this.#wantsJsonErrors(),
+      debug: this.debug,
+      redact: (text) => this.redaction.apply(text),
+    };
   }
 
   #wantsJsonErrors(): boolean {
@@ -162,7 +177,8 @@ export class Context extends Messages {
       settings,
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
-      warn: (message) => this.warn(message),
+      warn: (message, hint) => this.warn(message, hint),
+      onSecret: (secret) => this.redaction.add(secret),
       onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
     });
     this.#closers.push(() => session.client.close());

@@ -73,12 +73,14 @@ export interface ErrorFormat {
   readonly json: boolean;
   /** With the stack trace, where the error is a defect and not a message. */
   readonly debug: boolean;
+  /** Takes secrets out of what a message says, before anything is escaped. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** The text of an error for stderr, with its final newline and nothing in it that moves a terminal. */
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const message = printable(error.message);
-  const hint = error.hint === undefined ? undefined : printable(error.hint);
+  const message = clean(error.message, format);
+  const hint = error.hint === undefined ? undefined : clean(error.hint, format);
   let text: string;
   if (format.json) {
     const { code, exitCode, status } = error;
@@ -88,7 +90,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   }
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
-  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${printable(line)}\n`);
+  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
   return text + trace.join('');
 }
 
@@ -99,9 +101,13 @@ export function formatNotice(
   hint: string | undefined,
   format: ErrorFormat,
 ): string {
-  const text = printable(message);
-  const advice = hint === undefined ? undefined : printable(hint);
+  const text = clean(message, format);
+  const advice = hint === undefined ? undefined : clean(hint, format);
   if (format.json) return `${JSON.stringify({ [kind]: { message: text, hint: advice } })}\n`;
   const prefix = kind === 'note' ? '' : `${kind}: `;
   return `imgctl: ${prefix}${text}\n${advice === undefined ? '' : `hint: ${advice}\n`}`;
+}
+
+function clean(text: string, { redact = String }: ErrorFormat): string {
+  return printable(redact(text));
 }

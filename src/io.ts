@@ -42,14 +42,34 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
+/** Time, chance and what ends a run: enough for what only waits. */
+export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal'>;
+
+/** The system's. */
+export function systemClock(signal: AbortSignal): Clock {
+  // Each request under way listens; Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, signal);
+  return {
+    signal,
+    now: Date.now,
+    random: Math.random,
+    async sleep(milliseconds, until) {
+      await wait(milliseconds, undefined, { signal: until }).catch(() => {
+        throw until.reason;
+      });
+    },
+  };
+}
+
 /** The process's own Io. A second SIGINT or SIGTERM ends it the hard way. */
 export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
-  // Each request under way listens; Node would warn of a leak from the eleventh on.
-  setMaxListeners(0, abort.signal);
   process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
   process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'told to end')));
+  // Under a limit for file sizes (ulimit -f) a write is to fail, not to end the process without a word.
+  process.on('SIGXFSZ', () => {});
   return {
+    ...systemClock(abort.signal),
     stdin: {
       // A getter: Node sets up standard input at the first look, which few commands need.
       get stream() {
@@ -61,18 +81,18 @@ export function processIo(process: NodeJS.Process): Io {
     },
     stdout: streamSink(process.stdout),
     stderr: streamSink(process.stderr),
-    env: process.env,
+    env: environmentOf(process),
     cwd: process.cwd(),
     platform: process.platform,
-    now: Date.now,
-    random: Math.random,
-    signal: abort.signal,
-    async sleep(milliseconds, signal) {
-      await wait(milliseconds, undefined, { signal }).catch(() => {
-        throw signal.reason;
-      });
-    },
   };
+}
+
+/** Node would announce that NODE_TLS_REJECT_UNAUTHORIZED switches verification off, which here it does not. */
+function environmentOf({ env }: NodeJS.Process): Io['env'] {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === undefined) return env;
+  const whole = { ...env };
+  delete env.NODE_TLS_REJECT_UNAUTHORIZED;
+  return whole;
 }
 
 function streamSink(stream: NodeJS.WriteStream): Sink {

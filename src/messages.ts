@@ -3,6 +3,7 @@
 import { type ErrorFormat, formatNotice } from './errors.ts';
 import type { Io } from './io.ts';
 import { createProgress, type Progress } from './output/progress.ts';
+import { Redaction, redactingSink } from './output/redaction.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** The half of a run's context that writes; the other half knows how. */
@@ -11,6 +12,9 @@ export abstract class Messages {
   abstract readonly quiet: boolean;
   abstract readonly errorFormat: ErrorFormat;
   abstract readonly errorTerminal: Terminal;
+
+  /** Of all that is said on stderr; data that a user asked for is left as it is. */
+  readonly redaction = new Redaction();
 
   #queue: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -27,7 +31,7 @@ export abstract class Messages {
   }
 
   trace(line: string): void {
-    this.#enqueue(formatNotice('debug', line, undefined, { json: false, debug: true }));
+    this.#enqueue(formatNotice('debug', line, undefined, { ...this.errorFormat, json: false }));
   }
 
   /** In order, and after what was queued before. */
@@ -57,7 +61,7 @@ export abstract class Messages {
    */
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     const progress = createProgress({
-      sink: this.io.stderr,
+      sink: redactingSink(this.io.stderr, this.redaction),
       terminal: this.errorTerminal,
       quiet: quiet || this.quiet,
       lines,

@@ -5,6 +5,7 @@ import { version } from '../package.json';
 import { COMMANDS, type CommandSpec } from './command-table.ts';
 import { type Context, type GlobalOptions, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
+import { nearest } from './query/nearest.ts';
 import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
@@ -14,10 +15,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
   try {
     await root.parseAsync(argv, { from: 'user' });
   } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    // Even a failed parse has read the options that stood before, such as --json.
-    context.useOptions(root.opts<GlobalOptions>());
-    if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') throw usageError(thrown);
+    if (!isHelp(thrown)) throw thrown;
   }
   await context.flush();
 }
@@ -49,7 +47,6 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
     .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
-    .exitOverride()
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -71,6 +68,15 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
     (await loader?.())?.define(command, context);
   };
   addCommands(root, specs, loaders, load);
+  const refuse = (command: Command) => {
+    command.exitOverride((error) => {
+      // Even a failed parse has read the options that stood before, such as --json.
+      context.useOptions(root.opts<GlobalOptions>());
+      throw isHelp(error) ? error : usageError(error, command);
+    });
+    command.commands.forEach(refuse);
+  };
+  refuse(root);
   context.findCommand = (words) => findCommand(root, words, load);
   return { root, load };
 }
@@ -132,7 +138,9 @@ async function findCommand(
       (candidate) => candidate.name() === word || candidate.aliases().includes(word),
     );
     if (!next) {
-      const hint = 'see: imgctl help';
+      const names = command.commands.map((candidate) => candidate.name());
+      const meant = nearest(word, names);
+      const hint = meant === undefined ? 'see: imgctl help' : `did you mean ${meant}?`;
       throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, { hint });
     }
     await load(next);
@@ -141,14 +149,35 @@ async function findCommand(
   return command;
 }
 
+/** Help or the version was asked for and is printed; commander throws for these too. */
+function isHelp(thrown: unknown): boolean {
+  if (!(thrown instanceof CommanderError)) return false;
+  return thrown.exitCode === 0 || thrown.code === 'commander.help';
+}
+
 /** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
-function usageError(error: CommanderError): ImgctlError {
+function usageError(error: CommanderError, command: Command): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const unknownOption = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   const message = unknownOption === undefined ? first : `unknown option '${unknownOption}'`;
-  const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
-  const hint = suggestion === undefined ? 'see: imgctl --help' : `did you mean ${suggestion}?`;
+  const suggestion =
+    unknownOption === undefined
+      ? /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]
+      : nearest(unknownOption, optionNames(command));
+  const hint =
+    suggestion === undefined ? `see: ${fullName(command)} --help` : `did you mean ${suggestion}?`;
   return new ImgctlError('usage', message.replace(/\.$/, ''), { hint });
+}
+
+/** The long names of what may stand there, those of every command included. */
+function optionNames(command: Command): string[] {
+  const help = command.createHelp();
+  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+  return options.flatMap(({ long }) => long ?? []);
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
 const ROOT_HELP = `

@@ -2,12 +2,15 @@
 
 import net from 'node:net';
 import type tls from 'node:tls';
+import { Attempt, type CertificateFacts } from './attempt.ts';
 
 export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca?: string | undefined;
   /** The proxy's URL, where one stands between. */
   readonly proxy?: URL | undefined;
+  /** Keeps what a certificate says of itself, which takes time to read. */
+  readonly keepCertificate?: boolean;
 }
 
 /** What the pool asks for; undici's own shape. */
@@ -22,6 +25,8 @@ type Done = (error: Error | null, socket: net.Socket | null) => void;
 
 export interface Connector {
   connect(target: Target, done: Done): void;
+  /** The connection that was begun last. */
+  latest(): Attempt | undefined;
   /** Ends every connection, those on their way too. */
   close(): void;
 }
@@ -36,18 +41,66 @@ export function createConnector(options: ConnectOptions): Connector {
     return socket;
   };
 
+  let latest: Attempt | undefined;
+
   const open = async (target: Target): Promise<net.Socket> => {
+    const { hostname } = target;
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-    if (target.protocol === 'http:' && !options.proxy) {
-      return settled(track(net.connect({ host: target.hostname, port, noDelay: true })), 'connect');
-    }
+    const attempt = new Attempt(hostAndPort(hostname, port), options.proxy);
+    latest = attempt;
     const tunnel = options.proxy
       ? await import('./proxy.ts').then((proxy) =>
-          proxy.openTunnel(options.proxy as URL, target.hostname, port, track),
+          proxy.openTunnel(options.proxy as URL, hostname, port, {
+            attempt,
+            track,
+            ca: options.ca,
+          }),
         )
       : undefined;
-    if (tunnel && target.protocol === 'http:') return tunnel;
-    return settled(track(await openTls(target, port, options.ca, tunnel)), 'secureConnect');
+    if (target.protocol === 'https:') return openTls(target, port, attempt, tunnel);
+    const socket = tunnel ?? track(net.connect({ host: hostname, port, noDelay: true }));
+    if (!tunnel) {
+      attempt.follow(socket, hostname);
+      await settled(socket, 'connect');
+    }
+    attempt.stage = 'open';
+    return socket;
+  };
+
+  const openTls = async (
+    target: Target,
+    port: number,
+    attempt: Attempt,
+    tunnel: net.Socket | undefined,
+  ): Promise<net.Socket> => {
+    const tls = await import('node:tls');
+    const { hostname } = target;
+    const socket = track(
+      tls.connect({
+        // The name that the certificate is checked for, through a tunnel, too.
+        host: hostname,
+        port,
+        ...(tunnel ? { socket: tunnel } : {}),
+        ...(net.isIP(hostname) ? {} : { servername: target.servername ?? hostname }),
+        ...trust(tls, options.ca),
+        ALPNProtocols: ['http/1.1'],
+      }),
+    );
+    const negotiate = () => {
+      attempt.stage = 'tls';
+    };
+    if (tunnel) negotiate();
+    else attempt.follow(socket.once('connect', negotiate), hostname);
+    if (options.keepCertificate) {
+      // Node looks at the certificate in its own listener, and drops one that it refuses.
+      socket.prependOnceListener('secure', () => {
+        attempt.protocol = socket.getProtocol() ?? undefined;
+        attempt.certificate = certificateFacts(socket.getPeerCertificate());
+      });
+    }
+    await settled(socket, 'secureConnect');
+    attempt.stage = 'open';
+    return socket;
   };
 
   return {
@@ -57,6 +110,7 @@ export function createConnector(options: ConnectOptions): Connector {
         (error: Error) => done(error, null),
       );
     },
+    latest: () => latest,
     close() {
       closed = true;
       for (const socket of sockets) socket.destroy();
@@ -64,21 +118,29 @@ export function createConnector(options: ConnectOptions): Connector {
   };
 }
 
-async function openTls(
-  target: Target,
-  port: number,
+/** As a URL and a CONNECT request have it. */
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What is trusted, for every TLS connection; whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+export function trust(
+  { rootCertificates }: Pick<typeof tls, 'rootCertificates'>,
   ca: string | undefined,
-  tunnel: net.Socket | undefined,
-): Promise<tls.TLSSocket> {
-  const tls = await import('node:tls');
-  const roots = ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] };
-  return tls.connect({
-    ...(tunnel ? { socket: tunnel } : { host: target.hostname, port }),
-    ...(net.isIP(target.hostname) ? {} : { servername: target.servername ?? target.hostname }),
-    ...roots,
-    ALPNProtocols: ['http/1.1'],
+): tls.ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-  });
+    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+  };
+}
+
+function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {
+  const { subject, issuer, valid_to: validTo } = certificate;
+  // An object without properties stands for none.
+  if (!subject || !issuer) return undefined;
+  const name = ({ CN, O }: tls.Certificate) => String(CN ?? O ?? 'nobody');
+  return { subject: name(subject), issuer: name(issuer), validUntil: Date.parse(validTo) };
 }
 
 /** The socket once it has the event, or its error. */

@@ -7,6 +7,9 @@ import { NoAnswer } from './network-errors.ts';
 import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
 import { createTransport } from './transport.ts';
 
+/** The largest answer that is read as a rule, decoded. */
+export const MAX_BYTES = 64 * 2 ** 20;
+
 /** Where access tokens come from; the disk, the lock and the password are behind it. */
 export interface TokenSource {
   /** A token that looks valid. @throws ImgctlError not-logged-in, or why none can be had */
@@ -46,6 +49,8 @@ export interface HttpOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+  /** Hears passwords, tokens and their Basic pairs before they are sent: whatever answers may repeat them. */
+  readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
 export interface Request {
@@ -92,12 +97,7 @@ export function createHttp(options: HttpOptions): Http {
       const answer = await transport.exchange({
         method,
         url,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': 'gzip, br',
-          'user-agent': options.userAgent,
-          authorization,
-        },
+        headers: requestHeaders(options.userAgent, authorization),
         timeout: options.timeout,
         signal: signalOf(request),
       });
@@ -141,10 +141,13 @@ export function createHttp(options: HttpOptions): Http {
     const url = resolveUrl(options.baseUrl, request.path);
     if (request.credentials) {
       const { username, password } = request.credentials;
+      for (const secret of [password, basicPair(username, password)]) options.onSecret?.(secret);
       return persist(request, url, basic(username, password));
     }
-    const authorize = (token: string) =>
-      options.authScheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
+    const authorize = (token: string) => {
+      for (const secret of tokenSecrets(token)) options.onSecret?.(secret);
+      return authorizationOf(options.authScheme, token);
+    };
     let token = await options.tokens.current();
     let received = await persist(request, url, authorize(token));
     if (received.status === 401) {
@@ -174,8 +177,35 @@ export function createHttp(options: HttpOptions): Http {
   return { baseUrl: options.baseUrl, send, close: () => transport.close() };
 }
 
+/** The headers of every request. */
+export function requestHeaders(
+  userAgent: string,
+  authorization: string | undefined,
+): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'gzip, br',
+    'user-agent': userAgent,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}
+
+/** The two ways to send a token, section 5. */
+export function authorizationOf(scheme: HttpOptions['authScheme'], token: string): string {
+  return scheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
+}
+
+/** What must not show of a token: itself, and its Basic pair. */
+export function tokenSecrets(token: string): string[] {
+  return [token, basicPair(token, '')];
+}
+
 function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  return `Basic ${basicPair(username, password)}`;
+}
+
+function basicPair(username: string, password: string): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
 function outcomeUnknown(request: Request, url: URL, cause: NoAnswer): ImgctlError {

@@ -70,11 +70,13 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
   return new NoAnswer(error, sent, !LASTING.has(code));
 }
 
-export function timeoutError(request: Exchange, sent: boolean): NoAnswer {
+/** `waitingFor` as in "still …"; `sent` where the request itself was on its way. */
+export function timeoutError(request: Exchange, waitingFor: string, sent: boolean): NoAnswer {
   const { method, url, timeout } = request;
+  const what = `${method} ${url.origin}${url.pathname}`;
   const error = new ImgctlError(
     'timeout',
-    `${method} ${url.origin}${url.pathname}: no complete answer within ${timeout / 1000} s`,
+    `${what}: no complete answer within ${timeout / 1000} s, still ${waitingFor}`,
     { hint: 'give it longer with --timeout 60s, or check the base URL: imgctl config list' },
   );
   return new NoAnswer(error, sent, false);

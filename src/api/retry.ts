@@ -27,8 +27,9 @@ export function requestedWait(
   status: number,
   now: number,
 ): number | undefined {
-  const retryAfter = headers['retry-after']?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
+  const retryAfter = headers['retry-after'] ?? '';
+  const seconds = largestNumber(retryAfter);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
   const date = httpDate(retryAfter);
   if (date !== undefined) return Math.max(0, date - serverTime(headers, now));
   const reset = rateLimitReset(headers, now);
@@ -36,18 +37,26 @@ export function requestedWait(
 }
 
 /**
- * X-RateLimit-Reset (epoch seconds, epoch milliseconds or seconds from now, told by its size) as
- * milliseconds since the epoch by this machine's clock.
+ * X-RateLimit-Reset, or the RateLimit-Reset that is to follow it (epoch seconds, epoch milliseconds or seconds
+ * from now, told by its size; or a date), as milliseconds since the epoch by this machine's clock.
  */
 export function rateLimitReset(
   headers: Readonly<Record<string, string>>,
   now: number,
 ): number | undefined {
-  const text = headers['x-ratelimit-reset']?.trim();
-  if (text === undefined || !/^\d+$/.test(text)) return undefined;
-  const value = Number(text);
-  if (value < 1e8) return now + value * 1000;
-  return (value < 1e11 ? value * 1000 : value) - serverTime(headers, now) + now;
+  const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
+  const value = largestNumber(text);
+  if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
+  const time =
+    value === undefined ? httpDate(text) : Math.ceil(value < 1e11 ? value * 1000 : value);
+  return time === undefined ? undefined : time - serverTime(headers, now) + now;
+}
+
+/** A header that came twice, from a service and what stands before it, holds both: the longer wait suits both. */
+function largestNumber(text: string): number | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return undefined;
+  return Math.max(...parts.map(Number));
 }
 
 /** The two clocks may be far apart; the Date header tells what the service's shows. */
@@ -55,9 +64,12 @@ function serverTime(headers: Readonly<Record<string, string>>, now: number): num
   return httpDate(headers.date ?? '') ?? now;
 }
 
-/** A date in any of HTTP's three shapes, all of them GMT, in milliseconds since the epoch. */
-function httpDate(text: string): number | undefined {
-  if (!/^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text)) return undefined;
-  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+/** A date in any of HTTP's three shapes, GMT unless it names another zone, or ISO 8601; milliseconds since the epoch. */
+export function httpDate(text: string): number | undefined {
+  const trimmed = text.trim();
+  const inWords = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i.exec(trimmed);
+  if (!inWords && !/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(trimmed))
+    return undefined;
+  const date = Date.parse(inWords && !inWords.groups?.zone ? `${trimmed} GMT` : trimmed);
   return Number.isNaN(date) ? undefined : date;
 }

@@ -1,6 +1,7 @@
 // One exchange with the service: a request out, its whole answer back, within a deadline and a size.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Attempt } from './attempt.ts';
 import { type ConnectOptions, createConnector } from './connect.ts';
 import { networkError, timeoutError, tooLarge, undecodable } from './network-errors.ts';
 
@@ -34,6 +35,8 @@ export interface TransportOptions extends ConnectOptions {
 export interface Transport {
   /** @throws NoAnswer; the signal's reason when it aborts */
   exchange(request: Exchange): Promise<Answer>;
+  /** The connection that was begun last. */
+  latest(): Attempt | undefined;
   close(): Promise<void>;
 }
 
@@ -48,7 +51,8 @@ export function createTransport(options: TransportOptions): Transport {
     bodyTimeout: 0,
   });
   return {
-    exchange: (request) => exchange(pool, options, request),
+    exchange: (request) => exchange(pool, options, request, connector.latest),
+    latest: connector.latest,
     async close() {
       connector.close();
       await pool.destroy();
@@ -56,7 +60,12 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function exchange(pool: Pool, options: TransportOptions, request: Exchange): Promise<Answer> {
+function exchange(
+  pool: Pool,
+  options: TransportOptions,
+  request: Exchange,
+  latest: Transport['latest'],
+): Promise<Answer> {
   const { url, signal } = request;
   return new Promise((resolve, reject) => {
     let controller: { abort(reason: Error): void } | undefined;
@@ -78,7 +87,12 @@ function exchange(pool: Pool, options: TransportOptions, request: Exchange): Pro
       controller?.abort(error);
     };
     const aborted = () => fail(signal.reason);
-    const timedOut = () => fail(timeoutError(request, controller !== undefined));
+    const waitingFor = () => {
+      if (status !== 0) return 'reading the answer';
+      return controller ? 'waiting for the answer' : latest()?.describe();
+    };
+    const timedOut = () =>
+      fail(timeoutError(request, waitingFor() ?? 'connecting', controller !== undefined));
     const timer = setTimeout(timedOut, request.timeout);
     if (signal.aborted) return aborted();
     signal.addEventListener('abort', aborted, { once: true });

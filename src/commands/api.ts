@@ -30,7 +30,7 @@ export function define(command: Command, context: Context): void {
 }
 
 const EXAMPLES = `
-The body is printed as it came. Only GET, HEAD and OPTIONS are ever sent again.
+The body is printed as it came, but for the token in the answer of an error. Only GET, HEAD and OPTIONS are ever sent again.
 
 Examples:
   $ imgctl api /v2/image -f per_page=5 -f expand=1
@@ -62,9 +62,13 @@ async function api(context: Context, path: string, options: ApiOptions): Promise
     visited.add(next.search);
     const received: Received = await client.send({ method, path: next.href });
     await show(context, received, options);
-    if (received.status < 200 || received.status > 299) throw statusError(received);
+    if (!isSuccess(received)) throw statusError(received);
     next = options.paginate ? nextPage(received, visited) : undefined;
   }
+}
+
+function isSuccess({ status }: Received): boolean {
+  return status >= 200 && status <= 299;
 }
 
 function parseField(text: string): [string, string] {
@@ -76,13 +80,15 @@ function parseField(text: string): [string, string] {
 }
 
 async function show(context: Context, received: Received, options: ApiOptions): Promise<void> {
+  // What a request is refused with may repeat it, and ends in logs; data stays as it came.
+  const safe = (text: string) => (isSuccess(received) ? text : context.redaction.apply(text));
   if (options.include) {
     const headers = Object.entries(received.headers).map(
-      ([name, value]) => `${name}: ${printable(value)}\n`,
+      ([name, value]) => `${name}: ${printable(safe(value))}\n`,
     );
     await context.print(`${received.status}\n${headers.join('')}\n`);
   }
-  const body = received.body.toString('utf8');
+  const body = safe(received.body.toString('utf8'));
   // Raw is what the command is for, but a terminal must not be at the service's mercy.
   const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
   if (lines !== '') await context.print(lines.endsWith('\n') ? lines : `${lines}\n`);

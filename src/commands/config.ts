@@ -6,18 +6,15 @@ import { ImgctlError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
 import { choose } from '../query/usage.ts';
 import { changeProfile, configFilePath } from '../session/profile.ts';
-import { SETTING_KEYS, SETTINGS, type SettingKey } from '../session/settings.ts';
-import { readColumns, sinkOptions } from './listing.ts';
+import { SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from '../session/settings.ts';
+import { readColumns } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
   command.addHelpText('after', EXAMPLES);
   command
     .command('list')
     .description('Show every setting, its value and where that comes from.')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ imgctl config list\n  $ imgctl config list --profile staging --json\n',
-    )
+    .addHelpText('after', LIST_EXAMPLES)
     .action(() => list(context));
   command
     .command('get')
@@ -63,18 +60,45 @@ Examples:
   $ imgctl config list
 `;
 
+const LIST_EXAMPLES = `
+A value that cannot be used is shown with what is wrong with it, in a further column of the table; the
+exit code is then 2.
+
+Examples:
+  $ imgctl config list
+  $ imgctl config list --profile staging --json
+`;
+
 async function list(context: Context): Promise<void> {
+  const { settings } = context;
+  const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
-    const { value, origin } = context.settings.resolve(key);
-    return { key, value: value ?? null, origin: origin || null };
+    const { value, origin } = settings.find(key);
+    const problem = problemOf(settings, key);
+    if (problem) problems.set(key, problem);
+    return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
-  const writer = createListWriter({
-    ...sinkOptions(context),
-    columns: ['key', 'value', 'origin'],
-    idField: 'key',
-  });
+  const { io, terminal, quiet } = context;
+  const format = problems.has('output') ? 'table' : context.format;
+  const columns = ['key', 'value', 'origin'];
+  // In a table that has nothing to say of errors their column would be in the way.
+  if (format !== 'table' || problems.size > 0) columns.push('error');
+  const sink = io.stdout;
+  const writer = createListWriter({ sink, terminal, quiet, format, columns, idField: 'key' });
   await writer.write(rows);
   await writer.end();
+  const [first] = problems.values();
+  if (first) throw first;
+}
+
+function problemOf(settings: Settings, key: SettingKey): ImgctlError | undefined {
+  try {
+    settings.resolve(key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ImgctlError) return error;
+    throw error;
+  }
 }
 
 async function get(context: Context, key: SettingKey): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 
-/** The topic pages by name. */
+/** The topics and their texts, each loaded when it is asked for. */
 export const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
   filters: async () => (await import('./help/filters.ts')).FILTERS_HELP,
   output: async () => (await import('./help/output.ts')).OUTPUT_HELP,

@@ -1,11 +1,11 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
 import { type Command, Option } from 'commander';
+import { type Element, LARGEST_PAGE, readAll, readPage } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
 import { MOST_IMAGES } from '../session/image-names.ts';
-import { type Element, readAll, readPage } from './catalogue.ts';
 import {
   addListingOptions,
   counter,
@@ -23,8 +23,6 @@ interface ImagesListOptions extends ListingOptions {
   perPage?: number;
   urls?: boolean;
 }
-
-const LARGEST_PAGE = 100;
 
 export function define(command: Command, context: Context): void {
   command.argument('[text...]', 'only images whose name contains each text');

@@ -5,14 +5,23 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { printable } from '../output/sanitize.ts';
 import { describeDuration } from '../session/duration.ts';
-import { passwordOfCommand, passwordOfStdin, unattendedPassword } from '../session/password.ts';
+import {
+  givenPassword,
+  passwordOfCommand,
+  passwordOfStdin,
+  storedPassword,
+} from '../session/password.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
+import type { Session } from '../session/session.ts';
+import { type Settings, STORED_PASSWORD } from '../session/settings.ts';
+import type { LoginResult } from '../session/tokens.ts';
 
 interface LoginOptions {
   username?: string;
   passwordStdin?: boolean;
   passwordCommand?: string;
+  storePassword?: boolean;
 }
 
 export function define(command: Command, context: Context): void {
@@ -23,6 +32,7 @@ export function define(command: Command, context: Context): void {
       '--password-command <command>',
       'run by the shell; its first output line is the password',
     )
+    .option('--store-password', 'keep the password in the system keychain')
     .addHelpText('after', EXAMPLES)
     .action((options: LoginOptions) => login(context, options));
 }
@@ -31,15 +41,66 @@ const EXAMPLES = `
 What is not given is asked for on the terminal. A password command is kept in the profile, so that
 commands renew the token by themselves when it has expired.
 
+So do they with --store-password: the password is asked for once and kept by secret-tool (Linux, for
+GNOME Keyring, KWallet and the like) or security (macOS). Do it again to replace the password; "imgctl
+logout" takes it away. Jobs that have no session with an unlocked keychain need a password command.
+
 Examples:
   $ imgctl login --base-url https://images.example.com --username alice
+  $ imgctl login --store-password
   $ imgctl login --username backup --password-command 'cat /run/secrets/imgctl'
   $ pass show images | imgctl login --username alice --password-stdin
 `;
 
 async function login(context: Context, options: LoginOptions): Promise<void> {
   const { io } = context;
-  if (io.env.IMGCTL_TOKEN) {
+  const flags = { username: options.username, 'password-command': options.passwordCommand };
+  const given = context.settingsWith(flags);
+  refuseContradictions(context, options, given);
+  const baseUrl = given.text('base-url') ?? (await ask(io, 'Base URL', { hidden: false }));
+  const username = given.text('username') ?? (await ask(io, 'User name', { hidden: false }));
+  const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
+  const session = await context.openSession(settings);
+  const { account, tokens } = session;
+  if (tokens === undefined) throw new Error('a login without IMGCTL_TOKEN has a source of tokens');
+  const keychain = options.storePassword
+    ? (await import('../session/keychain.ts')).openKeychain(io)
+    : undefined;
+  // Where there is no keychain, no token request is spent.
+  await keychain?.lookup(account);
+  const { password, remedy } = await readPassword(context, options, settings, session);
+  const token = await tokens.login(password, remedy);
+
+  await changeProfile(context.paths.config, io, settings.profile, {
+    'base-url': session.baseUrl,
+    username,
+    ...(options.passwordCommand === undefined
+      ? {}
+      : { 'password-command': options.passwordCommand }),
+    // Written before the password is stored: none is ever there that a logout would not find.
+    ...(keychain ? { [STORED_PASSWORD]: 'keychain' } : {}),
+  }).catch((error: unknown) => {
+    // The login itself has worked; without a place to keep the rest it holds for this run.
+    if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
+    // Where the token could not be kept either, one warning has said so.
+    if (!session.cache.isUnkept) context.warn(error.message, error.hint);
+  });
+  report(context, session, token);
+  await keychain?.store(account, password).catch(async (error: unknown) => {
+    // After an interrupt, or where there was one before, the keychain may well hold one.
+    const holdsNone = error instanceof ImgctlError && error.code === 'config';
+    if (holdsNone && !settings.hasStoredPassword) {
+      const nothing = { [STORED_PASSWORD]: undefined };
+      await changeProfile(context.paths.config, io, settings.profile, nothing);
+    }
+    throw error;
+  });
+  if (keychain) context.note('the password is kept in the system keychain');
+}
+
+/** @throws ImgctlError usage */
+function refuseContradictions(context: Context, options: LoginOptions, given: Settings): void {
+  if (context.io.env.IMGCTL_TOKEN) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set: it would be used instead of this login', {
       hint: 'unset IMGCTL_TOKEN, then log in',
     });
@@ -49,52 +110,52 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
       hint: 'give one of them',
     });
   }
-  const given = context.settingsWith({
-    username: options.username,
-    'password-command': options.passwordCommand,
-  });
-  const baseUrl = given.text('base-url') ?? (await ask(io, 'Base URL', { hidden: false }));
-  const username = given.text('username') ?? (await ask(io, 'User name', { hidden: false }));
-  const settings = context.settingsWith({
-    username,
-    'base-url': baseUrl,
-    'password-command': options.passwordCommand,
-  });
-  const session = await context.openSession(settings);
-  const password = await readPassword();
-  const { tokens } = session;
-  if (tokens === undefined) throw new Error('a login without IMGCTL_TOKEN has a source of tokens');
-  const token = await tokens.login(password);
+  const command = given.resolve('password-command');
+  if (options.storePassword && command.value) {
+    throw new ImgctlError(
+      'usage',
+      `there is a password command (${command.origin}): a stored password would not be used`,
+      { hint: 'leave out --store-password, or first: imgctl config unset password-command' },
+    );
+  }
+}
 
-  await changeProfile(context.paths.config, io, settings.profile, {
-    'base-url': session.baseUrl,
-    username,
-    ...(options.passwordCommand === undefined
-      ? {}
-      : { 'password-command': options.passwordCommand }),
-  }).catch((error: unknown) => {
-    // The login itself has worked; without a place to keep the rest it holds for this run.
-    if (!(error instanceof ImgctlError) || error.code !== 'config') throw error;
-    // Where the token could not be kept either, one warning has said so.
-    if (session.cache.read()) context.warn(error.message, error.hint);
+/** The password of this login, and what helps where the service refuses it. */
+async function readPassword(
+  context: Context,
+  options: LoginOptions,
+  settings: Settings,
+  { account }: Session,
+): Promise<{ password: string; remedy?: string | undefined }> {
+  const { io } = context;
+  if (options.passwordStdin) return { password: await passwordOfStdin(io) };
+  if (options.passwordCommand !== undefined) {
+    return { password: await passwordOfCommand(options.passwordCommand, io) };
+  }
+  const given = givenPassword(settings, io);
+  if (given) return { password: await given.read() };
+  // One that is to be stored does not come from the store.
+  const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
+  const password = await stored?.read().catch((error: unknown) => {
+    // Without a session that has the keychain, such as over ssh, a person can still be asked.
+    if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
+    context.warn(error.message);
   });
+  if (password !== undefined) return { password, remedy: stored?.remedy };
+  await context.flush();
+  return { password: await ask(io, 'Password', { hidden: true }) };
+}
 
-  const lifetime = describeDuration(token.expiresAt - io.now());
+/** Says what the login has brought, and how many more the service allows when those are few. */
+function report(context: Context, { baseUrl, account }: Session, token: LoginResult): void {
+  const now = context.io.now();
+  const lifetime = describeDuration(token.expiresAt - now);
   context.note(
-    `logged in to ${session.baseUrl} as ${printable(username)}; the token is valid for ${lifetime}`,
+    `logged in to ${baseUrl} as ${printable(account.username)}; the token is valid for ${lifetime}`,
   );
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
-    const until =
-      resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - io.now())}`;
+    const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
     context.note(`${remaining} token request${remaining === 1 ? '' : 's'} left${until}`);
-  }
-
-  async function readPassword(): Promise<string> {
-    if (options.passwordStdin) return passwordOfStdin(io);
-    if (options.passwordCommand !== undefined)
-      return passwordOfCommand(options.passwordCommand, io);
-    const source = unattendedPassword(settings, io);
-    return source ? source.read() : ask(io, 'Password', { hidden: true });
   }
 }

@@ -29,7 +29,9 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
     response,
   };
   const columns = apart ? COLUMNS : [...COLUMNS, ...REPORTS];
-  await writeRecord({ ...sinkOptions(context), columns }, record);
+  // The reasons of a failure may repeat what was sent with the request.
+  const shown = state === 'failed' ? context.redaction.applyWithin(record) : record;
+  await writeRecord({ ...sinkOptions(context), columns }, shown);
   if (apart) {
     for (const warning of warnings) context.warn(`sync ${id}: ${warning}`);
     // Part of an upload can fail while the rest goes through.
@@ -71,7 +73,7 @@ export async function rememberRequest(
   id: number | string,
   status: string | undefined,
 ): Promise<void> {
-  const { account } = await context.session();
+  const { account, cache } = await context.session();
   const entry = {
     profile: account.profile,
     base_url: account.baseUrl,
@@ -80,6 +82,8 @@ export async function rememberRequest(
     status: status ?? null,
   };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+    // Where the token could not be kept either, one warning has said so.
+    if (cache.isUnkept) return;
     const reason =
       error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
     context.warn(`cannot keep the sync history: ${reason}`);

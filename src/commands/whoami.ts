@@ -5,7 +5,8 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { writeRecord } from '../output/index.ts';
 import { describeDuration } from '../session/duration.ts';
-import { loginCommand, type Session } from '../session/session.ts';
+import { loginCommand } from '../session/profile.ts';
+import type { Session } from '../session/session.ts';
 import type { CachedToken } from '../session/token-cache.ts';
 import { sinkOptions } from './listing.ts';
 
@@ -47,11 +48,14 @@ async function whoami(context: Context, options: { check?: boolean }): Promise<v
 function tokenState(context: Context, session: Session): { state: State; expiresAt?: number } {
   if (session.tokens === undefined) return { state: 'from IMGCTL_TOKEN' };
   const token = session.cache.read();
-  if (token === undefined) return { state: 'none' };
-  return {
-    state: isLive(token, context.io.now()) ? 'valid' : 'expired',
-    expiresAt: token.expiresAt,
-  };
+  const state = stateOf(token, context.io.now());
+  return token === undefined ? { state } : { state, expiresAt: token.expiresAt };
+}
+
+/** By this machine's clock; the service is not asked. */
+export function stateOf(token: CachedToken | undefined, now: number): 'none' | 'expired' | 'valid' {
+  if (token === undefined) return 'none';
+  return isLive(token, now) ? 'valid' : 'expired';
 }
 
 /** Whether its time is not over by this machine's clock; unlike `looksValid` up to the last moment. */

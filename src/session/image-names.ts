@@ -71,7 +71,7 @@ function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
  * @throws the file system's error
  */
 function replace(file: string, text: string): void {
-  const staging = path.join(path.dirname(file), stagingName(file, process.pid));
+  const staging = path.join(path.dirname(file), stagingName(file));
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   sweep(file);
   try {

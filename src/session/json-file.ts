@@ -3,8 +3,9 @@
 // conf does the writing, but by itself it replaces a good file by a truncated one on a full disk and
 // writes in place under SNAP. So it writes to a staging file beside, which is verified and then renamed.
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { withoutSignalHandlers } from './library.ts';
 
@@ -109,7 +110,7 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   const directory = path.dirname(file);
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   sweep(file);
-  const name = stagingName(file, process.pid);
+  const name = stagingName(file);
   const staging = path.join(directory, name);
   try {
     const conf = new Conf<JsonRecord>({
@@ -133,11 +134,19 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
 }
 
 /** The name that a new version of the file has, beside it, until it is whole; `sweep` knows it. */
-export function stagingName(file: string, pid: number): string {
-  return `.${path.basename(file)}.${pid}.${randomBytes(6).toString('hex')}.new`;
+export function stagingName(file: string): string {
+  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
 }
 
-/** Removes staging files of processes that were killed while writing, or of the one named. */
+/**
+ * A process of this machine: machines that share a home each have numbers of their own. Short, since the
+ * library cuts the end off names beyond 128 characters.
+ */
+export function writerOf(pid: number): string {
+  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
+}
+
+/** Removes what it can of the staging files of processes that were killed while writing, or of the one named. */
 export function sweep(file: string, ownPid?: number): void {
   const directory = path.dirname(file);
   const prefix = `.${path.basename(file)}.`;
@@ -149,9 +158,23 @@ export function sweep(file: string, ownPid?: number): void {
   }
   for (const name of names) {
     if (!name.startsWith(prefix) || !name.includes('.new')) continue;
-    const pid = Number(name.slice(prefix.length).split('.')[0]);
     const leftover = path.join(directory, name);
-    if (pid === ownPid || !isAlive(pid) || isOld(leftover)) fs.rmSync(leftover, { force: true });
+    const pid = pidOfThisMachine(name.slice(prefix.length));
+    const isLeft = pid !== undefined && (pid === ownPid || !isAlive(pid));
+    if (isLeft || isOld(leftover)) removeIfPossible(leftover);
+  }
+}
+
+function pidOfThisMachine(name: string): number | undefined {
+  const pid = Number.parseInt(name, 10);
+  return name.startsWith(`${writerOf(pid)}.`) ? pid : undefined;
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // In a directory that cannot be written; whoever can write there will remove it.
   }
 }
 

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { Clock } from '../io.ts';
 import { withoutSignalHandlers } from './library.ts';
 
 /** A holder that is gone is noticed after this many milliseconds; a living one renews its lock in time. */
@@ -30,7 +30,7 @@ type Release = () => Promise<void>;
 export async function withLock<Result>(
   file: string,
   patience: number,
-  io: Io,
+  io: Clock,
   action: () => Promise<Result>,
 ): Promise<Result> {
   const release = await acquire(file, patience, io);
@@ -45,7 +45,7 @@ export async function withLock<Result>(
 export async function withLockIfPossible<Result>(
   file: string | undefined,
   patience: number,
-  io: Io,
+  io: Clock,
   action: () => Promise<Result>,
 ): Promise<Result> {
   const release =
@@ -62,7 +62,7 @@ function unlessOurs(error: unknown): undefined {
   return undefined;
 }
 
-async function acquire(file: string, patience: number, io: Io): Promise<Release> {
+async function acquire(file: string, patience: number, io: Clock): Promise<Release> {
   const { lock } = await withoutSignalHandlers(() => import('proper-lockfile'));
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const deadline = io.now() + patience;

@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
-import type { SettingKey } from './settings.ts';
+import type { SettingKey, STORED_PASSWORD } from './settings.ts';
 
 /** config.json: `{"profile": "<default one>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {
@@ -16,7 +16,7 @@ export interface ConfigFile {
   readonly rest: JsonRecord;
 }
 
-const EMPTY: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
+export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
 
 const LOCK_PATIENCE = 20_000;
 
@@ -26,6 +26,14 @@ export function checkProfileName(name: string): string {
   throw new ImgctlError('usage', `not a profile name: ${name.slice(0, 80)}`, {
     hint: 'a letter or digit, then up to 63 letters, digits, - or _',
   });
+}
+
+/** The profile where none is chosen. */
+export const DEFAULT_PROFILE = 'default';
+
+/** The command that logs in to this profile. */
+export function loginCommand(profile: string): string {
+  return profile === DEFAULT_PROFILE ? 'imgctl login' : `imgctl login --profile ${profile}`;
 }
 
 export function configFilePath(directory: string): string {
@@ -40,10 +48,10 @@ export function configFilePath(directory: string): string {
 
 /** @throws ImgctlError config: a file that cannot be read, with its place; it is left as it is */
 export function readConfigFile(directory: string | undefined): ConfigFile {
-  if (directory === undefined) return EMPTY;
+  if (directory === undefined) return EMPTY_CONFIG;
   const file = configFilePath(directory);
   const result = readJsonFile(file);
-  if (result.state === 'absent') return EMPTY;
+  if (result.state === 'absent') return EMPTY_CONFIG;
   if (result.state === 'broken') throw brokenFile(file, result.reason);
   const { profile, profiles = {}, ...rest } = result.value;
   if (profile !== undefined && typeof profile !== 'string')
@@ -66,7 +74,7 @@ export async function changeProfile(
   directory: string | undefined,
   io: Io,
   name: string,
-  changes: Readonly<Partial<Record<SettingKey, string | undefined>>>,
+  changes: Readonly<Partial<Record<SettingKey | typeof STORED_PASSWORD, string | undefined>>>,
 ): Promise<void> {
   await changeConfigFile(directory, io, (config) => {
     const settings = new Map(Object.entries(config.profiles.get(name) ?? {}));

@@ -4,16 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient } from '../api/client.ts';
-import type { HttpEvent, TokenSource } from '../api/http.ts';
+import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
+import { loginCommand } from './profile.ts';
 import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
-
-/** The largest answer that is read, decoded. */
-const MAX_BYTES = 64 * 2 ** 20;
 
 export interface Session {
   readonly baseUrl: string;
@@ -29,14 +27,21 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
-  readonly warn: (message: string) => void;
+  readonly warn: (message: string, hint?: string) => void;
+  /** Hears every secret before it is sent, in the forms in which it is. */
+  readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
+
+const CA_HINT = 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem';
 
 /** @throws ImgctlError config: no base URL, or settings that cannot be used */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
+  if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified', CA_HINT);
+  }
   const username = settings.text('username');
   const account = {
     profile: settings.profile,
@@ -51,12 +56,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         io,
         cache,
         username,
-        password: unattendedPassword(settings, io),
+        password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: loginCommand(settings.profile),
         baseUrl: account.baseUrl,
       });
-  const source: TokenSource = tokens ?? fixedToken(fixed ?? '');
+  const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
   const client: Client = createClient({
     baseUrl,
     userAgent: options.userAgent,
@@ -67,7 +72,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     connections: settings.number('concurrency'),
     maxBytes: MAX_BYTES,
     ca: readCertificates(settings, io),
-    proxy: await findProxy(baseUrl, io),
+    proxy: await findProxy(baseUrl, options),
+    onSecret: options.onSecret,
     signal: io.signal,
     now: io.now,
     sleep: io.sleep,
@@ -75,6 +81,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     onEvent: options.onEvent,
   });
   return { baseUrl: account.baseUrl, client, account, tokens, cache };
+}
+
+/** IMGCTL_TOKEN, used as it is. @throws ImgctlError config: no header can hold it */
+export function tokenOfEnvironment(token: string): TokenSource {
+  const remedy = 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login';
+  return fixedToken(token, 'IMGCTL_TOKEN', remedy);
 }
 
 /** @throws ImgctlError config */
@@ -86,20 +98,23 @@ export function requireBaseUrl(settings: Settings): URL {
   });
 }
 
-/** The command that logs in to this profile. */
-export function loginCommand(profile: string): string {
-  return profile === 'default' ? 'imgctl login' : `imgctl login --profile ${profile}`;
-}
-
-async function findProxy(baseUrl: URL, io: Io): Promise<URL | undefined> {
-  const { env } = io;
+async function findProxy(
+  baseUrl: URL,
+  { io: { env }, onSecret }: SessionOptions,
+): Promise<URL | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
-  const { proxyFor } = await import('../api/proxy.ts');
-  return proxyFor(baseUrl, env);
+  const { chooseProxy, proxySecrets } = await import('../api/proxy.ts');
+  const { proxy } = chooseProxy(baseUrl, env);
+  if (proxy) proxySecrets(proxy).forEach(onSecret);
+  return proxy;
 }
 
-/** With a CA of one's own the roots that Node would add by NODE_EXTRA_CA_CERTS have to be added here. */
-function readCertificates(settings: Settings, io: Io): string | undefined {
+/**
+ * The certificates of ca-file, PEM. With them the roots that Node would add by NODE_EXTRA_CA_CERTS have to be
+ * added here.
+ * @throws ImgctlError config: a file that cannot be read
+ */
+export function readCertificates(settings: Settings, io: Io): string | undefined {
   const { value, origin } = settings.resolve('ca-file');
   if (value === undefined) return undefined;
   try {

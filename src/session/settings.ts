@@ -89,6 +89,9 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
+/** Stands beside a profile's settings where the keychain holds its password; login and logout write it. */
+export const STORED_PASSWORD = 'stored-password';
+
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 export function isSettingKey(text: string): text is SettingKey {
@@ -126,14 +129,16 @@ export class Settings {
   /** @throws ImgctlError usage or config: the value is not one that the setting can have */
   resolve(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
-    const resolved = this.#find(key, definition);
+    const resolved = this.find(key);
     if (resolved.value !== undefined && resolved.origin !== 'default') {
       check(definition, resolved);
     }
     return resolved;
   }
 
-  #find(key: SettingKey, definition: SettingDefinition): Resolved {
+  /** The value, whether it can be used or not. */
+  find(key: SettingKey): Resolved {
+    const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
     if (flag !== undefined) return { value: flag, origin: `--${key}` };
     const variable = definition.env;
@@ -144,6 +149,11 @@ export class Settings {
     }
     const { fallback } = definition;
     return { value: fallback, origin: fallback === undefined ? '' : 'default' };
+  }
+
+  /** Whether the keychain holds a password of this profile, as far as imgctl knows. */
+  get hasStoredPassword(): boolean {
+    return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
   text(key: SettingKey): string | undefined {

@@ -37,6 +37,11 @@ export function looksValid(token: CachedToken, now: number): boolean {
   return now < token.expiresAt - margin;
 }
 
+/** Whether what is known of the limit still holds. */
+export function isInForce({ resetsAt }: RememberedLimit, now: number): boolean {
+  return now < resetsAt && resetsAt - now < LONGEST_WINDOW;
+}
+
 /** Its name before the digest; no profile can be named so. */
 const LIMIT_FILE = '_limit';
 
@@ -46,11 +51,17 @@ export class TokenCache {
   readonly #account: Account;
   readonly #warn: (message: string) => void;
   readonly #warned = new Set<string>();
+  #isUnkept = false;
 
   constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
     this.#account = account;
     this.#warn = warn;
+  }
+
+  /** Whether something could not be written, which a warning has said. */
+  get isUnkept(): boolean {
+    return this.#isUnkept;
   }
 
   /** What processes of this user lock while they request a token; undefined without a directory. */
@@ -74,13 +85,16 @@ export class TokenCache {
   }
 
   read(): CachedToken | undefined {
-    const value = this.#readRecord(this.#tokenFile);
+    const file = this.#tokenFile;
+    // What a killed process left holds a token too, and runs that have a valid one may write nothing for a day.
+    if (file !== undefined) sweep(file);
+    const value = this.#readRecord(file);
     if (value === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = value;
     if (typeof token === 'string' && token !== '' && isTime(receivedAt) && isTime(expiresAt)) {
       return { token, receivedAt, expiresAt };
     }
-    this.#warnOnce(`the token cache ${this.#tokenFile} does not hold a token; it is not used`);
+    this.#warnOnce(`the token cache ${file} does not hold a token; it is not used`);
     return undefined;
   }
 
@@ -110,7 +124,8 @@ export class TokenCache {
     if (value === undefined) return undefined;
     const { remaining, resets_at: resetsAt } = value;
     if (!isTime(remaining) || !isTime(resetsAt)) return undefined;
-    return now < resetsAt && resetsAt - now < LONGEST_WINDOW ? { remaining, resetsAt } : undefined;
+    const limit = { remaining, resetsAt };
+    return isInForce(limit, now) ? limit : undefined;
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
@@ -122,6 +137,7 @@ export class TokenCache {
 
   #readRecord(file: string | undefined): JsonRecord | undefined {
     if (file === undefined) return undefined;
+    tighten(path.dirname(file));
     const result = readJsonFile(file);
     if (result.state === 'broken')
       this.#warnOnce(`cannot read ${file}: ${result.reason}; it is not used`);
@@ -131,8 +147,10 @@ export class TokenCache {
   async #writeRecord(file: string | undefined, value: JsonRecord): Promise<void> {
     try {
       if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
+      tighten(path.dirname(file));
       await writeJsonFile(file, value);
     } catch (error) {
+      this.#isUnkept = true;
       const { code } = error as NodeJS.ErrnoException;
       this.#warnOnce(`cannot keep the access token (${code}); it is used for this run alone`);
     }
@@ -145,16 +163,33 @@ export class TokenCache {
   }
 }
 
-/** Forgets the tokens of all profiles. @returns how many there were. @throws ImgctlError config: one cannot be */
-export function forgetAllTokens(directory: string | undefined): number {
+/**
+ * The directory of tokens is imgctl's own: one that others could look into is tightened, as its files are.
+ * Not so the one above, which may be anybody's by IMGCTL_CONFIG_DIR.
+ */
+function tighten(directory: string): void {
+  try {
+    const stat = fs.lstatSync(directory);
+    const isOurs = stat.isDirectory() && stat.uid === process.getuid?.();
+    if (isOurs && (stat.mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
+  } catch {
+    // It is not there yet, or on a read-only file system; reading what is there is still right.
+  }
+}
+
+/** Forgets the tokens of a profile, or of all. @returns how many there were. @throws ImgctlError config: one cannot be */
+export function forgetTokens(directory: string | undefined, profile?: string): number {
   if (directory === undefined) return 0;
   const tokens = path.join(directory, 'tokens');
   let count = 0;
   for (const name of namesIn(tokens)) {
     // What is remembered of the limit stays: the service goes on counting.
     if (name.startsWith(`${LIMIT_FILE}.`) || name.endsWith('.lock')) continue;
-    const removed = remove(path.join(tokens, name));
-    if (removed && !name.startsWith('.')) count += 1;
+    // A leftover of a write begins with a dot. No profile's name holds one.
+    const isLeftover = name.startsWith('.');
+    const [owner] = name.slice(isLeftover ? 1 : 0).split('.');
+    if (profile !== undefined && owner !== profile) continue;
+    if (remove(path.join(tokens, name)) && !isLeftover) count += 1;
   }
   return count;
 }

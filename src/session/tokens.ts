@@ -6,7 +6,7 @@ import type { TokenSource } from '../api/http.ts';
 import { NoAnswer } from '../api/network-errors.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { Clock } from '../io.ts';
 import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
 import {
@@ -19,23 +19,32 @@ import {
 /** A command may take its 30 s, the request another 30 s, for each of a few that stand before. */
 const LOCK_PATIENCE = 120_000;
 
-/** IMGCTL_TOKEN: used as it is, never cached nor renewed. @throws ImgctlError config: no header can hold it */
-export function fixedToken(token: string): TokenSource {
+/**
+ * A token that is used as it is, never cached nor renewed; `origin` says where it comes from.
+ * @throws ImgctlError config: no header can hold it
+ */
+export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ImgctlError('config', 'IMGCTL_TOKEN does not hold an access token', {
+    throw new ImgctlError('config', `${origin} does not hold an access token`, {
       hint: 'a token has neither spaces nor line breaks',
     });
   }
   return {
     current: async () => token,
     renew: async () => undefined,
-    remedy: 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login',
+    remedy,
   };
 }
 
+/** Where a token and what is known of the limit are kept. */
+export type TokenStore = Pick<
+  TokenCache,
+  'lockFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
+>;
+
 export interface TokensOptions {
-  readonly io: Io;
-  readonly cache: TokenCache;
+  readonly io: Clock;
+  readonly cache: TokenStore;
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
   /** Sends the token request; the client itself asks this source for tokens, hence late. */
@@ -78,9 +87,9 @@ export class Tokens implements TokenSource {
     return this.#renewOnce(refused);
   }
 
-  /** Requests a token with a password that a person gave. */
-  login(password: string): Promise<LoginResult> {
-    return this.#alone(() => this.#request(password));
+  /** Requests a token. `remedy` is what helps where the service refuses the password. */
+  login(password: string, remedy?: string): Promise<LoginResult> {
+    return this.#alone(() => this.#request(password, remedy));
   }
 
   get #canRenew(): boolean {
@@ -104,7 +113,7 @@ export class Tokens implements TokenSource {
         this.#memory = cached;
         return cached.token;
       }
-      return (await this.#request(await password.read())).token;
+      return (await this.#request(await password.read(), password.remedy)).token;
     });
   }
 
@@ -113,14 +122,16 @@ export class Tokens implements TokenSource {
     return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
   }
 
-  async #request(password: string): Promise<LoginResult> {
+  async #request(password: string, remedy: string | undefined): Promise<LoginResult> {
     const { cache, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
     if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process that is killed now has used one all the same.
     if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
-    const issued = await this.#send(username, password, known);
+    const issued = await this.#send(username, password, known).catch((error: unknown) => {
+      throw withRemedy(error, remedy);
+    });
     const token = cachedForm(issued);
     this.#memory = token;
     this.#issuedHere.add(token.token);
@@ -163,6 +174,12 @@ export class Tokens implements TokenSource {
       hint: `run: ${loginCommand}`,
     });
   }
+}
+
+function withRemedy(error: unknown, hint: string | undefined): unknown {
+  if (!(error instanceof ImgctlError) || error.code !== 'wrong-credentials') return error;
+  const { code, message, status, cause } = error;
+  return new ImgctlError(code, message, { hint: hint ?? error.hint, status, cause });
 }
 
 function cachedForm({ record, receivedAt }: IssuedToken): CachedToken {

@@ -1,6 +1,7 @@
 // A client and a scripted server for one test, with sleeps that take no time but are written down.
 
 import net from 'node:net';
+import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { HttpEvent, HttpOptions, TokenSource } from '../../src/api/http.ts';
@@ -117,7 +118,7 @@ export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
   throw outcome;
 }
 
-/** A plain TCP server, ended with all its connections when the test ends. */
+/** A TCP server, ended with all its connections when the test ends. */
 export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket) => sockets.add(socket));
@@ -126,7 +127,8 @@ export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
+  const scheme = server instanceof tls.Server ? 'https' : 'http';
+  return { baseUrl: `${scheme}://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
 }
 
 /** Where nothing listens: a port that was just let go. */
@@ -138,10 +140,17 @@ export async function unusedPort(): Promise<{ baseUrl: string }> {
   return { baseUrl: `http://127.0.0.1:${port}` };
 }
 
-/** A proxy that answers CONNECT with these bytes, or hangs up; where it connects, with a tunnel to `target`. */
-export async function tunnelTo(answer: string | undefined, target?: string) {
+/**
+ * A proxy that answers CONNECT with these bytes, or hangs up; where it connects, with a tunnel to `target`.
+ * It is spoken to over TLS where it has a key and a certificate (PEM).
+ */
+export async function tunnelTo(
+  answer: string | undefined,
+  target?: string,
+  identity?: { readonly key: string; readonly cert: string },
+) {
   const heads: string[] = [];
-  const server = net.createServer((socket) => {
+  const serve = (socket: net.Socket) => {
     socket.on('error', () => {});
     socket.once('data', (head) => {
       heads.push(head.toString());
@@ -156,6 +165,7 @@ export async function tunnelTo(answer: string | undefined, target?: string) {
       socket.pipe(upstream).pipe(socket);
       socket.once('close', () => upstream.destroy());
     });
-  });
+  };
+  const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
   return { ...(await listen(server)), heads };
 }

@@ -1,13 +1,14 @@
 // Proxies: which one applies, tunnels through one, and one clear failure where it refuses or hangs up.
 
 import { describe, expect, it } from 'vitest';
-import { proxyFor } from '../../src/api/proxy.ts';
+import { chooseProxy } from '../../src/api/proxy.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { STALL } from '../support/scripted-server.ts';
 import { clientOf, failure, GET, PATCH, serverOf, tunnelTo } from './harness.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
-describe('proxyFor', () => {
+describe('chooseProxy', () => {
   it.each<[string, Record<string, string>, string | undefined]>([
     [HTTPS, {}, undefined],
     [HTTPS, { HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128/'],
@@ -21,7 +22,7 @@ describe('proxyFor', () => {
     ['http://localhost', { http_proxy: 'http://proxy' }, undefined],
     ['https://[::1]', { HTTPS_PROXY: 'http://proxy' }, undefined],
   ])('for %s with %j is %s', (url, env, expected) => {
-    expect(proxyFor(new URL(url), env)?.href).toBe(expected);
+    expect(chooseProxy(new URL(url), env).proxy?.href).toBe(expected);
   });
 
   it.each([
@@ -39,9 +40,19 @@ describe('proxyFor', () => {
     ['fd00::1', 'https://[fd00::1]'],
     ['[fd00::1]', 'https://[fd00::1]'],
     ['[fd00::1]:8443', 'https://[fd00::1]:8443'],
+    ['FD00:0::1', 'https://[fd00::1]'],
+    ['fe80::1%eth0', 'https://[fe80::1]'],
+    ['example.com.', HTTPS],
+    ['example.com', 'https://images.example.com.'],
+    ['10.0.0.0/8', 'https://10.200.3.4'],
+    ['10.1.2.3/32', 'https://10.1.2.3:8443'],
+    ['0.0.0.0/0', 'https://10.1.2.3'],
+    ['172.16.0.0/12,', 'https://172.31.255.255'],
+    ['fd00::/8', 'https://[fd12:3456::1]'],
+    ['[fd00::]/8', 'https://[fd12:3456::1]'],
   ])('NO_PROXY=%s spares %s', (noProxy, url) => {
     const env = { HTTPS_PROXY: 'http://proxy', NO_PROXY: noProxy };
-    expect(proxyFor(new URL(url), env)).toBeUndefined();
+    expect(chooseProxy(new URL(url), env).proxy).toBeUndefined();
   });
 
   it.each([
@@ -53,24 +64,60 @@ describe('proxyFor', () => {
     ['x.images.example.com', HTTPS],
     ['fd00::1', 'https://[fd00::2]'],
     ['fd00::1:8443', 'https://[fd00::1]:8443'],
+    ['0.0.1', 'https://10.0.0.1'],
+    ['fe80::1%eth0, fe80::%eth0/10', HTTPS],
+    ['10.0.0.0/8', 'https://11.0.0.1'],
+    ['10.0.0.0/33', 'https://10.0.0.1'],
+    ['10.0.0.0/', 'https://10.0.0.1'],
+    ['10.0/8', 'https://10.0.0.1'],
+    ['0.0.0.0/0', 'https://[fd00::1]'],
+    ['::/0', 'https://10.0.0.1'],
+    ['fd00::/129', 'https://[fd00::1]'],
+    ['10.0.0.0/8', 'https://10.example.com'],
+    ['images.example.com/24', HTTPS],
   ])('NO_PROXY=%s does not spare %s', (noProxy, url) => {
     const env = { HTTPS_PROXY: 'http://proxy', no_proxy: noProxy };
-    expect(proxyFor(new URL(url), env)?.href).toBe('http://proxy/');
+    expect(chooseProxy(new URL(url), env).proxy?.href).toBe('http://proxy/');
   });
 
-  it.each([['socks5://proxy'], ['https://proxy'], ['http://'], ['http://user:secret@bad host']])(
-    'refuses %s',
-    (text) => {
-      let error: unknown;
-      try {
-        proxyFor(new URL(HTTPS), { HTTPS_PROXY: text });
-      } catch (thrown) {
-        error = thrown;
-      }
-      expect(error).toMatchObject({ code: 'config', exitCode: 2 });
-      expect(String(error)).not.toContain('secret');
-    },
-  );
+  it.each<[string, Record<string, string>, string | undefined, string | undefined]>([
+    [HTTPS, { HTTPS_PROXY: 'proxy' }, 'HTTPS_PROXY', undefined],
+    [HTTPS, { https_proxy: 'proxy', HTTPS_PROXY: 'other' }, 'https_proxy', undefined],
+    [
+      HTTPS,
+      { HTTPS_PROXY: 'proxy', NO_PROXY: 'a,10.0.0.0/8 *.example.com' },
+      'HTTPS_PROXY',
+      'NO_PROXY entry *.example.com',
+    ],
+    ['https://127.0.0.9', { HTTPS_PROXY: 'proxy' }, 'HTTPS_PROXY', 'this machine'],
+    [HTTPS, { NO_PROXY: '*' }, undefined, undefined],
+  ])('for %s with %j tells the variable and what spares it', (url, env, variable, sparedBy) => {
+    expect(chooseProxy(new URL(url), env)).toMatchObject({ variable, sparedBy });
+  });
+
+  it.each([
+    ['socks5://proxy:1080', /^HTTPS_PROXY names a SOCKS proxy, which/],
+    ['SOCKS5H://user:secret@proxy', /^HTTPS_PROXY names a SOCKS proxy, which/],
+    ['ftp://user:secret@proxy', /^HTTPS_PROXY is not an http or https URL/],
+    ['http://', /^HTTPS_PROXY is not/],
+    ['http://user:secret@bad host', /^HTTPS_PROXY is not/],
+    ['user:secret/x@proxy:3128', /^HTTPS_PROXY is not/],
+    ['proxy:99999', /^HTTPS_PROXY is not/],
+  ])('refuses %s', (text, message) => {
+    let error: unknown;
+    try {
+      chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({
+      code: 'config',
+      exitCode: 2,
+      message: expect.stringMatching(message),
+      hint: expect.stringContaining('http://proxy.example.com:3128'),
+    });
+    expect(String(error)).not.toContain('secret');
+  });
 });
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
@@ -137,6 +184,33 @@ describe('a tunnel', () => {
     const { client } = clientOf(SERVICE, { proxy: new URL(proxy.baseUrl), timeout: 50 });
     expect((await failure(client.send(PATCH))).code).toBe('timeout');
     await client.close();
+  });
+
+  it('goes through a proxy that is spoken to over TLS, if its certificate is trusted', async () => {
+    const server = await serverOf({ 'GET /v2': { json: 1 } });
+    const identity = selfSigned('127.0.0.1');
+    const proxy = await tunnelTo(ESTABLISHED, server.baseUrl, identity);
+    const url = new URL(proxy.baseUrl.replace('//', '//user:secret@'));
+    const { client } = clientOf(SERVICE, { proxy: url, ca: identity.cert });
+    expect(await client.serviceRoot()).toBe(1);
+    expect(proxy.heads[0]).toMatch(/^CONNECT images\.example\.com:80 /);
+
+    const error = await failure(clientOf(SERVICE, { proxy: url }).client.send(GET));
+    expect(error.code).toBe('proxy');
+    expect(error.message).toMatch(/^the proxy 127\.0\.0\.1:\d+ failed: \w*SELF_SIGNED_CERT$/);
+    expect(proxy.heads).toHaveLength(1);
+  });
+
+  it('carries TLS inside of TLS', async () => {
+    const identity = selfSigned('127.0.0.1');
+    const server = await serverOf({ 'GET /v2': { json: 1 } }, identity);
+    const proxy = await tunnelTo(ESTABLISHED, server.baseUrl, identity);
+    const { client } = clientOf(server.baseUrl, {
+      proxy: new URL(proxy.baseUrl),
+      ca: identity.cert,
+    });
+    expect(await client.serviceRoot()).toBe(1);
+    expect(proxy.heads).toHaveLength(1);
   });
 
   it('fails once where nothing listens as the proxy', async () => {

@@ -25,6 +25,21 @@ it.each<[string, number | undefined]>([
   ['Mon, 05 Jan 2026 09:00:00 GMT', 0],
   ['Tue, 05 Jan 2027 10:00:00 GMT', 365 * 24 * HOUR],
   ['Mon, 99 Foo 2026 10:00:30 GMT', undefined],
+  ['  Mon, 05 Jan 2026 10:00:30 GMT ', 30_000],
+  ['Mon, 05 Jan 2026 10:00:30 UTC', 30_000],
+  ['Mon, 05 Jan 2026 12:00:30 +0200', 30_000],
+  ['Mon, 05 Jan 2026 05:00:30 -0500', 30_000],
+  ['2026-01-05T10:00:30Z', 30_000],
+  ['2026-01-05T12:00:30.5+02:00', 30_500],
+  ['2026-01-05T10:00:30', undefined],
+  ['2026-01-05', undefined],
+  ['5, 7', 7_000],
+  ['7,7', 7_000],
+  ['7, soon', undefined],
+  ['Infinity', undefined],
+  ['0x10', undefined],
+  ['\u0667', undefined],
+  ['9'.repeat(400), Number.POSITIVE_INFINITY],
 ])('Retry-After: %s', (value, expected) => {
   expect(requestedWait({ 'retry-after': value }, 503, NOW)).toBe(expected);
 });
@@ -44,7 +59,13 @@ it.each<[string, number | undefined]>([
   ['60', NOW + 60_000],
   ['0', NOW],
   ['-60', undefined],
-  ['1.5', undefined],
+  ['1.5', NOW + 1_500],
+  [` ${NOW / 1000 + 60} `, NOW + 60_000],
+  [`${NOW / 1000 + 60}.25`, NOW + 60_250],
+  [`${NOW / 1000 + 60}, 30`, NOW + 60_000],
+  ['Mon, 05 Jan 2026 10:01:00 GMT', NOW + 60_000],
+  ['2026-01-05T10:01:00Z', NOW + 60_000],
+  ['60;w=60', undefined],
   ['soon', undefined],
   ['', undefined],
 ])('X-RateLimit-Reset: %s', (value, expected) => {
@@ -64,6 +85,7 @@ it.each([
   ['says nothing of a 503', 503, { 'x-ratelimit-reset': '60' }, undefined],
   ['comes after Retry-After', 429, { 'retry-after': '5', 'x-ratelimit-reset': '60' }, 5_000],
   ['stands in for junk', 429, { 'retry-after': '-5', 'x-ratelimit-reset': '60' }, 60_000],
+  ['comes by its newer name', 429, { 'ratelimit-reset': '60' }, 60_000],
   ['is missing', 429, {}, undefined],
 ])('the reset %s', (_, status, headers, expected) => {
   expect(requestedWait(headers as Record<string, string>, status, NOW)).toBe(expected);

@@ -1,6 +1,6 @@
 // TLS: only a trusted certificate for the right host will do, directly and through a proxy.
 
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, failure, GET, PATCH, serverOf, tunnelTo } from './harness.ts';
 
@@ -27,6 +27,17 @@ it.each([
     expect(error.hint).toContain('ca-file');
     expect(sleeps).toEqual([]);
   }
+  expect(server.requests).toEqual([]);
+});
+
+it('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+  const server = await serverOf({}, HERE);
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const { client } = clientOf(server.baseUrl);
+  expect((await failure(client.send(GET))).code).toBe('tls');
   expect(server.requests).toEqual([]);
 });
 

@@ -90,11 +90,44 @@ describe('imgctl config', () => {
     expect(list.stdout).not.toContain('profile default');
   });
 
-  it('names the origin of a value that cannot be used', async () => {
-    const { imgctl } = user();
-    const { stderr, exitCode } = await imgctl(['config', 'list'], { IMGCTL_TIMEOUT: 'soon' });
-    expect(stderr).toMatch(/^imgctl: .*soon \(from IMGCTL_TIMEOUT\)\nhint: /);
+  it('shows a value that cannot be used with its error, and all others', async () => {
+    const { file, imgctl } = user();
+    writeFileSync(file, '{"profiles": {"default": {"retries": "many", "username": "alice"}}}');
+    const env = { IMGCTL_TIMEOUT: 'soon' };
+    const { stdout, stderr, exitCode } = await imgctl(['config', 'list', '--json'], env);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'config', message: expect.stringMatching(/soon \(from IMGCTL_TIMEOUT\)$/) },
+    });
     expect(exitCode).toBe(2);
+    const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
+    expect(rows.filter(({ error }) => error !== null)).toEqual([
+      {
+        key: 'timeout',
+        value: 'soon',
+        origin: 'IMGCTL_TIMEOUT',
+        error: expect.stringContaining('soon'),
+      },
+      {
+        key: 'retries',
+        value: 'many',
+        origin: 'profile default',
+        error: expect.stringContaining('many'),
+      },
+    ]);
+    expect(rows).toContainEqual(expect.objectContaining({ key: 'username', value: 'alice' }));
+    expect((await imgctl(['config', 'get', 'username'])).stdout).toBe('alice\n');
+  });
+
+  it('has a column for errors in a table only where there are some', async () => {
+    const { imgctl } = user();
+    expect((await imgctl(['config', 'list'])).stdout).toMatch(/^KEY +VALUE +ORIGIN\n/i);
+    const bad = await imgctl(['config', 'list'], { IMGCTL_OUTPUT: 'xml' });
+    expect(bad.stdout).toMatch(/^KEY +VALUE +ORIGIN +ERROR\n/i);
+    expect(bad.stdout).toMatch(/^output +xml +IMGCTL_OUTPUT +output cannot be: xml/m);
+    expect(bad.stderr).toMatch(
+      /^imgctl: output cannot be: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
+    );
+    expect(bad.exitCode).toBe(2);
   });
 
   it.each([['set', 'time', 'iso'], ['unset', 'time'], ['list'], ['get', 'time']])(

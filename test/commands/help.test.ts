@@ -22,6 +22,10 @@ const COMMANDS = [
   'config set',
   'config unset',
   'config path',
+  'profile',
+  'profile list',
+  'profile use',
+  'profile delete',
   'emulator',
   'demo',
   'completion',
@@ -56,9 +60,12 @@ describe('imgctl', () => {
     for (const name of COMMANDS) expect(alone.stdout).toContain(`  ${name.split(' ')[0]} `);
   });
 
-  it.each([['images'], ['config']])('%s alone shows the help of the group', async (group) => {
-    expect(await runCli([group])).toEqual(await runCli([group, '--help']));
-  });
+  it.each([['images'], ['config'], ['profile']])(
+    '%s alone shows the help of the group',
+    async (group) => {
+      expect(await runCli([group])).toEqual(await runCli([group, '--help']));
+    },
+  );
 
   it.each([['--version'], ['-V']])('%s prints the version', async (option) => {
     const { stdout, exitCode } = await runCli([option]);

@@ -61,7 +61,7 @@ describe('progress', () => {
     }
   });
 
-  it.concurrent.each<[string, string, FakeIoOptions]>([
+  it.each<[string, string, FakeIoOptions]>([
     ['where stderr is no terminal', LINE, { columns: 80 }],
     ['with -q', `${LINE} -q`, { errorColumns: 80 }],
     ['where nothing may move', LINE, { errorColumns: 80, env: { TERM: 'dumb' } }],

@@ -34,7 +34,9 @@ describe('global options', () => {
   it('--json goes with -o json, and with another format of the environment', async () => {
     const env = { IMGCTL_OUTPUT: 'yaml' };
     const { stdout } = await runCli(['config', 'list', '--json', '-o', 'json'], { env });
-    expect(JSON.parse(stdout)).toContainEqual({ key: 'output', value: 'json', origin: '--output' });
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ key: 'output', value: 'json', origin: '--output' }),
+    );
   });
 
   it.each([
@@ -65,11 +67,22 @@ describe('words that it does not know', () => {
     [['config', 'gett', 'time'], "unknown command 'gett'", 'get'],
     [['synk', '--wait'], "unknown command 'synk'", 'sync'],
     [['images', 'list', '--fliter', 'x'], "unknown option '--fliter'", '--filter'],
+    [['images', 'list', '--filtr=name,like,%ubuntu%'], "unknown option '--filtr'", '--filter'],
     [['whoami', '--jsn'], "unknown option '--jsn'", '--json'],
+    [['help', 'imags'], 'no command or topic: imags', 'images'],
+    [['help', 'images', 'lst'], 'no command or topic: images lst', 'list'],
   ])('%j gets a suggestion', async (argv, message, suggestion) => {
     const { stdout, stderr, exitCode } = await runCli(argv);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toMatch(new RegExp(`^imgctl: ${message}\nhint: did you mean .*${suggestion}`));
+  });
+
+  it.each([
+    [['images', 'list', '-x'], 'imgctl images list --help'],
+    [['sync', '--zzz'], 'imgctl sync --help'],
+    [['images', 'list', '--limit'], 'imgctl images list --help'],
+  ])('%j is sent to the help of its command', async (argv, help) => {
+    expect((await runCli(argv)).stderr).toMatch(new RegExp(`\nhint: see: ${help}\n$`));
   });
 
   it.each([

@@ -41,6 +41,14 @@ describe('imgctl sync', () => {
     expect(stderr).toContain(`imgctl sync-status 41 ${flags.join(' ')} --wait\n`);
   });
 
+  it('warns where the history alone cannot be kept', async () => {
+    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const env = { IMGCTL_TOKEN: 'token', IMGCTL_CONFIG_DIR: '/dev/null/x' };
+    const { stdout, stderr } = await runCli(['sync', '-q'], userOf(service.baseUrl, env));
+    expect(stdout).toBe('41\n');
+    expect(stderr).toMatch(/^imgctl: warning: cannot keep the sync history: E[A-Z]+\n$/);
+  });
+
   it('shows a table for people, and the id alone with -q', async () => {
     const service = await startService({ [SUBMIT]: SUBMITTED });
     const table = await runCli(['sync'], userOf(service.baseUrl));

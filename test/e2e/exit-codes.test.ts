@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { account, runBuilt } from '../support/cli.ts';
-import { FAILURES, serve } from './failures.ts';
+import { DEMO, FAILURES, serve } from './failures.ts';
 
 describe.each(FAILURES)('$title', ({ exitCode, code, message, hint, prepare }) => {
   it(`exits ${exitCode} with one clear line`, async () => {
-    const { argv, env } = await prepare();
+    const { argv, env } = await prepare(DEMO);
     const result = await runBuilt(argv, { env });
     expect(result).toMatchObject({ stdout: '', exitCode });
     const [first = '', second = '', ...rest] = result.stderr.split('\n');
@@ -16,7 +16,7 @@ describe.each(FAILURES)('$title', ({ exitCode, code, message, hint, prepare }) =
   });
 
   it('says the same as one line of JSON', async () => {
-    const { argv, env } = await prepare();
+    const { argv, env } = await prepare(DEMO);
     const result = await runBuilt([...argv, '--json'], { env });
     expect(result).toMatchObject({ stdout: '', exitCode });
     expect(result.stderr.split('\n')).toHaveLength(2);

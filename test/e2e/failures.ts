@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import type { EmulatorOptions, User } from '../../src/emulator/options.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { account, type Environment, freshHome, runBuilt } from '../support/cli.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 
-interface Command {
+export interface Command {
   readonly env: Environment;
   readonly argv: readonly string[];
 }
@@ -20,9 +20,14 @@ export interface FailureRow {
   readonly code: string;
   readonly message: RegExp;
   readonly hint: RegExp;
-  /** Brings the failure about. */
-  readonly prepare: () => Command | Promise<Command>;
+  /** Brings the failure about for this user. */
+  readonly prepare: (user: User) => Command | Promise<Command>;
 }
+
+export const DEMO: User = { name: 'demo', password: 'demo' };
+
+/** The environment of a user of the service. */
+const envOf = ({ name, password }: User, baseUrl: string) => account(baseUrl, name, password);
 
 /** A service for the running test. */
 export async function serve(options: EmulatorOptions = {}): Promise<Emulator> {
@@ -34,15 +39,18 @@ export async function serve(options: EmulatorOptions = {}): Promise<Emulator> {
 const LIST = ['images', 'list', '--retries', '0', '--timeout', '1s'];
 
 /** A listing against a service with this fault. */
-const listWith = (fault: string) => async (): Promise<Command> => {
-  const { baseUrl } = await serve({ faults: [parseFault(`GET /v2/image=${fault}`)] });
-  return { env: account(baseUrl), argv: LIST };
-};
+const listWith =
+  (fault: string) =>
+  async (user: User): Promise<Command> => {
+    const faults = [parseFault(`GET /v2/image=${fault}`)];
+    const { baseUrl } = await serve({ faults, users: [user] });
+    return { env: envOf(user, baseUrl), argv: LIST };
+  };
 
 /** A command of somebody who has just logged in, after something has happened to the service. */
-async function loggedIn(happening: (emulator: Emulator) => void): Promise<Command> {
-  const emulator = await serve();
-  const { IMGCTL_PASSWORD, ...env } = account(emulator.baseUrl);
+async function loggedIn(user: User, happening: (emulator: Emulator) => void): Promise<Command> {
+  const emulator = await serve({ users: [user] });
+  const { IMGCTL_PASSWORD, ...env } = envOf(user, emulator.baseUrl);
   const login = await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
   expect(login.exitCode).toBe(0);
   happening(emulator);
@@ -51,7 +59,10 @@ async function loggedIn(happening: (emulator: Emulator) => void): Promise<Comman
 
 const asked =
   (...argv: string[]) =>
-  async (): Promise<Command> => ({ env: account((await serve()).baseUrl), argv });
+  async (user: User): Promise<Command> => {
+    const { baseUrl } = await serve({ users: [user] });
+    return { env: envOf(user, baseUrl), argv };
+  };
 
 export const FAILURES: readonly FailureRow[] = [
   {
@@ -104,10 +115,10 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'unreachable',
     message: /127\.0\.0\.1/,
     hint: /./,
-    prepare: async () => {
+    prepare: async (user) => {
       const server = await startScriptedServer({});
       await server.close();
-      return { env: account(server.baseUrl), argv: LIST };
+      return { env: envOf(user, server.baseUrl), argv: LIST };
     },
   },
   {
@@ -116,7 +127,7 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'unreachable',
     message: /images\.invalid/,
     hint: /./,
-    prepare: () => ({ env: account('https://images.invalid'), argv: LIST }),
+    prepare: (user) => ({ env: envOf(user, 'https://images.invalid'), argv: LIST }),
   },
   {
     title: 'a service that stalls',
@@ -132,7 +143,7 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'token-refused',
     message: /: Valid token, but has expired$/,
     hint: /imgctl login/,
-    prepare: () => loggedIn((emulator) => emulator.expireTokens()),
+    prepare: (user) => loggedIn(user, (emulator) => emulator.expireTokens()),
   },
   {
     title: 'an invalid token',
@@ -151,7 +162,7 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
     hint: /permission/,
-    prepare: () => loggedIn((emulator) => emulator.withdraw('demo')),
+    prepare: (user) => loggedIn(user, (emulator) => emulator.withdraw(user.name)),
   },
   {
     title: 'a wrong password',
@@ -159,7 +170,11 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'wrong-credentials',
     message: /: Invalid username and password combination$/,
     hint: /imgctl login/,
-    prepare: async () => ({ env: account((await serve()).baseUrl, 'demo', 'no'), argv: ['login'] }),
+    prepare: async (user) => {
+      const { baseUrl } = await serve({ users: [user] });
+      const wrong = { ...user, password: `${user.password}-no` };
+      return { env: envOf(wrong, baseUrl), argv: ['login'] };
+    },
   },
   {
     title: 'a user without permission',
@@ -167,9 +182,9 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
     hint: /permission/,
-    prepare: async () => {
-      const { baseUrl } = await serve({ deniedUsers: [{ name: 'eve', password: 'eve' }] });
-      return { env: account(baseUrl, 'eve'), argv: ['login'] };
+    prepare: async (user) => {
+      const { baseUrl } = await serve({ deniedUsers: [user] });
+      return { env: envOf(user, baseUrl), argv: ['login'] };
     },
   },
   {
@@ -205,9 +220,10 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'rate-limited',
     message: /: too many requests$/,
     hint: /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
-    prepare: async () => {
-      const { baseUrl } = await serve();
-      const Authorization = `Basic ${Buffer.from('demo:demo').toString('base64')}`;
+    prepare: async (user) => {
+      const { baseUrl } = await serve({ users: [user] });
+      const pair = Buffer.from(`${user.name}:${user.password}`).toString('base64');
+      const Authorization = `Basic ${pair}`;
       for (let count = 1; count <= 5; count += 1) {
         const answer = await fetch(`${baseUrl}/auth/request-token`, {
           method: 'POST',
@@ -215,7 +231,7 @@ export const FAILURES: readonly FailureRow[] = [
         });
         expect(answer.status).toBe(200);
       }
-      return { env: account(baseUrl), argv: ['login'] };
+      return { env: envOf(user, baseUrl), argv: ['login'] };
     },
   },
   {
@@ -224,10 +240,10 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'still-waiting',
     message: /^the sync request 1 has not ended within .*; last seen: PENDING$/,
     hint: /imgctl sync-status 1 --wait$/,
-    prepare: async () => {
-      const { baseUrl } = await serve({ syncDelay: 3_600_000 });
+    prepare: async (user) => {
+      const { baseUrl } = await serve({ syncDelay: 3_600_000, users: [user] });
       const argv = ['sync', '--wait', '--wait-timeout', '1ms', '-q'];
-      return { env: account(baseUrl), argv };
+      return { env: envOf(user, baseUrl), argv };
     },
   },
 ];

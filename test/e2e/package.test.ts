@@ -51,7 +51,9 @@ describe('the package', () => {
   it('holds the program and its papers, nothing else', () => {
     const names = packed.files.map((file) => file.path);
     const papers = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
-    expect(names).toEqual(expect.arrayContaining(['bin/imgctl.js', 'dist/main.cjs', ...papers]));
+    const program = ['bin/imgctl.js', 'dist/main.cjs', 'man/imgctl.1'];
+    const library = ['dist/library.cjs', 'dist/types/library/index.d.ts'];
+    expect(names).toEqual(expect.arrayContaining([...program, ...library, ...papers]));
     const others = names.filter((name) => !papers.includes(name));
     expect(others.filter((name) => !/^(bin|dist|completions|man)\//.test(name))).toEqual([]);
   });

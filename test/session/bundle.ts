@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { build } from 'rolldown';
 
-/** Bundles test/session/child.ts into the directory. @returns its path */
+/** Bundles test/session/child-program.ts into the directory. @returns its path */
 export async function bundleChild(directory: string): Promise<string> {
   const file = path.join(directory, 'child.cjs');
   await build({
-    input: path.join(import.meta.dirname, 'child.ts'),
+    input: path.join(import.meta.dirname, 'child-program.ts'),
     platform: 'node',
     logLevel: 'silent',
     output: { file, format: 'cjs', codeSplitting: false },

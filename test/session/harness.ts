@@ -48,6 +48,7 @@ export async function sessionWith(
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),
+    onSecret: () => {},
   });
   onTestFinished(() => session.client.close());
   return { ...session, warnings };

@@ -12,10 +12,11 @@ import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
 
 const PATH = process.env.PATH;
+const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
 
 function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
   const io = fakeIo({ env: { PATH, ...env }, cwd });
-  return unattendedPassword(new Settings('work', {}, io.env, stored), io);
+  return unattendedPassword(new Settings('work', {}, io.env, stored), io, ACCOUNT);
 }
 
 describe('without a person', () => {
@@ -47,7 +48,17 @@ describe('without a person', () => {
     expect(sourceWith({})).toBeUndefined();
   });
 
+  it.each(['secret', 'secret\n', 'secret\r\nrest', '\ufeffsecret\n'])(
+    'a file that holds %j',
+    async (text) => {
+      const cwd = temporaryDirectory();
+      writeFileSync(path.join(cwd, 'file'), text, { mode: 0o644 });
+      expect(await sourceWith({ IMGCTL_PASSWORD_FILE: 'file' }, {}, cwd)?.read()).toBe('secret');
+    },
+  );
+
   it.each([
+    ['is a directory', '.', /^cannot read the password file \.: EISDIR$/],
     ['is missing', 'none', /^cannot read the password file none: ENOENT$/],
     ['is empty', 'empty', /^the password file empty gave no password$/],
     ['begins with an empty line', 'late', /^the password file late gave no password$/],

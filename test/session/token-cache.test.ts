@@ -1,9 +1,9 @@
 // The token cache: what is believed of it, what goes, and what it says when it fails.
 
-import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgetAllTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
+import { forgetTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const NOW = Date.UTC(2025, 0, 15);
@@ -72,12 +72,40 @@ describe('the token', () => {
     expect(warnings.join()).not.toContain('s3cret');
   });
 
+  it.each(['reading', 'writing'])(
+    'in a directory that others could look into is tightened by %s, not so the one above',
+    async (access) => {
+      const directory = temporaryDirectory();
+      const tokens = path.join(directory, 'tokens');
+      const { cache } = cacheIn(directory);
+      await cache.write(TOKEN);
+      chmodSync(directory, 0o755);
+      chmodSync(tokens, 0o755);
+      if (access === 'reading') expect(cache.read()).toEqual(TOKEN);
+      else await cache.write(TOKEN);
+      const modeOf = (file: string) => statSync(file).mode & 0o777;
+      expect([directory, tokens].map(modeOf)).toEqual([0o755, 0o700]);
+    },
+  );
+
+  it('behind a link leaves the directory there as it is', async () => {
+    const elsewhere = temporaryDirectory();
+    chmodSync(elsewhere, 0o755);
+    const directory = temporaryDirectory();
+    symlinkSync(elsewhere, path.join(directory, 'tokens'));
+    await cacheIn(directory).cache.write(TOKEN);
+    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
+    expect(statSync(elsewhere).mode & 0o777).toBe(0o755);
+  });
+
   it('that cannot be kept is warned of once', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const { cache, warnings } = cacheIn(file);
+    expect(cache.isUnkept).toBe(false);
     await cache.write(TOKEN);
     await cache.writeLimit({ remaining: 1, resetsAt: NOW });
+    expect(cache.isUnkept).toBe(true);
     expect(warnings).toEqual([expect.stringMatching(/^cannot keep the access token \(E[A-Z]+\)/)]);
   });
 
@@ -141,17 +169,32 @@ describe('forgetting', () => {
     const { cache } = cacheIn(directory);
     await cache.writeLimit({ remaining: 2, resetsAt: NOW + 60_000 });
     writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
-    expect(forgetAllTokens(directory)).toBe(3);
+    expect(forgetTokens(directory)).toBe(3);
     expect(readdirSync(path.join(directory, 'tokens'))).toHaveLength(1);
     expect(cache.readLimit(NOW)).toEqual({ remaining: 2, resetsAt: NOW + 60_000 });
-    expect(forgetAllTokens(directory)).toBe(0);
+    expect(forgetTokens(directory)).toBe(0);
+  });
+
+  it('takes all tokens of one profile away', async () => {
+    const directory = temporaryDirectory();
+    const accounts = [
+      { profile: 'work' },
+      { profile: 'work', username: 'alice' },
+      { profile: 'work2' },
+    ];
+    for (const account of accounts) await cacheIn(directory, account).cache.write(TOKEN);
+    writeFileSync(path.join(directory, 'tokens', '.work.0.json.1.abc.new'), 'left behind');
+    expect(forgetTokens(directory, 'work')).toBe(2);
+    expect(readdirSync(path.join(directory, 'tokens'))).toEqual([
+      expect.stringMatching(/^work2\./),
+    ]);
   });
 
   it('finds nothing where there is nothing', () => {
     const file = path.join(temporaryDirectory(), 'tokens');
     writeFileSync(file, '');
-    expect(forgetAllTokens(path.dirname(file))).toBe(0);
-    expect(forgetAllTokens(path.join(file, 'none'))).toBe(0);
-    expect(forgetAllTokens(undefined)).toBe(0);
+    expect(forgetTokens(path.dirname(file))).toBe(0);
+    expect(forgetTokens(path.join(file, 'none'))).toBe(0);
+    expect(forgetTokens(undefined)).toBe(0);
   });
 });

@@ -25,6 +25,8 @@ export interface CliOptions {
   readonly env: Environment;
   /** What stands in the pipe; `open` is a pipe that stays empty. Nothing (/dev/null) if left out. */
   readonly stdin?: string | { readonly open: true } | undefined;
+  /** Shell commands for the process before it becomes the program, such as `umask 0`. */
+  readonly prelude?: string | undefined;
 }
 
 /** The environment of a user without any settings, whose home is a folder of the test's own. */
@@ -32,8 +34,11 @@ export function freshHome(): { HOME: string; PATH: string } {
   return { HOME: temporaryDirectory(), PATH: process.env.PATH ?? '' };
 }
 
+/** The environment of a user with a home and an account. */
+export type User = ReturnType<typeof account>;
+
 /** That user with an account at the service. */
-export function account(baseUrl: string, name = 'demo', password = name): Environment {
+export function account(baseUrl: string, name = 'demo', password = name) {
   return {
     ...freshHome(),
     IMGCTL_BASE_URL: baseUrl,
@@ -56,12 +61,12 @@ export function runBuilt(argv: readonly string[], options: CliOptions): Promise<
   return startCli(argv, options).ended;
 }
 
-function start(argv: readonly string[], { env, stdin }: CliOptions): CliProcess {
+function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): CliProcess {
   const input = stdin === undefined ? 'ignore' : 'pipe';
-  const child = spawn(process.execPath, [PROGRAM, ...argv], {
-    env,
-    stdio: [input, 'pipe', 'pipe'],
-  });
+  const command = [process.execPath, PROGRAM, ...argv];
+  const [file = '', ...args] =
+    prelude === undefined ? command : ['bash', '-c', `${prelude}; exec "$0" "$@"`, ...command];
+  const child = spawn(file, args, { env, stdio: [input, 'pipe', 'pipe'] });
   if (typeof stdin === 'string') child.stdin?.end(stdin);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

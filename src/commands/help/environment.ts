@@ -23,14 +23,24 @@ variable counts as unset.
   XDG_CACHE_HOME            and names of images, for completion, in imgctl/
                             below this one (~/.cache)
 
-  HTTPS_PROXY, HTTP_PROXY   a proxy, http://user:password@host:port; this
-                            machine itself is always reached directly
-  NO_PROXY                  hosts and domains that are reached directly, or *
+  HTTPS_PROXY, HTTP_PROXY   a proxy, http:// or https://user:password@host:port;
+                            this machine itself is always reached directly
+  NO_PROXY                  what is reached directly: hosts with all below them
+                            and addresses, with a port or without; ranges of
+                            addresses (10.0.0.0/8); or *
   NODE_EXTRA_CA_CERTS       further trusted certificates (see also: imgctl
-                            config set ca-file)
+                            config set ca-file); certificates are verified
+                            whatever NODE_TLS_REJECT_UNAUTHORIZED says
   NO_COLOR, FORCE_COLOR     colour off, colour on
 
 The password is looked for in this order, whenever a token is needed and none
-is valid: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command. Only
+is valid: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the
+system keychain if "imgctl login --store-password" has put it there. Only
 "imgctl login" asks for it on a terminal. No secret is ever taken from a flag.
+
+Of a file or command the first line counts, without its end. The path of a file
+is relative to the working directory; its modes are not looked at, as mounted
+secrets have their own. A command is run by the shell, it and the program of
+the keychain (secret-tool, security) for at most 30 s, and both without
+IMGCTL_PASSWORD and IMGCTL_TOKEN in their environment.
 `;

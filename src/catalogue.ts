@@ -1,9 +1,12 @@
 // What a query leaves of the public catalogue: the service's answer, with the rest of the query done here.
 
-import type { Client } from '../api/client.ts';
-import { isNew, keyOf, type PageOfAll } from '../api/paging.ts';
-import type { Row } from '../output/index.ts';
-import type { QueryPlan } from '../query/plan.ts';
+import type { JsonObject } from './api/answers.ts';
+import type { Client } from './api/client.ts';
+import { isNew, keyOf, type PageOfAll } from './api/paging.ts';
+import type { QueryPlan } from './query/plan.ts';
+
+/** Elements of a page that the service gives at most, section 2.4 of service-api.md. */
+export const LARGEST_PAGE = 100;
 
 /** An image, or its URL. */
 export type Element = PageOfAll['elements'][number];
@@ -29,7 +32,7 @@ export interface CatalogueObserver {
 /** Elements to show after those of the batches before, and the meta of the page read last. */
 export interface Batch {
   readonly elements: readonly Element[];
-  readonly meta: Row;
+  readonly meta: JsonObject;
 }
 
 /** What the service was asked for but did not do. */
@@ -65,7 +68,7 @@ export async function* readAll(
   let kept: Element[] = [];
   let pass = 1;
   let count = 0;
-  let meta: Row = {};
+  let meta: JsonObject = {};
   // What the service leaves undone can be cut to the limit only after it is done.
   const paging = { concurrency, limit: isLocal ? undefined : limit };
   for await (const page of client.allImages(request, paging)) {
@@ -132,7 +135,7 @@ function workHere(plan: QueryPlan, undone: Undone) {
 }
 
 /** What was asked for, but not echoed: section 2.3 of service-api.md promises an echo of what was done. */
-function undoneBy(meta: Row, { server }: QueryPlan): Undone {
+function undoneBy(meta: JsonObject, { server }: QueryPlan): Undone {
   return {
     filter: server.filter !== undefined && !isEcho(meta.filter, server.filter),
     sort: server.sort !== undefined && !isEcho(meta.sort, server.sort),

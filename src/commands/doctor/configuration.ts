@@ -1,0 +1,171 @@
+// The program, its settings and its environment: everything that can be judged without the network.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
+import { nearest } from '../../query/nearest.ts';
+import { configFilePath } from '../../session/profile.ts';
+import {
+  isSettingKey,
+  SETTING_KEYS,
+  type SettingKey,
+  type Settings,
+  STORED_PASSWORD,
+} from '../../session/settings.ts';
+import { readColumns } from '../listing.ts';
+import {
+  type Finding,
+  failed,
+  notChecked,
+  ok,
+  profileFlag,
+  shellWord,
+  valueOrError,
+  warning,
+} from './finding.ts';
+
+const OLDEST_NODE = [20, 19] as const;
+
+export function checkProgram(context: Context): Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [leastMajor, leastMinor] = OLDEST_NODE;
+  const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
+  const node = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
+  const hint = `install Node ${OLDEST_NODE.join('.')} or later`;
+  return [
+    ok('imgctl', context.userAgent.replace('imgctl/', 'version ')),
+    old
+      ? failed('node', new ImgctlError('config', `${node} is too old`, { hint }))
+      : ok('node', node),
+  ];
+}
+
+/** The settings to go on with; undefined where not even the profile's name can be read. */
+export function checkConfiguration(context: Context): {
+  readonly findings: readonly Finding[];
+  readonly settings: Settings | undefined;
+} {
+  const findings = [configFileFinding(context)];
+  const settings = valueOrError(() => context.settings);
+  if ('error' in settings) {
+    const why = 'there is no profile to read them from';
+    findings.push(failed('profile', settings.error), notChecked('settings', why));
+    return { findings, settings: undefined };
+  }
+  findings.push(...profileFindings(context), ...settingsFindings(context, settings.value));
+  return { findings, settings: settings.value };
+}
+
+/** What is wrong with the file shows here; everything else goes on without it. */
+function configFileFinding(context: Context): Finding {
+  const config = valueOrError(() => context.config);
+  if ('error' in config) {
+    context.ignoreConfigFile();
+    return failed('configuration', config.error);
+  }
+  const directory = context.paths.config;
+  if (directory === undefined) return notChecked('configuration', 'there is no place for it');
+  const file = configFilePath(directory);
+  const count = config.value.profiles.size;
+  const profiles = `${count} profile${count === 1 ? '' : 's'}`;
+  return ok(
+    'configuration',
+    fs.existsSync(file) ? `${file}: ${profiles}` : `${file} is not there yet`,
+  );
+}
+
+function profileFindings({ config, profileName }: Context): Finding[] {
+  const known = [...config.profiles.keys()];
+  if (known.length === 0 || known.includes(profileName)) return [ok('profile', profileName)];
+  const meant = nearest(profileName, known);
+  const finding = `${profileName} has no settings; there are: ${known.join(', ')}`;
+  const login = `imgctl login --profile ${profileName}`;
+  return [
+    warning('profile', finding, meant === undefined ? login : `--profile ${meant}, or: ${login}`),
+  ];
+}
+
+function settingsFindings(context: Context, settings: Settings): Finding[] {
+  const stored = Object.keys(context.config.profiles.get(settings.profile) ?? {});
+  const unknown = stored.filter((key) => !isSettingKey(key) && key !== STORED_PASSWORD);
+  const findings = [
+    ...SETTING_KEYS.flatMap((key) => invalidSetting(settings, key)),
+    ...unknown.map((key) => unknownSetting(context, key)),
+  ];
+  if (findings.length > 0) return findings;
+  const count = SETTING_KEYS.filter((key) => {
+    const { value, origin } = settings.resolve(key);
+    return value !== undefined && origin !== 'default';
+  }).length;
+  return [ok('settings', `${count} set, all valid; see: imgctl config list`)];
+}
+
+function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
+  const result = valueOrError(() => {
+    const value = settings.text(key);
+    if (value !== undefined && key.startsWith('columns.')) readColumns(value, `setting ${key}`);
+  });
+  if (!('error' in result)) return [];
+  const finding = failed('settings', result.error);
+  const kept = result.error.message.includes('(from profile ') || key.startsWith('columns.');
+  if (!kept) return [finding];
+  const command = `imgctl config set ${key} VALUE${profileFlag(settings.profile)}`;
+  return [{ ...finding, remedy: `${command} (${finding.remedy})` }];
+}
+
+function unknownSetting({ paths }: Context, key: string): Finding {
+  const meant = nearest(key, SETTING_KEYS);
+  const finding = `unknown setting ${key}${meant === undefined ? '' : `; ${meant} was probably meant`}`;
+  const file = shellWord(configFilePath(paths.config ?? ''));
+  return warning('settings', finding, `take it out of the file by hand: ${file}`);
+}
+
+const PREFIX = 'IMGCTL_';
+
+/** Every variable of ours that is read somewhere; a name beside them is a slip. */
+const VARIABLES = [
+  'PROFILE',
+  'BASE_URL',
+  'TOKEN',
+  'USERNAME',
+  'PASSWORD',
+  'PASSWORD_FILE',
+  'PASSWORD_COMMAND',
+  'OUTPUT',
+  'TIMEOUT',
+  'DEBUG',
+  'CONFIG_DIR',
+];
+
+export function checkEnvironment(io: Io): Finding[] {
+  const { env } = io;
+  const findings: Finding[] = [];
+  const warn = (finding: string, remedy: string) =>
+    findings.push(warning('environment', finding, remedy));
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    warn(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
+      'unset NODE_TLS_REJECT_UNAUTHORIZED',
+    );
+  }
+  const extra = env.NODE_EXTRA_CA_CERTS;
+  if (extra && !fs.existsSync(path.resolve(io.cwd, extra))) {
+    warn(
+      `NODE_EXTRA_CA_CERTS names a file that is not there: ${extra}`,
+      'unset NODE_EXTRA_CA_CERTS',
+    );
+  }
+  if ((env.ALL_PROXY || env.all_proxy) && !(env.HTTPS_PROXY || env.https_proxy)) {
+    warn('ALL_PROXY is not used', 'set HTTPS_PROXY instead');
+  }
+  for (const name of Object.keys(env)) {
+    const ours = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
+    if (ours === undefined || VARIABLES.includes(ours)) continue;
+    const meant = nearest(ours, VARIABLES);
+    if (meant === undefined) continue;
+    warn(`${name} is not used`, `${PREFIX}${meant} was probably meant: unset ${name}`);
+  }
+  return findings.length > 0 ? findings : [ok('environment', 'nothing unusual')];
+}

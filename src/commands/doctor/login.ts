@@ -1,0 +1,127 @@
+// The login: whether there is a token, how the next one can be had, and how many may be asked for.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { timeOf } from '../../api/answers.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
+import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
+import { loginCommand } from '../../session/profile.ts';
+import { tokenOfEnvironment } from '../../session/session.ts';
+import type { Settings } from '../../session/settings.ts';
+import type { Account, TokenCache } from '../../session/token-cache.ts';
+import { isLive, noValidToken } from '../whoami.ts';
+import {
+  type Finding,
+  failed,
+  ok,
+  profileFlag,
+  shellWord,
+  valueOr,
+  valueOrError,
+  warning,
+} from './finding.ts';
+
+/** Whether the service took the token that was sent, or what it had against it. */
+export type TokenVerdict = 'taken' | 'unknown' | ImgctlError;
+
+export interface TokenState {
+  /** To be sent along; undefined where there is none that is valid by this machine's clock. */
+  readonly token: string | undefined;
+  finding(verdict: TokenVerdict): Finding;
+}
+
+/** The token that a command would begin with. */
+export function findToken(
+  settings: Settings,
+  account: Account,
+  cache: TokenCache,
+  io: Io,
+): TokenState {
+  const fixed = io.env.IMGCTL_TOKEN;
+  if (fixed) return fixedState(fixed);
+  const cached = cache.read();
+  const { profile } = account;
+  const origin = account.username === '' ? undefined : passwordOrigin(settings, account, io);
+  const next = `the next command gets one with the password from ${origin}`;
+  if (cached && isLive(cached, io.now())) {
+    const remedy = `log in again: ${loginCommand(profile)}`;
+    return {
+      token: cached.token,
+      finding(verdict) {
+        const finding = judged(`valid until ${timeOf(cached.expiresAt)}`, verdict, remedy);
+        if (finding.code !== 'token-refused' || origin === undefined) return finding;
+        return warning('token', `${finding.finding}; ${next}`, remedy);
+      },
+    };
+  }
+  const what = cached ? `expired at ${timeOf(cached.expiresAt)}` : 'none yet';
+  return {
+    token: undefined,
+    finding: () =>
+      origin === undefined
+        ? failed('token', noValidToken(cached ? 'expired' : 'none', profile))
+        : ok('token', `${what}; ${next}`),
+  };
+}
+
+function fixedState(fixed: string): TokenState {
+  const source = valueOrError(() => tokenOfEnvironment(fixed));
+  if ('error' in source) {
+    return { token: undefined, finding: () => failed('token', source.error) };
+  }
+  const { remedy } = source.value;
+  return {
+    token: fixed,
+    finding: (verdict) => judged('from IMGCTL_TOKEN, used as it is', verdict, remedy),
+  };
+}
+
+function judged(what: string, verdict: TokenVerdict, remedy: string): Finding {
+  if (verdict === 'taken') return ok('token', `${what}, and the service takes it`);
+  if (verdict === 'unknown') return ok('token', `${what}; whether the service takes it is open`);
+  const finding = failed('token', verdict);
+  return verdict.code === 'not-permitted' ? finding : { ...finding, code: 'token-refused', remedy };
+}
+
+export function passwordFinding(settings: Settings, account: Account, io: Io): Finding {
+  const source = valueOrError(() => unattendedPassword(settings, io, account));
+  if ('error' in source) return failed('password', source.error);
+  if (source.value === undefined) {
+    return ok('password', 'asked for by imgctl login; no command renews the token by itself');
+  }
+  if (account.username === '') {
+    const finding = `from ${source.value.origin}, but there is no user name`;
+    const remedy = `imgctl config set username NAME${profileFlag(account.profile)}`;
+    return warning('password', finding, remedy);
+  }
+  return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
+}
+
+function passwordOrigin(settings: Settings, account: Account, io: Io): string | undefined {
+  return valueOr(() => unattendedPassword(settings, io, account)?.origin, undefined);
+}
+
+/** What is wrong with the file of a mounted secret; its contents are left alone. */
+function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
+  if (origin !== 'IMGCTL_PASSWORD_FILE') return undefined;
+  const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');
+  try {
+    fs.accessSync(file, fs.constants.R_OK);
+    if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
+    return warning('password', `everybody can read ${file}`, `chmod o= ${shellWord(file)}`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const hint = 'check IMGCTL_PASSWORD_FILE and the modes of the file';
+    const message = `cannot read the password file ${file}: ${code}`;
+    return failed('password', new ImgctlError('config', message, { hint }));
+  }
+}
+
+export function limitFinding(cache: TokenCache, io: Io): Finding {
+  const limit = cache.readLimit(io.now());
+  if (limit === undefined) return ok('token requests', 'no limit is remembered');
+  const until = timeOf(limit.resetsAt);
+  if (limit.remaining > 0) return ok('token requests', `${limit.remaining} left until ${until}`);
+  return warning('token requests', `none is left until ${until}`, `log in after ${until}`);
+}

@@ -1,0 +1,56 @@
+// Lists images as the commands do: the service answers what it can, the rest of the query is done here.
+
+import type { Client } from '../api/client.ts';
+import type { Image } from '../api/types.ts';
+import { LARGEST_PAGE, readAll } from '../catalogue.ts';
+import { ImgctlError } from '../errors.ts';
+import { planQuery, type QueryPlan } from '../query/plan.ts';
+import type { ImageQuery } from './options.ts';
+
+export interface ListingOptions {
+  /** Requests at a time. */
+  readonly concurrency: number;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Images of the public catalogue, by id where the query has no order. */
+export async function* listImages(
+  client: Client,
+  query: ImageQuery,
+  { concurrency, onWarning = () => {} }: ListingOptions,
+): AsyncGenerator<Image, void, void> {
+  const request = {
+    plan: planOf(query),
+    limit: limitOf(query),
+    perPage: LARGEST_PAGE,
+    urls: false,
+    streams: true,
+    concurrency,
+  };
+  const observer = { warn: onWarning, progress: () => {} };
+  for await (const { elements } of readAll(client, request, observer)) {
+    yield* elements as readonly unknown[] as Image[];
+  }
+}
+
+/** The user's own images, in the service's order where the query has none. */
+export async function listMyImages(client: Client, query: ImageQuery): Promise<Image[]> {
+  const plan = planOf(query);
+  const limit = limitOf(query);
+  const { images } = await client.myImages();
+  return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as unknown[] as Image[];
+}
+
+/** @throws ImgctlError usage */
+function planOf({ text = [], filter = [], sort = [] }: ImageQuery): QueryPlan {
+  const input = { words: [text].flat(), filters: [filter].flat(), sorts: [sort].flat() };
+  return planQuery(input, { now: Date.now() });
+}
+
+/** @throws ImgctlError usage */
+function limitOf({ limit }: ImageQuery): number | undefined {
+  if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) return limit;
+  throw new ImgctlError('usage', `limit cannot be: ${limit}`, {
+    hint: 'a whole number of at least 1',
+  });
+}

@@ -1,0 +1,80 @@
+// Opens a client: the service's operations, with tokens that live as long as it does.
+
+import { version } from '../../package.json';
+import { baseUrlText } from '../api/base-url.ts';
+import { type Client, createClient } from '../api/client.ts';
+import { MAX_BYTES, type TokenSource } from '../api/http.ts';
+import type { Clock } from '../io.ts';
+import { isInForce, type RememberedLimit } from '../session/token-cache.ts';
+import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
+import { describeEvent } from '../session/trace.ts';
+import type { ClientOptions, Connection } from './options.ts';
+
+/** @throws ImgctlError config: a token or a proxy that cannot be used */
+export async function openClient(
+  options: ClientOptions,
+  connection: Connection,
+  clock: Clock,
+): Promise<Client> {
+  const { baseUrl, timeout, retries, concurrency } = connection;
+  const { onTrace } = options;
+  const client: Client = createClient({
+    ...clock,
+    baseUrl,
+    userAgent: `imgctl/${version}`,
+    tokens: tokensOf(options, connection, clock, () => client),
+    authScheme: options.authScheme ?? 'bearer',
+    timeout,
+    retries,
+    connections: concurrency,
+    maxBytes: MAX_BYTES,
+    ca: options.ca,
+    proxy: await proxyOf(options, baseUrl),
+    onEvent: onTrace && ((event) => onTrace(describeEvent(event))),
+  });
+  return client;
+}
+
+function tokensOf(
+  options: ClientOptions,
+  { baseUrl }: Connection,
+  io: Clock,
+  client: () => Client,
+): TokenSource {
+  const { token, username, password } = options;
+  if (password === undefined) {
+    return fixedToken(token, 'the option token', 'create a client with a new token');
+  }
+  return new Tokens({
+    io,
+    cache: memoryStore(),
+    username,
+    password: {
+      origin: 'the option password',
+      read: async () => (typeof password === 'function' ? password() : password),
+    },
+    client,
+    loginCommand: 'createClient({ baseUrl, username, password })',
+    baseUrl: baseUrlText(baseUrl),
+  });
+}
+
+/** Tokens keep the newest one themselves; only what is known of the limit needs a place. */
+function memoryStore(): TokenStore {
+  let limit: RememberedLimit | undefined;
+  return {
+    lockFile: undefined,
+    read: () => undefined,
+    write: async () => {},
+    readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
+    async writeLimit(known) {
+      limit = known;
+    },
+  };
+}
+
+async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<URL | undefined> {
+  if (proxy === undefined) return undefined;
+  const { chooseProxy } = await import('../api/proxy.ts');
+  return chooseProxy(baseUrl, { https_proxy: proxy, http_proxy: proxy }).proxy;
+}

@@ -1,0 +1,157 @@
+// imgctl doctor: how far it came on the way to the service, over TLS and through proxies.
+
+import { writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listen, serverOf, tunnelTo, unusedPort } from '../api/harness.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { STALL } from '../support/scripted-server.ts';
+import { diagnose } from './doctor-harness.ts';
+
+const TOKEN = { IMGCTL_TOKEN: 'T' };
+const HERE = selfSigned('127.0.0.1');
+const SKIPPED = (cause: string) => `not checked: ${cause} failed`;
+
+/** What a service over TLS is found to be, with its own certificate trusted or not. */
+async function overTls({ trusted = true, identity = HERE, time = Date.now() }) {
+  const date = new Date(time).toUTCString();
+  const server = await serverOf({ 'GET /v2': { headers: { date }, json: {} } }, identity);
+  const directory = temporaryDirectory();
+  const ca = path.join(directory, 'ca.pem');
+  writeFileSync(ca, identity.cert);
+  const settings = trusted ? { 'ca-file': ca } : {};
+  const config = JSON.stringify({ profiles: { default: settings } });
+  writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
+  const env = { ...TOKEN, IMGCTL_BASE_URL: server.baseUrl, IMGCTL_CONFIG_DIR: directory };
+  return { ca, server, ...(await diagnose({ env, time })) };
+}
+
+const OWN = 'a certificate of imgctl test by imgctl test, valid until 2049-12-31T23:59:59Z';
+
+describe('imgctl doctor over TLS', () => {
+  it('shows protocol and certificate', async () => {
+    const { of, ca, troubles, exitCode } = await overTls({});
+    expect(of('TLS')).toBe(`ok: TLSv1.3, ${OWN}; trusted with ca-file ${ca}`);
+    expect({ troubles, exitCode }).toEqual({ troubles: [], exitCode: 0 });
+  });
+
+  it('shows the certificate that is not trusted, sends nothing, and names ca-file', async () => {
+    const { of, server, exitCode } = await overTls({ trusted: false });
+    expect(of('TLS')).toMatch(
+      /^failed: no trusted TLS connection to .*: DEPTH_ZERO_SELF_SIGNED_CERT; a certificate of .* -> .*ca-file/,
+    );
+    expect(of('TLS')).toContain(OWN);
+    expect([of('connection').slice(0, 3), of('service'), of('clock')]).toEqual([
+      'ok:',
+      SKIPPED('TLS'),
+      SKIPPED('TLS'),
+    ]);
+    expect(of('token')).toBe(
+      'ok: from IMGCTL_TOKEN, used as it is; whether the service takes it is open',
+    );
+    expect([server.requests, exitCode]).toEqual([[], 3]);
+  });
+
+  it('shows the certificate of another host', async () => {
+    const { of } = await overTls({ identity: selfSigned('images.example.com') });
+    expect(of('TLS')).toMatch(/ALTNAME_INVALID; a certificate of imgctl test by imgctl test/);
+  });
+
+  it('warns before a certificate ends, and suspects the clock after', async () => {
+    const soon = await overTls({ time: Date.UTC(2049, 11, 20) });
+    expect(soon.of('TLS')).toMatch(/^warning: TLSv1\.3, .* -> ask the administrators .* renew it$/);
+    const late = await overTls({ trusted: false, time: Date.UTC(2050, 0, 2) });
+    expect(late.of('TLS')).toMatch(/^failed: .* -> check the clock of this machine, else ask/);
+  });
+
+  it('tells of a ca-file that is not there', async () => {
+    const directory = temporaryDirectory();
+    const config = { profiles: { default: { 'ca-file': '/no/such.pem' } } };
+    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: 'https://images.invalid' };
+    const { of, exitCode } = await diagnose({ env: { ...env, ...TOKEN } });
+    expect(of('ca-file')).toMatch(
+      /^failed: cannot read the ca-file .* -> imgctl config set ca-file/,
+    );
+    expect([of('TLS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);
+  });
+});
+
+describe('imgctl doctor on the way', () => {
+  const ask = (baseUrl: string, env = {}, ...argv: string[]) =>
+    diagnose({ env: { ...TOKEN, IMGCTL_BASE_URL: baseUrl, ...env } }, argv);
+
+  it('shows the addresses of a name', async () => {
+    const server = await serverOf({ 'GET /v2': { json: {} } });
+    const { of, exitCode } = await ask(server.baseUrl.replace('127.0.0.1', 'localhost'));
+    expect(of('DNS')).toMatch(/^ok: localhost is .*127\.0\.0\.1/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('stops at a name that is not known', async () => {
+    const { of, exitCode } = await ask('https://images.invalid');
+    expect(of('DNS')).toMatch(/^failed: cannot reach https:\/\/images\.invalid: .* -> check/);
+    expect(of('connection')).toBe(SKIPPED('DNS'));
+    expect(exitCode).toBe(3);
+  });
+
+  it('stops at a port where nothing listens', async () => {
+    const { baseUrl } = await unusedPort();
+    const { of, exitCode } = await ask(baseUrl);
+    expect(of('connection')).toMatch(/^failed: .*: the connection was refused -> /);
+    expect([of('TLS'), exitCode]).toEqual([SKIPPED('connection'), 3]);
+  });
+
+  it('stops at a handshake that is not answered, within --timeout', async () => {
+    const { baseUrl } = await listen(net.createServer());
+    const { of } = await ask(baseUrl.replace('http:', 'https:'), {}, '--timeout', '60ms');
+    expect(of('TLS')).toMatch(/^failed: .* within 0\.06 s, still negotiating TLS with .* -> /);
+  });
+
+  it('stops at a service that does not answer, and asks once', async () => {
+    const server = await serverOf({ 'GET /v2': STALL });
+    const { of } = await ask(server.baseUrl, {}, '--timeout', '60ms');
+    expect(of('service')).toMatch(/^failed: .* within 0\.06 s, still waiting for the answer -> /);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('shows a proxy without its password, and what it refuses', async () => {
+    const refusing = await tunnelTo('HTTP/1.1 407 No\r\n\r\n');
+    const HTTPS_PROXY = refusing.baseUrl.replace('//', '//someone:canary@');
+    const { of, rows, exitCode, stderr } = await ask('https://images.example.com', { HTTPS_PROXY });
+    expect(of('proxy')).toBe(
+      `ok: ${refusing.baseUrl} from HTTPS_PROXY, with a user name and password`,
+    );
+    expect(of('connection')).toMatch(/^failed: the proxy .* refused to connect .*: 407 -> put its/);
+    expect(JSON.stringify(rows) + stderr).not.toContain('canary');
+    expect(exitCode).toBe(3);
+  });
+
+  it('shows a proxy that it goes through, and one that it passes by', async () => {
+    const server = await serverOf({ 'GET /v2': { json: {} } });
+    const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
+    const directory = temporaryDirectory();
+    const env = { http_proxy: proxy.baseUrl, IMGCTL_CONFIG_DIR: directory };
+    const config = JSON.stringify({ profiles: { default: { 'allow-http': 'true' } } });
+    writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
+    const through = await ask('http://images.example.com', env);
+    expect(through.of('DNS')).toBe('ok: 127.0.0.1 is an address itself');
+    expect(through.of('connection')).toMatch(/^ok: to images\.example\.com through the proxy 127/);
+    expect(through.of('base URL')).toMatch(
+      /^warning: .* unprotected -> imgctl config set base-url/,
+    );
+    expect(through.exitCode).toBe(0);
+
+    const { of } = await ask(server.baseUrl, env);
+    expect(of('proxy')).toBe('ok: http_proxy is passed by: this machine');
+    expect(proxy.heads).toHaveLength(1);
+  });
+
+  it('fails with 2 at a proxy that cannot be used', async () => {
+    const { of, exitCode } = await ask('https://images.example.com', { HTTPS_PROXY: 'socks5://x' });
+    expect(of('proxy')).toMatch(/^failed: HTTPS_PROXY names a SOCKS proxy.* -> give the HTTP port/);
+    expect([of('DNS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);
+  });
+});

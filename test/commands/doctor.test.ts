@@ -1,0 +1,322 @@
+// imgctl doctor: what it says of the program, the settings, the login and the answer of the service.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+import { type ScriptedAnswer, startScriptedServer } from '../support/scripted-server.ts';
+import { PASSWORD, startAccount } from './account.ts';
+import { diagnose } from './doctor-harness.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const CHECKS = [
+  'imgctl',
+  'node',
+  'files',
+  'configuration',
+  'profile',
+  'settings',
+  'environment',
+  'base URL',
+  'proxy',
+  'DNS',
+  'connection',
+  'TLS',
+  'service',
+  'clock',
+  'token',
+  'password',
+  'token requests',
+];
+
+/** Somebody who has just logged in for an hour; `at` looks that much later. */
+async function loggedIn() {
+  const start = Date.now();
+  let now = start;
+  const account = await startAccount({ tokenTtl: 3_600_000, now: () => now });
+  await account.imgctl(['login'], { env: PASSWORD, time: start });
+  account.requests.length = 0;
+  account.credentials.length = 0;
+  const token = (await account.imgctl(['token'], { time: start })).stdout.trim();
+  const at = (milliseconds: number, env = {}) => {
+    now = start + milliseconds;
+    return diagnose({ time: now, env: { ...account.env, ...env } });
+  };
+  return { ...account, token, at };
+}
+
+describe('imgctl doctor', () => {
+  it('finds nothing wrong with somebody who is logged in, by one GET /v2', async () => {
+    const { at, requests, credentials, token, emulator } = await loggedIn();
+    const { rows, of, troubles, stderr, exitCode } = await at(61_000);
+    expect({ troubles, stderr, exitCode }).toEqual({ troubles: [], stderr: '', exitCode: 0 });
+    expect(rows.map(({ check }) => check)).toEqual(CHECKS);
+    expect(requests).toEqual(['GET /v2']);
+    expect(credentials).toEqual([`Bearer ${token}`]);
+    expect(of('base URL')).toBe(`ok: ${emulator.baseUrl}`);
+    expect(of('DNS')).toBe('ok: 127.0.0.1 is an address itself');
+    expect(of('TLS')).toBe('not checked: the base URL is plain http');
+    expect(of('service')).toBe('ok: GET /v2 answers 200');
+    expect(of('token')).toMatch(/^ok: valid until [\dT:-]+Z, and the service takes it$/);
+    expect(of('token requests')).toBe('ok: no limit is remembered');
+  });
+
+  it('is friendly to somebody who has nothing yet', async () => {
+    const home = temporaryDirectory();
+    const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('config/imgctl is made by the first login\n');
+    expect(stdout).toMatch(/\nbase URL +failed +no base URL is set.* -> run: imgctl login/);
+    expect(stdout).toMatch(/\nDNS +not checked +base URL failed\n/);
+    expect(stderr).toMatch(/^imgctl: something is wrong with: base URL\nhint: run: imgctl login/);
+    const homeless = await runCli(['doctor']);
+    expect(homeless.stdout).toMatch(
+      /\nfiles +warning +there is no home .* -> set IMGCTL_CONFIG_DIR/,
+    );
+  });
+
+  it('asks without a token where there is none, and never requests one', async () => {
+    const { env, requests, credentials } = await startAccount();
+    const { of, troubles, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
+    expect({ troubles, exitCode }).toEqual({ troubles: [], exitCode: 0 });
+    expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
+    expect(of('service')).toBe('ok: GET /v2 answers 401 without a token, as it should');
+    expect(of('token')).toContain('ok: none yet; the next command gets one with the password');
+    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD');
+  });
+
+  it('knows of a password in the keychain without asking for it', async () => {
+    const directory = temporaryDirectory();
+    const settings = { username: 'alice', 'stored-password': 'keychain' };
+    const config = { profiles: { default: settings } };
+    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    // A keychain that is asked could not be started: there is no PATH.
+    const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
+    expect(of('password')).toBe('ok: from the system keychain');
+    expect(of('settings')).toMatch(/^ok: /);
+  });
+
+  it('does not run a password command', async () => {
+    const { env } = await startAccount();
+    const file = path.join(temporaryDirectory(), 'ran');
+    const command = { IMGCTL_PASSWORD_COMMAND: `touch ${file}` };
+    const { of } = await diagnose({ env: { ...env, ...command } });
+    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD_COMMAND');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('fails with 4 where no token can be had, and names the login', async () => {
+    const { env } = await startAccount();
+    const { of, exitCode, stderr } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'staging' } });
+    expect(of('token')).toBe(
+      'failed: not logged in: there is no token -> run: imgctl login --profile staging',
+    );
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'not-logged-in',
+      message: 'something is wrong with: token',
+      hint: 'run: imgctl login --profile staging',
+    });
+  });
+
+  it('does not send a token that has expired', async () => {
+    const { at, credentials } = await loggedIn();
+    const { of, exitCode } = await at(3_600_000);
+    expect(of('token')).toBe('failed: the token has expired -> run: imgctl login');
+    expect([credentials, exitCode]).toEqual([[''], 4]);
+    const renewable = await at(3_600_000, PASSWORD);
+    expect(renewable.of('token')).toMatch(/^ok: expired at [\dT:-]+Z; the next command/);
+  });
+
+  it('tells of a token that the service refuses, and does not ask again', async () => {
+    const { at, emulator, requests } = await loggedIn();
+    emulator.expireTokens();
+    const { of, troubles, exitCode } = await at(0);
+    const refused = 'the service refused the access token: Valid token, but has expired';
+    const remedy = 'log in again: imgctl login';
+    expect(of('token')).toBe(`failed: ${refused} -> ${remedy}`);
+    expect([troubles, exitCode]).toEqual([['token: failed'], 4]);
+    const renewable = await at(0, PASSWORD);
+    expect(renewable.of('token')).toBe(
+      `warning: ${refused}; the next command gets one with the password from IMGCTL_PASSWORD -> ${remedy}`,
+    );
+    expect(renewable.exitCode).toBe(0);
+    expect(requests).toEqual(['GET /v2', 'GET /v2']);
+  });
+
+  it('tells of access that was withdrawn', async () => {
+    const { at, emulator } = await loggedIn();
+    emulator.withdraw('demo');
+    const { of, exitCode } = await at(0);
+    expect(of('token')).toMatch(
+      /^failed: the service says: User is not authorized.* -> ask the admin/,
+    );
+    expect(exitCode).toBe(4);
+  });
+
+  it.each([
+    ['made-up', /^failed: the service refused the access token: Invalid token -> IMGCTL_TOKEN/, 4],
+    ['two words', /^failed: IMGCTL_TOKEN does not hold an access token -> /, 2],
+  ])('tells of IMGCTL_TOKEN=%s', async (token, expected, code) => {
+    const { env } = await startAccount();
+    const { of, exitCode } = await diagnose({ env: { ...env, IMGCTL_TOKEN: token } });
+    expect(of('token')).toMatch(expected);
+    expect(exitCode).toBe(code);
+  });
+
+  it('misses a user name, and names the profile in the remedy', async () => {
+    const { emulator } = await startAccount();
+    const { of, exitCode } = await diagnose({
+      env: { ...PASSWORD, IMGCTL_BASE_URL: emulator.baseUrl, IMGCTL_PROFILE: 'staging' },
+    });
+    expect(of('password')).toBe(
+      'warning: from IMGCTL_PASSWORD, but there is no user name -> imgctl config set username NAME --profile staging',
+    );
+    expect([of('token').slice(0, 7), exitCode]).toEqual(['failed:', 4]);
+  });
+
+  it('says how many token requests are left', async () => {
+    const { env, imgctl } = await startAccount();
+    await imgctl(['login'], { env: PASSWORD });
+    expect((await diagnose({ env })).of('token requests')).toMatch(/^ok: 4 left until \d{4}-/);
+    for (let count = 0; count < 4; count += 1) await imgctl(['login'], { env: PASSWORD });
+    const { of, exitCode } = await diagnose({ env });
+    expect(of('token requests')).toMatch(/^warning: none is left until (\S+) -> log in after \1$/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('settings', () => {
+  it('goes on without a file that cannot be read', async () => {
+    const { env, requests } = await startAccount();
+    writeFileSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'config.json'), '{"secret": ');
+    const { of, exitCode } = await diagnose({ env });
+    expect(of('configuration')).toMatch(
+      /^failed: .*config\.json: not valid JSON at line 1.* -> mend/,
+    );
+    expect(of('service')).toMatch(/^ok: /);
+    expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
+  });
+
+  it('names every setting that is wrong, with its remedy', async () => {
+    const directory = temporaryDirectory();
+    const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
+    const config = { profiles: { default: settings } };
+    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const { rows } = await diagnose({
+      env: { IMGCTL_CONFIG_DIR: directory, IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b' },
+    });
+    const found = rows.filter(({ check }) => check === 'settings');
+    expect(found.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
+      'failed: username cannot be: a:b (from IMGCTL_USERNAME)',
+      'failed: timeout is not a duration: soon (from profile default)',
+      expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
+      'warning: unknown setting bas-url; base-url was probably meant',
+    ]);
+    expect(found.map(({ remedy }) => remedy)).toEqual([
+      'a user name cannot hold a colon',
+      'imgctl config set timeout VALUE (write it as 500ms, 30s, 5m or 1h)',
+      expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
+      `take it out of the file by hand: ${path.join(directory, 'config.json')}`,
+    ]);
+  });
+
+  it('shows a table where the output format itself is wrong', async () => {
+    const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
+    expect(stdout).toMatch(
+      /\nsettings +failed +output cannot be: xml \(from IMGCTL_OUTPUT\) -> valid/,
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  it('suggests the profile that was meant', async () => {
+    const { env, imgctl } = await startAccount();
+    await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
+    const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
+    expect(of('profile')).toBe(
+      'warning: stagin has no settings; there are: staging -> --profile staging, or: imgctl login --profile stagin',
+    );
+    const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
+    expect(wrong.of('profile')).toMatch(/^failed: not a profile name/);
+    expect(wrong.exitCode).toBe(2);
+  });
+
+  it('warns of an environment that does not do what it seems to', async () => {
+    const { rows } = await diagnose({
+      env: {
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+        NODE_EXTRA_CA_CERTS: '/no/such.pem',
+        ALL_PROXY: 'http://proxy',
+        IMGCTL_BASEURL: 'https://x',
+        IMGCTL_BIN: '/usr/bin/imgctl',
+      },
+    });
+    const found = rows.filter(({ check }) => check === 'environment');
+    expect(found.map(({ finding }) => finding.split(' ')[0])).toEqual([
+      'NODE_TLS_REJECT_UNAUTHORIZED=0',
+      'NODE_EXTRA_CA_CERTS',
+      'ALL_PROXY',
+      'IMGCTL_BASEURL',
+    ]);
+    expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
+  });
+});
+
+describe('the answer of the service', () => {
+  async function answered(answer: ScriptedAnswer, time?: number) {
+    const server = await startScriptedServer({ 'GET /v2': answer });
+    onTestFinished(() => server.close());
+    const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
+    const diagnosis = await diagnose({ env, ...(time === undefined ? {} : { time }) });
+    expect(server.requests).toHaveLength(1);
+    return diagnosis;
+  }
+
+  it.each<[ScriptedAnswer, RegExp, number]>([
+    [{ body: '<html>' }, /^failed: .* 200 with HTML instead of JSON -> check that the base URL/, 1],
+    [
+      { status: 503, json: { message: 'Down.' } },
+      /^failed: .*: 503, Down -> the service failed/,
+      1,
+    ],
+    [
+      { status: 302, headers: { location: 'https://new.example/' } },
+      /^failed: .* redirected to/,
+      1,
+    ],
+    [{ status: 404, json: {} }, /^failed: .*: 404/, 5],
+    [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
+    [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
+  ])('%j', async (answer, expected, code) => {
+    const { of, exitCode } = await answered(answer);
+    expect(of('service')).toMatch(expected);
+    expect(of('token')).not.toContain('and the service takes it');
+    expect(exitCode).toBe(code);
+  });
+
+  const date = new Date(NOON).toUTCString();
+
+  it.each([
+    [NOON + 299_000, /^ok: /],
+    [NOON + 301_000, /^warning: 5 min 1 s ahead of that of the service -> .*timedatectl/],
+    [NOON - 3_600_000, /^warning: 1 h behind that of the service/],
+  ])('at %i the clock is compared with its Date', async (time, expected) => {
+    const { of, exitCode } = await answered({ headers: { date }, json: {} }, time);
+    expect(of('clock')).toMatch(expected);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('formats', () => {
+  it('has the same rows in all of them', async () => {
+    const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
+    const csv = await runCli(['doctor', '-o', 'csv'], { env });
+    expect(csv.stdout).toMatch(/^check,state,finding,remedy\r\nimgctl,ok,/);
+    const ndjson = await runCli(['doctor', '-o', 'ndjson'], { env });
+    expect(JSON.parse(ndjson.stdout.split('\n')[0] ?? '')).toMatchObject({ check: 'imgctl' });
+    const table = await runCli(['doctor'], { env, columns: 40 });
+    expect(table.stdout).toContain('to try without an account: imgctl demo\n');
+    const quiet = await runCli(['doctor', '-q'], { env });
+    expect(quiet.stdout).toBe('base URL\n');
+  });
+});

@@ -1,0 +1,164 @@
+// imgctl profile: which there are, which one is the default, and what goes with one that is deleted.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FakeIoOptions } from '../support/io.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+import { fakeKeychain } from '../support/keychain.ts';
+import { PASSWORD, startAccount } from './account.ts';
+
+/** Somebody whose config.json holds this. */
+function userWith(config: unknown) {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'config.json');
+  writeFileSync(file, JSON.stringify(config));
+  const imgctl = (argv: readonly string[], env: FakeIoOptions['env'] = {}) =>
+    runCli(['profile', ...argv], { env: { IMGCTL_CONFIG_DIR: directory, ...env } });
+  return { imgctl, config: () => JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+const TWO = {
+  profile: 'staging',
+  profiles: {
+    default: { 'base-url': 'https://images.example', username: 'alice' },
+    staging: { 'base-url': 'nonsense', 'password-command': 'echo x' },
+  },
+};
+
+describe('imgctl profile list', () => {
+  it('shows what is kept, and marks the default', async () => {
+    const { imgctl } = userWith(TWO);
+    const env = { IMGCTL_PROFILE: 'default', IMGCTL_USERNAME: 'bob' };
+    const { stdout, stderr, exitCode } = await imgctl(['list', '--json'], env);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        name: 'default',
+        default: false,
+        base_url: 'https://images.example',
+        username: 'alice',
+        token: 'none',
+        password: null,
+      },
+      {
+        name: 'staging',
+        default: true,
+        base_url: 'nonsense',
+        username: null,
+        token: 'none',
+        password: 'command',
+      },
+    ]);
+    const table = (await imgctl(['list'])).stdout.split('\n');
+    expect(table[0]).toMatch(/^NAME +DEFAULT +BASE_URL +USERNAME +TOKEN +PASSWORD$/i);
+    expect(table[1]).toMatch(/^default +https:/);
+    expect(table[2]).toMatch(/^staging +\* +nonsense/);
+    expect((await imgctl(['list', '-q'])).stdout).toBe('default\nstaging\n');
+  });
+
+  it('knows the state of each token without asking the service', async () => {
+    const { emulator, imgctl, requests } = await startAccount({ tokenTtl: 3_600_000 });
+    const time = Date.now();
+    await imgctl(['login', '--profile', 'one'], { env: PASSWORD, time });
+    const sent = requests.length;
+    const stateAt = async (later: number) => {
+      const { stdout } = await imgctl(['profile', 'list', '--json'], { time: time + later });
+      return JSON.parse(stdout);
+    };
+    expect(await stateAt(0)).toEqual([
+      expect.objectContaining({ name: 'one', base_url: emulator.baseUrl, token: 'valid' }),
+    ]);
+    expect(await stateAt(48 * 3_600_000)).toEqual([expect.objectContaining({ token: 'expired' })]);
+    expect(requests).toHaveLength(sent);
+  });
+
+  it('says so where there are none', async () => {
+    const { imgctl } = userWith({});
+    expect(await imgctl(['list'])).toEqual({
+      stdout: '',
+      stderr: 'imgctl: there are no profiles\nhint: run: imgctl login\n',
+      exitCode: 0,
+    });
+    expect((await imgctl(['list', '--json'])).stdout).toBe('[]\n');
+  });
+});
+
+describe('imgctl profile use', () => {
+  it('makes it the default, and keeps all else', async () => {
+    const { imgctl, config } = userWith({ ...TWO, future: 1 });
+    expect((await imgctl(['use', 'default'])).stderr).toBe(
+      'imgctl: the default profile is default\n',
+    );
+    expect(config()).toEqual({ ...TWO, profile: 'default', future: 1 });
+    const other = await imgctl(['use', 'staging'], { IMGCTL_PROFILE: 'x' });
+    expect(other.stderr).toContain('IMGCTL_PROFILE comes before it: x');
+    expect(config().profile).toBe('staging');
+  });
+
+  it('finds the default one also where it has no settings', async () => {
+    const { imgctl, config } = userWith({ profile: 'a', profiles: { a: {} } });
+    expect((await imgctl(['use', 'default'])).exitCode).toBe(0);
+    expect(config().profile).toBe('default');
+  });
+});
+
+describe.each(['use', 'delete'])('imgctl profile %s', (action) => {
+  it.each([
+    ['stagin', 'did you mean staging?'],
+    ['zzz', 'see: imgctl profile list'],
+    ['../../x', 'see: imgctl profile list'],
+    ['constructor', 'see: imgctl profile list'],
+  ])('does not know %s', async (name, hint) => {
+    const { imgctl, config } = userWith(TWO);
+    expect(await imgctl([action, name])).toEqual({
+      stdout: '',
+      stderr: `imgctl: there is no profile '${name}'\nhint: ${hint}\n`,
+      exitCode: 5,
+    });
+    expect(config()).toEqual(TWO);
+  });
+});
+
+describe('imgctl profile delete', () => {
+  it('takes settings, all tokens and the stored password of that profile alone', async () => {
+    const { env, imgctl } = await startAccount({ tokenLimit: 100 });
+    const keychain = fakeKeychain('secret-tool');
+    const login = ['login', '--store-password', '--password-stdin'];
+    const io = (profile: string) => ({
+      stdin: 'demo',
+      env: { PATH: keychain.PATH, IMGCTL_PROFILE: profile },
+    });
+    for (const profile of ['work', 'work2']) await imgctl(login, io(profile));
+    const tokens = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
+    // A token of another user in the same profile, and what a killed process left of one.
+    writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
+    writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
+    expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
+      stdout: '',
+      stderr: 'imgctl: profile work is deleted\n',
+      exitCode: 0,
+    });
+    expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
+    expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
+    const list = await imgctl(['profile', 'list', '-o', 'csv'], io('work2'));
+    expect(list.stdout).toMatch(/^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/);
+  });
+
+  it('leaves the default unset, and says so', async () => {
+    const { imgctl, config } = userWith(TWO);
+    expect((await imgctl(['delete', 'staging'])).stderr).toBe(
+      'imgctl: profile staging is deleted\nimgctl: it was the default one\nhint: choose another: imgctl profile use NAME\n',
+    );
+    expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
+  });
+
+  it('keeps the profile whose password cannot be forgotten', async () => {
+    const config = { profiles: { work: { 'stored-password': 'keychain' } } };
+    const user = userWith(config);
+    const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
+    expect(stderr).toMatch(/^imgctl: there is no secret-tool/);
+    expect(exitCode).toBe(2);
+    expect(user.config()).toEqual(config);
+  });
+});

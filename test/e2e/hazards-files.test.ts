@@ -1,0 +1,168 @@
+// Files of the program that are wide open, broken or not what they seem, against the built program.
+
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { runBuilt } from '../support/cli.ts';
+import { issue, LIST, scripted } from './scripted.ts';
+
+const TOKEN = 'POST /auth/request-token';
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+/** A user with a password who has just logged in, and where things lie. */
+async function loggedIn(prelude?: string) {
+  const service = await scripted({
+    [TOKEN]: [issue('T1'), issue('T2'), issue('T3')],
+    'GET /v2/image': { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) },
+  });
+  const env = service.user;
+  expect(await runBuilt(['login'], { env, prelude })).toMatchObject({ exitCode: 0 });
+  const directory = path.join(env.HOME, '.config/imgctl');
+  const tokens = path.join(directory, 'tokens');
+  const name = readdirSync(tokens).find((entry) => entry.startsWith('default.')) ?? '';
+  return { service, env, directory, tokens, token: path.join(tokens, name) };
+}
+
+describe('the token file', () => {
+  it('is for its owner alone, whatever the umask', async () => {
+    const { directory, tokens, token } = await loggedIn('umask 0');
+    expect([directory, tokens, token].map(modeOf)).toEqual(['700', '700', '600']);
+  });
+
+  it('that others could read is tightened by the next run', async () => {
+    const { service, env, token } = await loggedIn();
+    chmodSync(token, 0o644);
+    expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(modeOf(token)).toBe('600');
+    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(1);
+  });
+
+  it.each([{}, { SNAP: '/snap/imgctl/1' }])(
+    'that is a link is neither read nor written through (%o)',
+    async (snap) => {
+      const { service, env, token } = await loggedIn();
+      const target = path.join(env.HOME, 'target');
+      renameSync(token, target);
+      symlinkSync(target, token);
+      const before = readFileSync(target, 'utf8');
+      const result = await runBuilt(['images', 'list'], { env: { ...env, ...snap } });
+      expect(result).toMatchObject({ exitCode: 0 });
+      expect(result.stderr).toMatch(/^imgctl: warning: .*symbolic link; it is not used\n$/);
+      expect(readFileSync(target, 'utf8')).toBe(before);
+      expect(statSync(token).isFile() && modeOf(token)).toBe('600');
+      expect(readFileSync(token, 'utf8')).toContain('T2');
+      expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
+    },
+  );
+
+  it.each([
+    ['empty', ''],
+    ['cut', '{"token": "s3cret-tok'],
+    ['an array', '["s3cret"]'],
+    ['of another shape', '{"token": 5, "s3cret": true}'],
+  ])('that is %s is warned of once and replaced by a login', async (_how, text) => {
+    const { service, env, token } = await loggedIn();
+    writeFileSync(token, text);
+    const result = await runBuilt(LIST, { env });
+    expect(result.exitCode).toBe(0);
+    expect(JSON.parse(result.stdout)).toHaveLength(1);
+    expect(result.stderr).toMatch(/"warning".*it is not used"\}\}\n$/);
+    expect(result.stderr.split('\n')).toHaveLength(2);
+    expect(result.stderr).not.toContain('s3cret');
+    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
+    expect(JSON.parse(readFileSync(token, 'utf8'))).toMatchObject({ token: 'T2' });
+  });
+
+  it('that is a directory is left alone; the token holds for the run', async () => {
+    const { env, token } = await loggedIn();
+    rmSync(token);
+    mkdirSync(token);
+    const result = await runBuilt(['images', 'list', '-q'], { env });
+    expect(result).toMatchObject({ stdout: '1\n', exitCode: 0 });
+    expect(result.stderr).toContain('it is used for this run alone');
+    expect(readdirSync(token)).toEqual([]);
+  });
+
+  it('with a byte order mark is read', async () => {
+    const { service, env, token } = await loggedIn();
+    writeFileSync(token, `\ufeff${readFileSync(token, 'utf8')}`);
+    expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(1);
+  });
+});
+
+describe('the settings file', () => {
+  it.each([
+    ['empty', '', 'line 1, column 1'],
+    ['cut', '{\n"s3cret": "s3', 'line 2, column 14'],
+    ['an array', '["s3cret"]', 'JSON object'],
+    ['of another shape', '{"profiles": {"default": {"timeout": {"s3cret": 1}}}}', 'timeout is not'],
+  ])('that is %s is an error with its place, and stays as it is', async (_how, text, place) => {
+    const { service, env, directory } = await loggedIn();
+    const file = path.join(directory, 'config.json');
+    writeFileSync(file, text);
+    const before = service.sent();
+    for (const argv of [
+      ['images', 'list'],
+      ['config', 'set', 'timeout', '5s'],
+    ]) {
+      const result = await runBuilt(argv, { env });
+      expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+      expect(result.stderr).toContain(file);
+      expect(result.stderr).toContain(place);
+      expect(result.stderr).not.toContain('s3cret');
+    }
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(service.sent()).toEqual(before);
+  });
+
+  it('with a byte order mark is read', async () => {
+    const { env, directory } = await loggedIn();
+    const file = path.join(directory, 'config.json');
+    writeFileSync(file, `\ufeff${readFileSync(file, 'utf8')}`);
+    const result = await runBuilt(['config', 'get', 'username'], { env });
+    expect(result).toEqual({ stdout: 'demo\n', stderr: '', exitCode: 0 });
+  });
+
+  it('keeps the settings of twenty processes that each set one', async () => {
+    const { env, directory } = await loggedIn();
+    const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
+    const set = (name: string) =>
+      runBuilt(['config', 'set', 'timeout', '5s', '--profile', name], { env });
+    const results = await Promise.all(names.map(set));
+    expect(results.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
+    const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
+    expect(Object.keys(profiles).sort()).toEqual(['default', ...names].sort());
+    expect(modeOf(path.join(directory, 'config.json'))).toBe('600');
+  });
+});
+
+it.each(['../../x', '..', 'a/b', '-x', '', 'x'.repeat(65), '__proto__'])(
+  'a profile named %j is refused, and nothing is written',
+  async (name) => {
+    const service = await scripted({});
+    const result = await runBuilt(['login', `--profile=${name}`], { env: service.user });
+    expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+    expect(readdirSync(service.user.HOME)).toEqual([]);
+    expect(service.sent()).toEqual([]);
+  },
+);
+
+it('an unknown option is named without its value, which may be a secret', async () => {
+  const service = await scripted({});
+  const result = await runBuilt(['login', '--password=s3cret'], { env: service.user });
+  expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+  expect(result.stderr).toMatch(/^imgctl: unknown option '--password'\nhint: /);
+  expect(result.stderr).not.toContain('s3cret');
+});

@@ -1,0 +1,180 @@
+// What could send a request too many, too early or to the wrong place, against the built program.
+
+import { writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listen, tunnelTo } from '../api/harness.ts';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { freshHome, runBuilt } from '../support/cli.ts';
+import { RESET, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { issue, LIST, scripted } from './scripted.ts';
+
+const TOKEN = 'POST /auth/request-token';
+const SYNC = 'PATCH /v2/user/image/vm';
+const ONE_PAGE = { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) };
+const pageOf =
+  (images: number, next: string | null = null) =>
+  (url: URL) => ({
+    json: cataloguePage(url, testImages(images), { next_url: next }),
+  });
+
+describe('another origin', () => {
+  it('is not asked for the next page, whatever next_url says', async () => {
+    const elsewhere = await scripted({});
+    const next = `${elsewhere.baseUrl}/v2/image?page=2&per_page=1`;
+    const service = await scripted(({ url }) => {
+      const last = url.searchParams.get('page') === '2';
+      return pageOf(2, last ? null : next)(url);
+    });
+    const list = await service.imgctl(...LIST, '--per-page', '1');
+    expect(list).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(JSON.parse(list.stdout)).toHaveLength(2);
+    const query = (page: number) => `per_page=1&page=${page}&expand=1&sort=id%2Casc`;
+    expect(service.sent()).toEqual([1, 2].map((page) => `GET /v2/image?${query(page)}`));
+
+    const raw = await service.imgctl('api', '/v2/image', '-f', 'per_page=1', '--paginate');
+    expect(raw.exitCode).toBe(0);
+    expect(service.sent().slice(2)).toEqual([
+      'GET /v2/image?per_page=1',
+      'GET /v2/image?page=2&per_page=1',
+    ]);
+    expect(elsewhere.sent()).toEqual([]);
+  });
+
+  it.each([
+    [302, LIST, 'GET'],
+    [307, LIST, 'GET'],
+    [308, ['sync'], 'PATCH'],
+    [301, ['login'], 'POST'],
+  ])('gets nothing from a redirect: %d', async (status, argv, method) => {
+    const elsewhere = await scripted({});
+    const headers = { location: `${elsewhere.baseUrl}/stolen` };
+    const service = await scripted(() => ({ status, headers }));
+    const env = argv[0] === 'login' ? service.user : service.env;
+    const result = await runBuilt(argv, { env });
+    expect(result).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(result.stderr).toContain(`was redirected to ${elsewhere.baseUrl}/stolen (${status})`);
+    expect(service.requests.map((request) => request.method)).toEqual([method]);
+    expect(elsewhere.sent()).toEqual([]);
+  });
+
+  it('is refused as the URL of a raw request', async () => {
+    const elsewhere = await scripted({});
+    const service = await scripted({});
+    const result = await service.imgctl('api', `${elsewhere.baseUrl}/v2`);
+    expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+    expect([...elsewhere.sent(), ...service.sent()]).toEqual([]);
+  });
+});
+
+describe('the way there', () => {
+  /** A proxy that would be asked for whatever goes to the network. */
+  async function proxied(answer: string | undefined, baseUrl: string) {
+    const proxy = await tunnelTo(answer);
+    const url = proxy.baseUrl.replace('//', '//user:secret@');
+    const env = { ...freshHome(), HTTPS_PROXY: url, HTTP_PROXY: url };
+    return { proxy, env: { ...env, IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T1' } };
+  }
+
+  it('plain http to another machine is refused, and nothing is sent', async () => {
+    const { proxy, env } = await proxied('', 'http://images.example');
+    for (const argv of [LIST, ['sync']]) {
+      const result = await runBuilt(argv, { env });
+      expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+      expect(result.stderr).toContain('use https://images.example');
+    }
+    expect(proxy.heads).toEqual([]);
+  });
+
+  it('an unknown certificate ends it, an added one is trusted', async () => {
+    const identity = selfSigned('127.0.0.1');
+    const service = await scripted({ 'GET /v2/image': ONE_PAGE }, identity);
+    const refused = await service.imgctl(...LIST);
+    expect(refused).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(refused.stderr).toContain('imgctl config set ca-file');
+    expect(service.sent()).toEqual([]);
+
+    const file = path.join(service.env.HOME, 'ca.pem');
+    writeFileSync(file, identity.cert);
+    expect((await service.imgctl('config', 'set', 'ca-file', file)).exitCode).toBe(0);
+    expect(await service.imgctl(...LIST)).toMatchObject({ stderr: '', exitCode: 0 });
+  });
+
+  it.each([
+    ['answers 407', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', /: 407\nhint: put its/],
+    ['hangs up', undefined, /failed: ECONNRESET\nhint: check HTTPS_PROXY/],
+  ])('a proxy that %s is asked once', async (_what, answer, message) => {
+    const { proxy, env } = await proxied(answer, 'https://images.example');
+    const result = await runBuilt(['images', 'list'], { env });
+    expect(result).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toContain('secret');
+    expect(proxy.heads).toEqual([expect.stringMatching(/^CONNECT images\.example:443 /)]);
+  });
+
+  it('a proxy is passed by on this machine and for the hosts in NO_PROXY', async () => {
+    const service = await scripted({ 'GET /v2/image': ONE_PAGE });
+    const here = await proxied('', service.baseUrl);
+    expect(await runBuilt(LIST, here)).toMatchObject({ stderr: '', exitCode: 0 });
+    const there = await proxied('', 'https://images.invalid');
+    const env = { ...there.env, NO_PROXY: '.invalid' };
+    expect((await runBuilt(LIST, { env })).stderr).toContain('images.invalid');
+    expect([...here.proxy.heads, ...there.proxy.heads]).toEqual([]);
+  });
+
+  it('an answer that drips ends with the deadline', async () => {
+    const service = await listen(
+      net.createServer((socket) => {
+        socket.on('error', () => {});
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
+        const timer = setInterval(() => socket.write(' '), 20);
+        socket.once('close', () => clearInterval(timer));
+      }),
+    );
+    const env = { ...freshHome(), IMGCTL_BASE_URL: service.baseUrl, IMGCTL_TOKEN: 'T1' };
+    const result = await runBuilt(['images', 'list', '--timeout', '300ms'], { env });
+    expect(result).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(result.stderr).toContain('no complete answer within 0.3 s');
+  });
+});
+
+describe('a write', () => {
+  const busy: ScriptedAnswer = { status: 503, json: { message: 'Busy.' } };
+  const expired: ScriptedAnswer = {
+    status: 401,
+    json: { error: 'authentication error', message: 'Valid token, but has expired.', status: 401 },
+  };
+  const accepted: ScriptedAnswer = { status: 202, json: { request: { id: 41 } } };
+  const tokens: Script = { [TOKEN]: [issue('T1'), issue('T2')] };
+
+  it.each<[string, string[], Script, number, string[]]>([
+    ['a submit that is reset', ['sync'], { [SYNC]: RESET }, 3, [TOKEN, SYNC]],
+    ['a submit that fails', ['sync'], { [SYNC]: busy }, 1, [TOKEN, SYNC]],
+    [
+      'a submit refused for its token',
+      ['sync'],
+      { [SYNC]: [expired, accepted] },
+      0,
+      [TOKEN, SYNC, TOKEN, SYNC],
+    ],
+    ['a submit refused for good', ['sync'], { [SYNC]: expired }, 4, [TOKEN, SYNC, TOKEN, SYNC]],
+    ['a token request that is reset', ['login'], { [TOKEN]: RESET }, 3, [TOKEN]],
+    ['a token request that fails', ['login'], { [TOKEN]: busy }, 1, [TOKEN]],
+    [
+      'a raw POST that is reset',
+      ['api', '/v2/x', '-X', 'POST'],
+      { 'POST /v2/x': RESET },
+      3,
+      [TOKEN, 'POST /v2/x'],
+    ],
+  ])('%s is sent as often as is safe', async (_what, argv, script, exitCode, expected) => {
+    const service = await scripted({ ...tokens, ...script });
+    // A token refused straight after its issue would be the end: the submit has an older one.
+    if (argv[0] !== 'login') await runBuilt(['token'], { env: service.user });
+    const result = await runBuilt(argv, { env: service.user });
+    expect(result).toMatchObject({ exitCode });
+    expect(service.sent()).toEqual(expected);
+  });
+});

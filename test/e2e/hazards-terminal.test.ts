@@ -1,0 +1,71 @@
+// Terminals, pipes and signals at their worst, against the built program.
+
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { freshHome, PROGRAM, startCli } from '../support/cli.ts';
+import { scripted } from './scripted.ts';
+
+const noScript = spawnSync('script', ['--version']).status !== 0;
+
+/** Runs the program on a terminal of its own: util-linux's script stands between. */
+function onTerminal(env: Readonly<Record<string, string>>, setup: string, words: string) {
+  const command = `${setup}; exec "$NODE" "$PROGRAM" ${words}`;
+  const prelude = `exec script --quiet --return --command '${command}' /dev/null`;
+  const all = { ...env, SHELL: '/bin/sh', NODE: process.execPath, PROGRAM };
+  return startCli([], { env: all, prelude, stdin: { open: true } });
+}
+
+describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script)', () => {
+  const service = () => scripted(({ url }) => ({ json: cataloguePage(url, testImages(3)) }));
+
+  it.each([
+    ['without a width', 'stty cols 0 rows 0', { NO_COLOR: '1' }],
+    ['of the dumbest kind', 'true', { TERM: 'dumb', LANG: 'C' }],
+    ['whose user wants no colour', 'true', { NO_COLOR: '1', TERM: 'xterm-256color' }],
+  ])('%s a list ends, in plain text', async (_how, setup, variables) => {
+    const { env } = await service();
+    const { stdout, exitCode } = await onTerminal({ ...env, ...variables }, setup, 'images list')
+      .ended;
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^id +name/i);
+    expect(stdout).toContain('image-0003.ova');
+    expect(stdout).not.toMatch(/\u001b\[[0-9;]*m/);
+  });
+
+  it('Ctrl-C at the password prompt ends it at once with 130, and nothing is echoed', async () => {
+    const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
+    const login = onTerminal(env, 'true', 'login');
+    await login.sees('stdout', 'Password: ');
+    login.child.stdin?.write('s3cret\u0003');
+    const { stdout, exitCode } = await login.ended;
+    expect(exitCode).toBe(130);
+    expect(stdout).toContain('imgctl: interrupted');
+    expect(stdout).not.toContain('s3cret');
+  });
+
+  it('Ctrl-C in a wait ends it at once with 130 and leaves the cursor as it was', async () => {
+    const { env } = await scripted({
+      'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 41, status: 'PENDING' } } },
+      'GET /v2/request/image_sync/41': { json: { data: { id: 41, status: 'PENDING' } } },
+    });
+    const sync = onTerminal({ ...env, TERM: 'xterm' }, 'stty cols 80', 'sync --wait');
+    await sync.sees('stdout', 'PENDING');
+    sync.child.stdin?.write('\u0003');
+    const { stdout, exitCode } = await sync.ended;
+    expect(exitCode).toBe(130);
+    expect(stdout).toContain('imgctl sync-status 41 --wait');
+    // It moves in one line, which it takes away, and never hides the cursor.
+    expect(stdout).toContain('\r\u001b[Kimgctl: interrupted');
+    expect(stdout).not.toContain('\u001b[?25l');
+  });
+});
+
+it('a slow reader gets every byte of a long answer', async () => {
+  const line = `${'x'.repeat(1023)}\n`;
+  const body = line.repeat(3 * 1024);
+  const { env } = await scripted({ 'GET /v2/long': { body } });
+  const prelude = `"$0" "$@" | (sleep 0.3; wc -c); exit`;
+  const { stdout, exitCode } = await startCli(['api', '/v2/long'], { env, prelude }).ended;
+  expect({ bytes: Number(stdout), exitCode }).toEqual({ bytes: body.length, exitCode: 0 });
+});

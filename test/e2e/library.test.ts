@@ -1,0 +1,92 @@
+// The examples of docs/library.md, as somebody would have them: type-checked and run with the built package.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { startEmulator } from '../../src/emulator/server.ts';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { temporaryDirectory } from '../support/io.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const PAGE = readFileSync(path.join(ROOT, 'docs/library.md'), 'utf8');
+const EXAMPLES = [...PAGE.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+
+const NODENEXT = { module: 'nodenext', moduleResolution: 'nodenext' };
+const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
+
+const execute = promisify(execFile);
+
+/** A project with the package, and the examples put to use at a service. */
+function project(baseUrl = 'https://images.example.com'): string {
+  const folder = temporaryDirectory();
+  mkdirSync(path.join(folder, 'node_modules'));
+  symlinkSync(ROOT, path.join(folder, 'node_modules/imgctl'));
+  symlinkSync(path.join(ROOT, 'node_modules/@types'), path.join(folder, 'node_modules/@types'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  for (const [index, example] of EXAMPLES.entries()) {
+    // The wait between two looks is not what is tested.
+    const text = example
+      .replace('https://images.example.com', baseUrl)
+      .replace('sleep(5_000)', 'sleep(50)');
+    writeFileSync(path.join(folder, `example-${index}.ts`), text);
+  }
+  return folder;
+}
+
+/** Checks the examples and everything they import, libraries too; writes them as JavaScript. */
+async function compile(folder: string, options: Readonly<Record<string, string>>): Promise<void> {
+  const compilerOptions = {
+    ...options,
+    target: 'es2022',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    rootDir: '.',
+    outDir: 'built',
+  };
+  const files = EXAMPLES.map((_, index) => `example-${index}.ts`);
+  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const compiler = path.join(ROOT, 'node_modules/.bin/tsc');
+  await execute(compiler, ['-p', folder]).catch(({ stdout }) => {
+    throw new Error(`tsc: ${stdout}`);
+  });
+}
+
+async function service() {
+  const uploads = temporaryDirectory();
+  mkdirSync(path.join(uploads, 'alice'));
+  await writeSampleOva(path.join(uploads, 'alice/sample.ova'));
+  const users = [{ name: 'alice', password: 'secret' }];
+  const emulator = await startEmulator({ users, uploads, syncDelay: 0 });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+it('do what the page says', async () => {
+  const folder = project((await service()).baseUrl);
+  await compile(folder, NODENEXT);
+  const env = { IMAGES_PASSWORD: 'secret' };
+  const run = async (index: number) =>
+    (await execute(process.execPath, [`built/example-${index}.js`], { cwd: folder, env })).stdout;
+  expect(await run(0)).toMatch(/^(\d+ \S*ubuntu\S*\n){5}$/);
+  expect(await run(1)).toMatch(/^succeeded\n\[\S+\] sample\.ova\n$/);
+});
+
+it('have types for bundlers too, and mistakes are found', async () => {
+  const folder = project();
+  await compile(folder, BUNDLER);
+  const wrong = EXAMPLES[0]?.replace("text: 'ubuntu'", 'text: 1') ?? '';
+  writeFileSync(path.join(folder, 'example-0.ts'), wrong);
+  await expect(compile(folder, BUNDLER)).rejects.toThrow("'number' is not assignable to type");
+});
+
+it('the package can be required, and its package.json read', async () => {
+  const script = `const { createClient, ImgctlError } = require('imgctl');
+    try { createClient({ baseUrl: 'images', token: 'T' }); }
+    catch (error) { console.log(error instanceof ImgctlError, error.code, require('imgctl/package.json').name); }`;
+  const { stdout } = await execute(process.execPath, ['-e', script], { cwd: project() });
+  expect(stdout).toBe('true config imgctl\n');
+});

@@ -1,0 +1,30 @@
+// A scripted service for the built program, and those who use it.
+
+import { serverOf } from '../api/harness.ts';
+import { account, freshHome, runBuilt } from '../support/cli.ts';
+import type { CliResult } from '../support/io.ts';
+import type { Handler, Script, ScriptedAnswer } from '../support/scripted-server.ts';
+
+export const LIST = ['images', 'list', '--json'];
+
+/** The token request's answer. */
+export const issue = (token: string): ScriptedAnswer => ({
+  json: { token, duration: 86_400, type: 'ACCESS' },
+});
+
+/** A service for the running test. */
+export async function scripted(script: Handler | Script, tls?: Parameters<typeof serverOf>[1]) {
+  const server = await serverOf(script, tls);
+  const { baseUrl } = server;
+  /** Somebody who has a token, T1, and no way to another one. */
+  const env = { ...freshHome(), IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T1' };
+  return {
+    ...server,
+    env,
+    /** Somebody who has a password. */
+    user: account(baseUrl),
+    imgctl: (...argv: string[]): Promise<CliResult> => runBuilt(argv, { env }),
+    /** Every request so far: `GET /v2/image?page=1`. */
+    sent: () => server.requests.map(({ method, target }) => `${method} ${target}`),
+  };
+}

@@ -1,0 +1,131 @@
+// Every command of the tree, traced, with a password command and a proxy that has a password: no secret shows.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { Context } from '../../src/context.ts';
+import { run } from '../../src/main.ts';
+import { completeProgram } from '../../src/program.ts';
+import { serve } from '../e2e/failures.ts';
+import { account } from '../support/cli.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import {
+  formsOfToken,
+  newSecrets,
+  placesOf,
+  recordingCommand,
+  tokensBelow,
+  watchedRun,
+  withTemporaryFolder,
+} from './canaries.ts';
+import { report } from './home.ts';
+
+/** Arguments that take a command far; one that is not named here gets an `x` for each that it requires. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  'images get': ['1001', 'no-such-image'],
+  whoami: ['--check'],
+  api: ['/v2/image', '-i'],
+  'sync-status': ['1'],
+  'config get': ['base-url'],
+  'config set': ['timeout', '20s'],
+  'config unset': ['timeout'],
+  'profile use': ['default'],
+  'profile delete': ['default'],
+  completion: ['bash'],
+  emulator: ['--port', '0'],
+};
+
+/** The commands that do something, by their words. */
+function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command.commands.flatMap((next) => leaves(next, [...words, next.name()]));
+}
+
+const COMMANDS = leaves(await completeProgram(new Context(fakeIo(), run)));
+
+function argumentsOf(name: string, command: Command): readonly string[] {
+  const required = command.registeredArguments.filter((argument) => argument.required);
+  return ARGUMENTS[name] ?? required.map(() => 'x');
+}
+
+it('the arguments are those of commands that there are', () => {
+  const names = COMMANDS.map(([name]) => name);
+  expect(names).toContain('login');
+  expect(Object.keys(ARGUMENTS).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+describe.each(['table', 'json'])('--debug -o %s', (format) => {
+  it('no command shows a secret while it renews its token', { timeout: 120_000 }, async () => {
+    const secrets = newSecrets();
+    const { user, proxy } = secrets;
+    const emulator = await serve({ users: [user], tokenLimit: 1_000, syncDelay: 1 });
+    const recorder = recordingCommand(user.password);
+    const { IMGCTL_PASSWORD: _password, ...plain } = account(emulator.baseUrl, user.name);
+    const environment = withTemporaryFolder(plain);
+    const proxyUrl = `http://${proxy.name}:${proxy.password}@proxy.invalid:3128`;
+    const env = {
+      ...environment,
+      IMGCTL_PASSWORD_COMMAND: recorder.command,
+      // Loopback is reached directly, but what shows the configuration may show these.
+      HTTPS_PROXY: proxyUrl,
+      HTTP_PROXY: proxyUrl,
+    };
+    const tokens = new Set<string>();
+    const found: Record<string, readonly string[]> = {};
+    for (const [name, command] of COMMANDS) {
+      emulator.expireTokens();
+      const argv = [...name.split(' '), ...argumentsOf(name, command), '--debug', '-o', format];
+      const ended = await watchedRun(argv, { env }, async (running) => {
+        if (name !== 'emulator') return;
+        await running.sees('stdout', '\n');
+        running.child.kill('SIGTERM');
+      });
+      for (const token of tokensBelow(env.HOME)) tokens.add(token);
+      const texts = [...secrets.forms, ...[...tokens].flatMap(formsOfToken)];
+      // The environment's own proxy variable is handed on to children: they may need it.
+      const processes = ended.processes.replaceAll(proxyUrl, '');
+      const options = { stdout: name !== 'token' };
+      const places = placesOf(texts, { ...ended, processes }, [env.HOME], options);
+      if (places.length > 0) found[name] = places;
+    }
+    expect(found).toEqual({});
+    expect(tokens.size).toBeGreaterThan(5);
+    const seen = recorder.seen().replaceAll(proxyUrl, '');
+    expect(seen).toContain('imgctl');
+    for (const text of secrets.forms) expect(seen).not.toContain(text);
+    report(`${COMMANDS.length} commands, ${tokens.size} tokens: no secret in -o ${format}`);
+  });
+});
+
+it('the password and the token of the environment are kept from the password command', async () => {
+  const secrets = newSecrets();
+  const { user, token } = secrets;
+  const emulator = await serve({ users: [user] });
+  const recorder = recordingCommand(user.password);
+  const env = withTemporaryFolder(account(emulator.baseUrl, user.name, user.password));
+  const argv = ['login', '--password-command', recorder.command, '--debug'];
+  expect(await watchedRun(argv, { env })).toMatchObject({ exitCode: 0 });
+  expect(recorder.seen()).toContain('IMGCTL_BASE_URL');
+  for (const text of secrets.forms) expect(recorder.seen()).not.toContain(text);
+
+  // A fixed token has no use for the command at all.
+  const fixed = { ...env, IMGCTL_TOKEN: token };
+  const before = recorder.seen();
+  await watchedRun(['images', 'list'], { env: fixed });
+  expect(recorder.seen()).toBe(before);
+});
+
+it('a secret would be found where it shows', async () => {
+  const secrets = newSecrets();
+  const folder = temporaryDirectory();
+  const shown = `-- ${secrets.token} --`;
+  writeFileSync(path.join(folder, 'note'), shown);
+  const ended = { stdout: shown, stderr: shown, exitCode: 0, processes: shown };
+  expect(placesOf(secrets.forms, ended, [folder], { stdout: true })).toEqual([
+    'stderr: -- <<SECRET>> --',
+    'processes',
+    'stdout: -- <<SECRET>> --',
+    path.join(folder, 'note'),
+  ]);
+});

@@ -1,0 +1,132 @@
+// Secrets that no other text resembles, and where they turned up after a run of the program.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { User } from '../../src/emulator/options.ts';
+import { type CliOptions, type CliProcess, startCli } from '../support/cli.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { filesHolding } from './home.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+
+export interface Secrets {
+  readonly user: User;
+  /** For services that issue this one. */
+  readonly token: string;
+  readonly proxy: User;
+  /** In every form that goes over a wire. */
+  readonly forms: readonly string[];
+}
+
+/** New secrets for each test: what is found can only come from there. */
+export function newSecrets(): Secrets {
+  const canary = (kind: string) => `${kind}${randomBytes(15).toString('hex')}`;
+  const user = { name: 'alice', password: canary('pass') };
+  const proxy = { name: 'peter', password: canary('prox') };
+  const token = canary('toke');
+  const pairs = [user, proxy].map(({ name, password }) => base64(`${name}:${password}`));
+  const forms = [user.password, proxy.password, token, base64(`${token}:`), ...pairs];
+  return { user, token, proxy, forms };
+}
+
+export interface Recorder {
+  /** For the password command: it prints the password and writes down what it can see. */
+  readonly command: string;
+  /** Command lines of the command and its parent, and the environment it was given, so far. */
+  readonly seen: () => string;
+}
+
+/** A password command, whose own files lie outside every folder that is searched. */
+export function recordingCommand(password: string): Recorder {
+  const folder = temporaryDirectory();
+  const file = (name: string) => path.join(folder, name);
+  writeFileSync(file('password'), `${password}\n`);
+  const record = 'cat /proc/self/environ /proc/$$/cmdline /proc/$PPID/cmdline';
+  writeFileSync(file('ask.sh'), `${record} >>${file('seen')}\ncat ${file('password')}\n`);
+  return {
+    command: `sh ${file('ask.sh')}`,
+    seen: () => (existsSync(file('seen')) ? readFileSync(file('seen'), 'utf8') : ''),
+  };
+}
+
+/** The command lines of a process and those below it, and the environments of the latter, as they are now. */
+function peek(pid: number | undefined, child = false): string {
+  const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  try {
+    const children = read(`task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+    const own = read('cmdline') + (child ? read('environ') : '');
+    return own + children.map((below) => peek(below, true)).join('');
+  } catch {
+    // It has ended meanwhile, or the system has no /proc.
+    return '';
+  }
+}
+
+/** A run of the program, whole, and what was to be seen of it from outside while it lived. */
+export interface Run {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  readonly processes: string;
+}
+
+/** Runs it to its end, or until `stop` has ended it. */
+export async function watchedRun(
+  argv: readonly string[],
+  options: CliOptions,
+  stop: (running: CliProcess) => Promise<void> = async () => {},
+): Promise<Run> {
+  const running = startCli(argv, options);
+  const views = new Set<string>();
+  const timer = setInterval(() => views.add(peek(running.child.pid)), 5);
+  await stop(running);
+  const result = await running.ended;
+  clearInterval(timer);
+  return { ...result, processes: [...views].join('') };
+}
+
+/** A folder for temporary files below the home, which is searched with it. */
+export function withTemporaryFolder<Env extends { readonly HOME: string }>(env: Env) {
+  const TMPDIR = path.join(env.HOME, 'tmp');
+  mkdirSync(path.join(env.HOME, '.cache'), { recursive: true });
+  mkdirSync(TMPDIR, { recursive: true });
+  return { ...env, TMPDIR };
+}
+
+/** The access tokens in the caches below a folder. */
+export function tokensBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && isTokenFile(path.join(entry.parentPath, entry.name)))
+    .flatMap((entry) => {
+      const text = readFileSync(path.join(entry.parentPath, entry.name), 'utf8');
+      return /"token":\s*"([^"]{16,})"/.exec(text)?.[1] ?? [];
+    });
+}
+
+/** A token in each form that goes over a wire. */
+export const formsOfToken = (token: string): string[] => [token, base64(`${token}:`)];
+
+const isTokenFile = (file: string) => /\/tokens\/[^_.][^/]*\.json$/.test(file);
+
+/** The places where one of the texts turned up, each by its name; stdout is left out where it may hold them. */
+export function placesOf(
+  texts: readonly string[],
+  run: Run,
+  folders: readonly string[],
+  options: { readonly stdout: boolean },
+): string[] {
+  const found = (text: string) => texts.some((form) => text.includes(form));
+  const outputs = (['stderr', 'processes', ...(options.stdout ? ['stdout' as const] : [])] as const)
+    .filter((name) => found(run[name]))
+    .map((name) => (name === 'processes' ? name : `${name}: ${excerpt(run[name], texts)}`));
+  const files = folders.flatMap((folder) => filesHolding(folder, texts));
+  return [...outputs, ...files.filter((file) => !isTokenFile(file))];
+}
+
+/** Around the first hit, with the secret marked, for who has to mend it. */
+function excerpt(text: string, texts: readonly string[]): string {
+  const form = texts.find((candidate) => text.includes(candidate)) ?? '';
+  const at = text.indexOf(form);
+  return `${text.slice(Math.max(0, at - 80), at)}<<SECRET>>${text.slice(at + form.length).slice(0, 20)}`;
+}

@@ -1,0 +1,56 @@
+// Twenty processes that need a new token, and the one that requests it is killed: the others get by.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { parseFault } from '../../src/emulator/faults.ts';
+import { serve } from '../e2e/failures.ts';
+import { account, runBuilt, startCli } from '../support/cli.ts';
+import { report } from './home.ts';
+
+const PROCESSES = 20;
+const LIST = ['images', 'list', '--limit', '1', '-q'];
+
+it('twenty processes whose lock holder is killed send one further token request', async () => {
+  let requests = 0;
+  let arrived = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const emulator = await serve({
+    // The login's own is answered, the holder's is not, the one after that is.
+    faults: [parseFault('POST /auth/request-token=stall,every=2')],
+    onRequest: ({ method }) => {
+      if (method !== 'POST') return;
+      requests += 1;
+      if (requests === 2) arrived();
+    },
+  });
+  const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
+  // Only the holder of the lock asks for the password: the command notes whose child it is.
+  const holders = path.join(user.HOME, 'holders');
+  const env = {
+    ...user,
+    IMGCTL_PASSWORD_COMMAND: `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`,
+  };
+  expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
+  const [loggedIn] = readFileSync(holders, 'utf8').split('\n');
+  emulator.expireTokens();
+
+  const processes = Array.from({ length: PROCESSES }, () => startCli(LIST, { env }));
+  await arrival;
+  const holderId = readFileSync(holders, 'utf8').trim().split('\n').at(-1);
+  expect(holderId).not.toBe(loggedIn);
+  const holder = processes.find(({ child }) => String(child.pid) === holderId);
+  expect(holder?.child.kill('SIGKILL')).toBe(true);
+  const killed = performance.now();
+
+  const others = processes.filter((one) => one !== holder);
+  const results = await Promise.all(others.map(({ ended }) => ended));
+  const seconds = ((performance.now() - killed) / 1000).toFixed(1);
+  const done = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
+  expect(results).toEqual(Array.from({ length: PROCESSES - 1 }, () => done));
+  expect(await holder?.ended).toMatchObject({ exitCode: -1 });
+  expect(requests).toBe(3);
+  report(`${PROCESSES - 1} processes were done ${seconds} s after the holder was killed`);
+});

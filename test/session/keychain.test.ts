@@ -1,0 +1,136 @@
+// The system keychain: what its programs are asked, and what they are never shown.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openKeychain } from '../../src/session/keychain.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
+
+const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example/a', username: 'demo' };
+
+const SYSTEMS = [
+  ['linux', 'secret-tool'],
+  ['darwin', 'security'],
+] as const;
+
+function keychainOn(
+  platform: NodeJS.Platform,
+  { PATH }: Pick<FakeKeychain, 'PATH'>,
+  env: Record<string, string> = {},
+) {
+  return openKeychain(fakeIo({ platform, env: { ...env, PATH } }));
+}
+
+describe.each(SYSTEMS)('on %s', (platform, name) => {
+  it.each([`'"\\$(x) `, 'pässwörd\n✓', 'x'.repeat(1_000)])(
+    'keeps %j as it is',
+    async (password) => {
+      const program = fakeKeychain(name);
+      const keychain = keychainOn(platform, program);
+      await keychain.store(ACCOUNT, password);
+      expect(await keychain.lookup(ACCOUNT)).toBe(password);
+      const argv = program.calls().flatMap((call) => call.argv);
+      expect(argv.join()).not.toContain(password);
+      expect(argv.join()).not.toContain(Buffer.from(password).toString('base64'));
+    },
+  );
+
+  it.each(['-x', `it's "a\\ b"`, 'x\n-w ö'])('takes the user name %j as data', async (username) => {
+    const keychain = keychainOn(platform, fakeKeychain(name));
+    await keychain.store({ ...ACCOUNT, username }, 'p4ss');
+    expect(await keychain.lookup({ ...ACCOUNT, username })).toBe('p4ss');
+  });
+
+  it('has none for another profile, base URL or user', async () => {
+    const keychain = keychainOn(platform, fakeKeychain(name));
+    await keychain.store(ACCOUNT, 'p4ss');
+    for (const other of [{ profile: 'wor' }, { baseUrl: 'https://images' }, { username: 'dem' }]) {
+      expect(await keychain.lookup({ ...ACCOUNT, ...other })).toBeUndefined();
+    }
+  });
+
+  it('keeps one password of a profile, and forgets that of no other', async () => {
+    const program = fakeKeychain(name);
+    const keychain = keychainOn(platform, program);
+    await keychain.store({ ...ACCOUNT, profile: 'wor' }, 'another profile');
+    await keychain.store(ACCOUNT, 'first');
+    await keychain.store({ ...ACCOUNT, username: 'alice' }, 'second');
+    expect(Object.keys(program.held())).toHaveLength(2);
+    await keychain.forget('work');
+    await keychain.forget('work');
+    expect(await keychain.lookup({ ...ACCOUNT, username: 'alice' })).toBeUndefined();
+    expect(await keychain.lookup({ ...ACCOUNT, profile: 'wor' })).toBe('another profile');
+  });
+
+  it('hands its program neither the password nor the token in the environment', async () => {
+    const program = fakeKeychain(name);
+    const env = { IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken', DBUS_SESSION_BUS_ADDRESS: 'x' };
+    await keychainOn(platform, program, env).store(ACCOUNT, 'p4ss');
+    expect(program.calls().length).toBeGreaterThan(2);
+    for (const call of program.calls()) {
+      expect(JSON.stringify(call.env)).not.toMatch(/p4ss|t0ken/);
+      expect(call.env).toContain('DBUS_SESSION_BUS_ADDRESS=x');
+    }
+  });
+
+  it('says what the program says, in one line', async () => {
+    const program = fakeKeychain(name);
+    program.replaceBy('echo "no session bus" >&2; echo more >&2; exit 2');
+    const keychain = keychainOn(platform, program);
+    const expected = {
+      code: 'config',
+      message: `${name} ended with exit code 2: no session bus`,
+      hint: expect.stringContaining('--password-command'),
+    };
+    await expect(keychain.lookup(ACCOUNT)).rejects.toMatchObject(expected);
+    await expect(keychain.forget('work')).rejects.toMatchObject(expected);
+    await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
+  });
+
+  it('shows nothing of a program that repeats what it read', async () => {
+    const program = fakeKeychain(name);
+    const absent = platform === 'linux' ? 1 : 44;
+    program.replaceBy(`case $1 in store|-i) cat >&2; exit 3;; esac; exit ${absent}`);
+    const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
+    await expect(storing).rejects.toMatchObject({ message: `${name} ended with exit code 3` });
+  });
+
+  it('notices a program that keeps nothing, or something else, and leaves nothing behind', async () => {
+    const program = fakeKeychain(name);
+    const absent = platform === 'linux' ? 1 : 44;
+    const other = path.join(temporaryDirectory(), 'other');
+    program.replaceBy(`case $1 in
+      store|-i) cat > /dev/null; : > ${other};;
+      lookup|find*) test -e ${other} && echo something || exit ${absent};;
+      *) rm ${other} 2> /dev/null || exit ${absent};;
+    esac`);
+    const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
+    await expect(storing).rejects.toMatchObject({ message: `${name} did not keep the password` });
+    expect(existsSync(other)).toBe(false);
+    program.replaceBy(`case $1 in store|-i) cat > /dev/null;; *) exit ${absent};; esac`);
+    const again = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
+    await expect(again).rejects.toMatchObject({ message: `${name} did not keep the password` });
+  });
+
+  it('does not begin with a password that the program would cut', async () => {
+    const program = fakeKeychain(name);
+    const storing = keychainOn(platform, program).store(ACCOUNT, 'x'.repeat(5_000));
+    await expect(storing).rejects.toMatchObject({ code: 'config' });
+    expect(program.calls()).toEqual([]);
+  });
+
+  it('says so where there is no such program', async () => {
+    const nowhere = { PATH: '/nonexistent' };
+    await expect(keychainOn(platform, nowhere).lookup(ACCOUNT)).rejects.toMatchObject({
+      code: 'config',
+      message: `there is no ${name}, the program for the system keychain`,
+    });
+  });
+});
+
+it('says so where there is none at all', () => {
+  expect(() => keychainOn('win32', { PATH: '' })).toThrowError(
+    expect.objectContaining({ code: 'config', message: expect.stringContaining('Windows') }),
+  );
+});
