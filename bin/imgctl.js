@@ -53,6 +53,8 @@ function print(text) {
 
 /** Saves compiling the bundle at each start, from Node 22.1 on, for users who have a cache folder. */
 function keepCompiledCode() {
+  // A single executable, which lies in no folder, has brought its compiled code along.
+  if (__dirname === undefined) return;
   const home = env.HOME && path.join(env.HOME, '.cache');
   const folder = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
   if (!folder || !path.isAbsolute(folder) || !fs.existsSync(folder)) return;

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ImageList } from '../../src/api/types.ts';
 import {
   account,
+  COMMAND,
   type EmulatorProcess,
-  PROGRAM,
   runBuilt,
   startEmulatorProcess,
 } from '../support/cli.ts';
@@ -63,10 +63,9 @@ describe('imgctl images list', () => {
   it.each(['table', 'json', 'ndjson'])(
     'ends quietly when head closes early: %s',
     async (format) => {
-      const env = { ...account(emulator.baseUrl), NODE: process.execPath, PROGRAM };
-      const script = `"$NODE" "$PROGRAM" images list -o ${format} | head -1`;
-      const shell = spawn('bash', ['-o', 'pipefail', '-c', script], {
-        env,
+      const script = `"$@" images list -o ${format} | head -1`;
+      const shell = spawn('bash', ['-o', 'pipefail', '-c', script, 'bash', ...COMMAND], {
+        env: account(emulator.baseUrl),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const output = { stdout: '', stderr: '' };

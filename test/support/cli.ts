@@ -7,8 +7,14 @@ import { onTestFinished } from 'vitest';
 import { type CliResult, temporaryDirectory } from './io.ts';
 
 /** What is tested: IMGCTL_BIN, else the launcher of this repository. */
-export const PROGRAM =
-  process.env.IMGCTL_BIN || path.resolve(import.meta.dirname, '../../bin/imgctl.js');
+const PROGRAM = path.resolve(
+  process.env.IMGCTL_BIN || path.join(import.meta.dirname, '../../bin/imgctl.js'),
+);
+
+/** The program and its first arguments: a script is run by this very Node, anything else by itself. */
+export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
+  ? [process.execPath, PROGRAM]
+  : [PROGRAM];
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -63,7 +69,7 @@ export function runBuilt(argv: readonly string[], options: CliOptions): Promise<
 
 function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): CliProcess {
   const input = stdin === undefined ? 'ignore' : 'pipe';
-  const command = [process.execPath, PROGRAM, ...argv];
+  const command = [...COMMAND, ...argv];
   const [file = '', ...args] =
     prelude === undefined ? command : ['bash', '-c', `${prelude}; exec "$0" "$@"`, ...command];
   const child = spawn(file, args, { env, stdio: [input, 'pipe', 'pipe'] });
