@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/hardening/**', 'test/walls.test.ts'],
+          exclude: ['test/{e2e,hardening,packaging}/**', 'test/walls.test.ts'],
         },
       },
       { extends: true, test: { name: 'walls', include: ['test/walls.test.ts'] } },
@@ -22,6 +22,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'hardening', include: ['test/hardening/**/*.test.ts'], testTimeout: 300_000 },
+      },
+      {
+        extends: true,
+        test: { name: 'packaging', include: ['test/packaging/**/*.test.ts'], testTimeout: 60_000 },
       },
     ],
   },

@@ -1,0 +1,65 @@
+// The papers of the Debian package, made from package.json, CHANGELOG.md and the licences.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MANIFEST, ROOT, sourceDate } from './release.mjs';
+
+/** Who answers for the package, by the variables of Debian's own tools. */
+function maintainer() {
+  const { DEBFULLNAME = 'The imgctl authors', DEBEMAIL = 'imgctl@packages.invalid' } = process.env;
+  return `${DEBFULLNAME} <${DEBEMAIL}>`;
+}
+
+/** DEBIAN/control; the size is in KiB. The libraries are those that Node 24 is linked with. */
+export function control(architecture, size) {
+  const [synopsis, more] = MANIFEST.description.split(': ');
+  return `Package: ${MANIFEST.name}
+Version: ${MANIFEST.version}
+Architecture: ${architecture}
+Maintainer: ${maintainer()}
+Installed-Size: ${size}
+Depends: libc6 (>= 2.28), libgcc-s1 (>= 3.4), libstdc++6 (>= 5.2)
+Section: net
+Priority: optional
+Description: ${synopsis}
+ ${more.charAt(0).toUpperCase()}${more.slice(1)}.
+ .
+ It needs no Node.js: its own is inside.
+`;
+}
+
+/** What CHANGELOG.md says of this version, in Debian's form. @throws Error: it says nothing */
+export function changelog() {
+  const { name, version } = MANIFEST;
+  const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  const section = text.split(/^## /m).find((part) => part.startsWith(version));
+  const changes = section?.split(/^- /m).slice(1) ?? [];
+  if (changes.length === 0) throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  const items = changes.map((change) => `  * ${wrap(change).join('\n    ')}`);
+  const date = new Date(sourceDate() * 1000).toUTCString().replace('GMT', '+0000');
+  return `${name} (${version}) unstable; urgency=medium\n\n${items.join('\n')}\n\n -- ${maintainer()}  ${date}\n`;
+}
+
+/** The lines of a text, none too wide for Debian's form. */
+function wrap(text) {
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .match(/.{1,72}(?= |$)/g)
+    .map((line) => line.trim());
+}
+
+/** All licences of what is in the executable. */
+export function copyright(built) {
+  const parts = [
+    ['imgctl', 'LICENSE'],
+    ['Packages bundled with imgctl', 'THIRD-PARTY-LICENSES.txt'],
+    ['Node.js, which runs it, and what Node.js is made of', 'NODE-LICENSE.txt'],
+  ];
+  return parts
+    .map(
+      ([title, file]) =>
+        `${title}\n${'='.repeat(title.length)}\n\n${readFileSync(join(built, file), 'utf8')}`,
+    )
+    .join('\n\n');
+}
