@@ -1,18 +1,21 @@
 // Measures what imgctl costs beyond Node itself: CPU time of whole processes, run in turns, as medians.
 // Usage: node bench/start.mjs [runs]   (25)   IMGCTL_BIN names another launcher, NODE_24 a Node 24 to use.
-// Needs bash and openssl; without NODE_24 also the npm registry, to get one.
+// Needs bash and openssl; without NODE_24 also the npm registry, to get one; for the executable, which npm run
+// executables makes, gh and openstack (Debian: python3-openstackclient) to compare it with.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNode } from '../scripts/fetch-package.mjs';
+import { hasProgram } from '../scripts/run.mjs';
 
 const RUNS = Number(process.argv[2] ?? 25);
 const WARM_UPS = 3;
 const launcher = process.env.IMGCTL_BIN ?? fileURLToPath(import.meta.resolve('../bin/imgctl.js'));
+const EXECUTABLE = fileURLToPath(import.meta.resolve('../build/imgctl-linux-x64/imgctl'));
 const folder = mkdtempSync(join(tmpdir(), 'imgctl-bench-'));
 const certificate = join(folder, 'certificate.pem');
 const environment = {
@@ -28,7 +31,8 @@ try {
   const nodes = [process.execPath, process.env.NODE_24 || fetchNode('24')];
   const login = ['login', '--base-url', service.baseUrl, '--username', 'bench'];
   checked(process.execPath, [launcher, ...login], { IMGCTL_PASSWORD: 'bench' });
-  for (const node of nodes) report(node, measure(node, scripts));
+  for (const node of nodes) reportNode(node, scripts);
+  reportExecutable();
 } finally {
   service.process.kill();
   rmSync(folder, { recursive: true });
@@ -65,23 +69,12 @@ function writeScripts(baseUrl) {
   return { empty, https };
 }
 
-/** CPU milliseconds by contestant, a list each. */
-function measure(node, { empty, https }) {
-  const contestants = {
-    empty: [empty],
-    version: [launcher, '--version'],
-    completion: [launcher, 'completion', 'bash'],
-    complete: [launcher, '__complete', 'image-names'],
-    help: [launcher, 'images', 'list', '--help'],
-    https: [https],
-    list: [launcher, 'images', 'list', '--json'],
-  };
-  const samePage = checked(node, contestants.https) === checked(node, contestants.list);
-  if (!samePage) throw new Error('imgctl and the node:https script print different pages');
+/** CPU milliseconds of the contestants, which are commands by name: a list each. */
+function measure(contestants) {
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let run = -WARM_UPS; run < RUNS; run += 1) {
-    for (const [name, words] of Object.entries(contestants)) {
-      const milliseconds = cpuTime(node, words);
+    for (const [name, command] of Object.entries(contestants)) {
+      const milliseconds = cpuTime(command);
       if (run >= 0) times[name].push(milliseconds);
     }
   }
@@ -89,26 +82,61 @@ function measure(node, { empty, https }) {
 }
 
 /** User and system time of all threads of one run; bash knows it to the millisecond. */
-function cpuTime(node, words) {
+function cpuTime(command) {
   const script = 'TIMEFORMAT="%3U %3S"; time "$@" > /dev/null';
-  const { stderr } = run('bash', ['-c', script, 'bash', node, ...words]);
+  const { stderr } = run('bash', ['-c', script, 'bash', ...command]);
   const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
   return (user + system) * 1_000;
 }
 
-function report(node, times) {
-  const version = checked(node, ['--version']).trim();
-  const { empty, https } = times;
-  const lines = [
-    `Node ${version}, median CPU ms of ${RUNS} runs`,
+function reportNode(node, scripts) {
+  const [https, list] = [[scripts.https], [launcher, 'images', 'list', '--json']];
+  const samePage = checked(node, https) === checked(node, list);
+  if (!samePage) throw new Error('imgctl and the node:https script print different pages');
+  const times = measure({
+    empty: [node, scripts.empty],
+    version: [node, launcher, '--version'],
+    completion: [node, launcher, 'completion', 'bash'],
+    complete: [node, launcher, '__complete', 'image-names'],
+    help: [node, launcher, 'images', 'list', '--help'],
+    https: [node, ...https],
+    list: [node, ...list],
+  });
+  print([
+    `Node ${checked(node, ['--version']).trim()}, median CPU ms of ${RUNS} runs`,
     row('node, an empty file', times.empty),
-    row('imgctl --version', times.version, empty, 'an empty file'),
-    row('imgctl completion bash', times.completion, empty, 'an empty file'),
-    row('imgctl __complete', times.complete, empty, 'an empty file'),
-    row('imgctl images list --help', times.help, empty, 'an empty file'),
-    row('node:https, one page', https, empty, 'an empty file'),
-    row('imgctl images list --json', times.list, https, 'node:https'),
-  ];
+    row('imgctl --version', times.version, times.empty, 'an empty file'),
+    row('imgctl completion bash', times.completion, times.empty, 'an empty file'),
+    row('imgctl __complete', times.complete, times.empty, 'an empty file'),
+    row('imgctl images list --help', times.help, times.empty, 'an empty file'),
+    row('node:https, one page', times.https, times.empty, 'an empty file'),
+    row('imgctl images list --json', times.list, times.https, 'node:https'),
+  ]);
+}
+
+/** The single executable beside the programs that it is to beat. */
+function reportExecutable() {
+  if (!existsSync(EXECUTABLE)) return print([`no single executable: ${EXECUTABLE} is missing`]);
+  const missing = ['gh', 'openstack'].filter((program) => !hasProgram(program));
+  if (missing.length > 0) return print([`no single executable: ${missing.join(', ')} missing`]);
+  const times = measure({
+    gh: ['gh', '--version'],
+    version: [EXECUTABLE, '--version'],
+    help: [EXECUTABLE, 'images', 'list', '--help'],
+    openstack: ['openstack', '--version'],
+    list: [EXECUTABLE, 'images', 'list', '--json'],
+  });
+  print([
+    `Single executable, median CPU ms of ${RUNS} runs`,
+    row('gh --version', times.gh),
+    row('imgctl --version', times.version, times.gh, 'gh --version'),
+    row('imgctl images list --help', times.help, times.gh, 'gh --version'),
+    row('openstack --version', times.openstack),
+    row('imgctl images list --json', times.list, times.openstack, 'openstack --version'),
+  ]);
+}
+
+function print(lines) {
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }
 
