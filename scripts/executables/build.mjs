@@ -18,11 +18,11 @@ import { fetchNode, fetchPackage } from '../fetch-package.mjs';
 import { BUILD, ROOT } from '../release.mjs';
 import { hasProgram, run } from '../run.mjs';
 import { archive, writeSums } from './archive.mjs';
-import { makeOneScript } from './one-script.mjs';
+import { BUNDLE, COMPILED, makeBundle, makeMain, makeTraining } from './scripts.mjs';
 import { withoutSignature } from './signature.mjs';
 import { NODE_VERSION, POSTJECT, TARGETS } from './targets.mjs';
 
-/** Where code for the executable can be compiled ahead: V8 takes it on the platform that made it alone. */
+/** Where the bundle can be compiled ahead: V8 takes it on the platform that made it alone. */
 const OWN = 'linux-x64';
 /** By which Node finds what was put into it. */
 const RESOURCE = 'NODE_SEA_BLOB';
@@ -36,14 +36,32 @@ if (`${process.platform}-${process.arch}` !== OWN) throw new Error(`builds on ${
 
 const work = join(BUILD, 'work');
 mkdirSync(work, { recursive: true });
-const script = join(work, 'imgctl.cjs');
-writeFileSync(script, makeOneScript(ROOT));
+const main = put('main.cjs', makeMain(ROOT));
+const bundle = put(BUNDLE, makeBundle(ROOT));
+const compiled = compile();
 for (const target of named.length > 0 ? named : Object.keys(TARGETS)) {
   const folder = await build(target);
   process.stdout.write(`${archive(folder, target)}\n`);
 }
 writeSums();
 rmSync(work, { recursive: true });
+
+function put(name, text) {
+  writeFileSync(join(work, name), text);
+  return join(work, name);
+}
+
+/** What V8 compiles of the bundle for a listing until its connection is refused: each time the same. */
+function compile() {
+  const file = join(work, COMPILED);
+  const training = put('training.cjs', makeTraining(ROOT, bundle, file));
+  // V8 seeds what orders the compiled code at random; unlike other flags this one does not make it void.
+  const words = ['--random-seed=1', training, 'images', 'list', '--json', '--retries', '0'];
+  run(nodeFor(OWN), words, {
+    env: { IMGCTL_BASE_URL: 'http://127.0.0.1:1', IMGCTL_TOKEN: 'none' },
+  });
+  return file;
+}
 
 /** The folder with the executable and its papers. */
 async function build(target) {
@@ -81,17 +99,19 @@ function makeBlob(target) {
   const output = join(work, `${target}.blob`);
   const completions = readdirSync(join(ROOT, 'completions')).map((name) => `completions/${name}`);
   const settings = {
-    main: script,
+    main,
     output,
     disableExperimentalSEAWarning: true,
-    useCodeCache: target === OWN,
     // NODE_OPTIONS is for the Nodes that a user runs: it could load foreign code beside passwords and tokens.
     execArgvExtension: 'none',
-    assets: Object.fromEntries(completions.map((name) => [name, join(ROOT, name)])),
+    assets: {
+      [BUNDLE]: bundle,
+      ...(target === OWN && { [COMPILED]: compiled }),
+      ...Object.fromEntries(completions.map((name) => [name, join(ROOT, name)])),
+    },
   };
   writeFileSync(config, JSON.stringify(settings));
-  // V8 seeds what orders the code cache at random; unlike other flags this one does not make it void.
-  run(nodeFor(OWN), ['--random-seed=1', '--experimental-sea-config', config]);
+  run(nodeFor(OWN), ['--experimental-sea-config', config]);
   return output;
 }
 

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { type CliResult, temporaryDirectory } from './io.ts';
 
 /** What is tested: IMGCTL_BIN, else the launcher of this repository. */
-const PROGRAM = path.resolve(
+export const PROGRAM = path.resolve(
   process.env.IMGCTL_BIN || path.join(import.meta.dirname, '../../bin/imgctl.js'),
 );
 

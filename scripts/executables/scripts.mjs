@@ -1,0 +1,95 @@
+// What a single executable runs: a short script with the launcher, and the bundle for all that is left to it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The names under which an executable holds the bundle, and what V8 compiled of it. */
+export const BUNDLE = 'bundle.js';
+export const COMPILED = 'bundle.compiled';
+
+/**
+ * A script whose value is the chunks of dist/ by name, each a function that is run when it is first asked for:
+ * as little is loaded as from files. (rolldown's own way to one file loads Node's modules all at once.)
+ * `__dirname` is undefined in them: nothing lies beside an executable.
+ */
+export function makeBundle(root) {
+  const chunks = readdirSync(join(root, 'dist/chunks')).filter((name) => name.endsWith('.cjs'));
+  const files = ['dist/main.cjs', ...chunks.sort().map((name) => `dist/chunks/${name}`)];
+  const modules = files.map((file) => moduleOf(file, readFileSync(join(root, file), 'utf8')));
+  return `({\n${modules.join('')}})`;
+}
+
+/** The script of the executable. */
+export function makeMain(root) {
+  const open = opener(openBundle, { bundle: BUNDLE, compiled: COMPILED });
+  return `(${run})(${launcher(root)}, ${open}, require);\n`;
+}
+
+/**
+ * A script that does the same outside of an executable with the bundle in a file. At its end it writes to another
+ * what V8 has compiled meanwhile; it succeeds if the run ended for want of a connection.
+ */
+export function makeTraining(root, bundle, compiled) {
+  const open = opener(openForTraining, { bundle, compiled });
+  return `(${run})(${launcher(root)}, ${open}, require);\n`;
+}
+
+function opener(make, names) {
+  return `(${make})(${JSON.stringify(names)}, require)`;
+}
+
+function launcher(root) {
+  const code = readFileSync(join(root, 'bin/imgctl.js'), 'utf8').replace(/^#!.*\n/, '');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const manifest = moduleOf('package.json', `exports.version = ${JSON.stringify(version)};`);
+  return `{\n${moduleOf('bin/imgctl.js', code)}${manifest}}`;
+}
+
+function moduleOf(file, code) {
+  return `'${file}': function (module, exports, require, __dirname) {${code}\n},\n`;
+}
+
+// The functions below become part of the scripts, so they use nothing from outside.
+
+function run(files, open, requireBuiltIn) {
+  const { posix } = requireBuiltIn('node:path');
+  const loaded = new Map();
+  let bundle;
+  const load = (file) => {
+    let module = loaded.get(file);
+    if (module === undefined) {
+      module = { exports: {} };
+      loaded.set(file, module);
+      const require = (name) =>
+        name.startsWith('.') ? load(posix.join(posix.dirname(file), name)) : requireBuiltIn(name);
+      if (!Object.hasOwn(files, file)) bundle ??= open();
+      (files[file] ?? bundle[file])(module, module.exports, require, undefined);
+    }
+    return module.exports;
+  };
+  load('bin/imgctl.js');
+}
+
+function openBundle({ bundle, compiled }, require) {
+  return () => {
+    const { getAssetKeys, getRawAsset } = require('node:sea');
+    const { Script } = require('node:vm');
+    const asset = (name) => Buffer.from(getRawAsset(name));
+    const cachedData = getAssetKeys().includes(compiled) ? asset(compiled) : undefined;
+    return new Script(asset(bundle).toString(), { cachedData }).runInThisContext();
+  };
+}
+
+function openForTraining({ bundle, compiled }, require) {
+  return () => {
+    const { readFileSync, writeFileSync } = require('node:fs');
+    const { Script } = require('node:vm');
+    const script = new Script(readFileSync(bundle, 'utf8'));
+    process.on('exit', () => {
+      writeFileSync(compiled, script.createCachedData());
+      // Nobody was to be reached; anything else is a failure.
+      if (process.exitCode === 3) process.exitCode = 0;
+    });
+    return script.runInThisContext();
+  };
+}
