@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Environment, PROGRAM } from '../support/cli.ts';
+import { COMMAND, type Environment, SHELL_COMMAND } from '../support/cli.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -92,7 +92,7 @@ export class Machine {
     const home = path.join(this.#root, 'home');
     for (const directory of [home, this.folder, programs]) mkdirSync(directory);
     const program = path.join(programs, 'imgctl');
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
+    writeFileSync(program, `#!/bin/sh\nexec ${SHELL_COMMAND} "$@"\n`);
     chmodSync(program, 0o755);
     this.env = {
       HOME: home,
@@ -105,8 +105,8 @@ export class Machine {
 
   /** What the program prints; it has to succeed. */
   async run(...argv: string[]): Promise<string> {
-    const words = [PROGRAM, ...argv];
-    return (await promisify(execFile)(process.execPath, words, { env: this.env })).stdout;
+    const [program, ...words] = COMMAND;
+    return (await promisify(execFile)(program, [...words, ...argv], { env: this.env })).stdout;
   }
 
   /** A new folder with the script of a shell in the file `script`. */

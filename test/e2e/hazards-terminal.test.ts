@@ -3,16 +3,16 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { freshHome, PROGRAM, startCli } from '../support/cli.ts';
+import { freshHome, SHELL_COMMAND, startCli } from '../support/cli.ts';
 import { scripted } from './scripted.ts';
 
 const noScript = spawnSync('script', ['--version']).status !== 0;
 
 /** Runs the program on a terminal of its own: util-linux's script stands between. */
 function onTerminal(env: Readonly<Record<string, string>>, setup: string, words: string) {
-  const command = `${setup}; exec "$NODE" "$PROGRAM" ${words}`;
+  const command = `${setup}; eval "exec $COMMAND ${words}"`;
   const prelude = `exec script --quiet --return --command '${command}' /dev/null`;
-  const all = { ...env, SHELL: '/bin/sh', NODE: process.execPath, PROGRAM };
+  const all = { ...env, SHELL: '/bin/sh', COMMAND: SHELL_COMMAND };
   return startCli([], { env: all, prelude, stdin: { open: true } });
 }
 

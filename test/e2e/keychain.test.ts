@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { account, PROGRAM, runBuilt } from '../support/cli.ts';
+import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { serve } from './failures.ts';
 
@@ -49,15 +49,15 @@ it.skipIf(missing.length > 0)(`does so with GNOME Keyring${reason}`, async () =>
   const { env } = await alice();
   const script = `
     printf keyring | gnome-keyring-daemon --unlock --components=secrets > /dev/null
-    imgctl() { "$0" "$PROGRAM" "$@"; }
+    imgctl() { ${SHELL_COMMAND} "$@"; }
     printf '%s' '${PASSWORD}' | imgctl ${LOGIN.join(' ')} || exit
     rm -r "$HOME/.config/imgctl/tokens"
     imgctl whoami --check -q || exit
     secret-tool lookup service imgctl profile default username alice || exit
     imgctl logout || exit
     secret-tool lookup service imgctl || echo " forgotten"`;
-  const child = spawn('dbus-run-session', ['--', 'sh', '-c', script, process.execPath], {
-    env: { ...env, PROGRAM },
+  const child = spawn('dbus-run-session', ['--', 'sh', '-c', script], {
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_FILES } from '../../src/commands/completion.ts';
-import { freshHome, PROGRAM, runBuilt } from '../support/cli.ts';
+import { COMMAND, freshHome, runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -56,7 +56,8 @@ describe('without the bundle', () => {
 });
 
 it('a reader that closes early is no error', async () => {
-  const child = spawn(process.execPath, [PROGRAM, 'completion', 'bash'], {
+  const [program, ...words] = COMMAND;
+  const child = spawn(program, [...words, 'completion', 'bash'], {
     env: freshHome(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

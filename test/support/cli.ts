@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { type CliResult, temporaryDirectory } from './io.ts';
 
 /** What is tested: IMGCTL_BIN, else the launcher of this repository. */
-export const PROGRAM = path.resolve(
+const PROGRAM = path.resolve(
   process.env.IMGCTL_BIN || path.join(import.meta.dirname, '../../bin/imgctl.js'),
 );
 
@@ -15,6 +15,9 @@ export const PROGRAM = path.resolve(
 export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
   ? [process.execPath, PROGRAM]
   : [PROGRAM];
+
+/** The same for a shell. */
+export const SHELL_COMMAND = COMMAND.map((word) => `'${word}'`).join(' ');
 
 export type Environment = Readonly<Record<string, string>>;
 
