@@ -9,9 +9,9 @@ export function describeEvent(event: HttpEvent): string {
       const { method, url, status, headers, body, wireBytes } = event.received;
       const size =
         body.length === wireBytes ? `${wireBytes} B` : `${wireBytes} B (${body.length} B decoded)`;
-      const limit = headers['x-ratelimit-remaining'];
-      const limits =
-        limit === undefined ? '' : `, ${limit} of ${headers['x-ratelimit-limit']} requests left`;
+      const left = headers['x-ratelimit-remaining'];
+      const limit = headers['x-ratelimit-limit'];
+      const limits = left && limit ? `, ${left} of ${limit} requests left` : '';
       return `${method} ${url.href}: ${status} in ${event.milliseconds} ms, ${size}${limits}`;
     }
     case 'no-answer':
