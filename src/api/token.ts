@@ -1,6 +1,13 @@
 // The token request, section 4.1 of service-api.md.
 
-import { isObject, type Received, rateLimited, readJson, shapeError } from './answers.ts';
+import {
+  isObject,
+  type Received,
+  rateLimited,
+  readJson,
+  serviceMessage,
+  shapeError,
+} from './answers.ts';
 import type { Http } from './http.ts';
 import { rateLimitReset, requestedWait } from './retry.ts';
 import type { TokenRecord } from './types.ts';
@@ -22,6 +29,8 @@ export interface TokenLimit {
 
 /** A day, section 5; for an answer that gives no lifetime. */
 const DEFAULT_LIFETIME_SECONDS = 86_400;
+/** Ten years; a longer one, such as 1e308, would be no time that a clock can show. */
+const LONGEST_LIFETIME_SECONDS = 10 * 365 * 86_400;
 
 /**
  * POST /auth/request-token with Basic credentials, no body; sent once. `onLimit` hears what any answer says
@@ -42,20 +51,27 @@ export async function requestToken(
   const limit = limitOf(received);
   onLimit?.(limit);
   if (received.status === 429) throw rateLimited(received);
-  const value = readJson(received);
+  const value = readJson(withoutToken(received));
   if (!isObject(value) || typeof value.token !== 'string' || !/^[\x21-\x7e]+$/.test(value.token)) {
     throw shapeError(received, 'without an access token');
   }
   const { duration } = value;
-  const valid = typeof duration === 'number' && duration > 0 && Number.isFinite(duration);
+  const valid = typeof duration === 'number' && duration > 0;
   return {
     record: {
       ...(value as unknown as TokenRecord),
-      duration: valid ? duration : DEFAULT_LIFETIME_SECONDS,
+      duration: valid ? Math.min(duration, LONGEST_LIFETIME_SECONDS) : DEFAULT_LIFETIME_SECONDS,
     },
     receivedAt: received.receivedAt,
     limit,
   };
+}
+
+/** A failure may hold a token all the same: of its body only a message is fit to be shown. */
+function withoutToken(received: Received): Received {
+  const failed = received.status < 200 || received.status > 299;
+  const isShown = !failed || serviceMessage(received.body) !== undefined;
+  return isShown ? received : { ...received, body: Buffer.alloc(0) };
 }
 
 function limitOf({ headers, status, receivedAt }: Received): TokenLimit {

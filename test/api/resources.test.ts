@@ -78,6 +78,18 @@ describe('a token', () => {
     },
   );
 
+  it('lasts no longer than a clock can show', async () => {
+    const { client } = await start({ [POST]: { json: { ...RECORD, duration: 1e308 } } });
+    const { record } = await client.requestToken('ann', 'pw');
+    expect(record.duration).toBe(315_360_000);
+  });
+
+  it('is not shown though it comes with a failure', async () => {
+    const { client } = await start({ [POST]: { status: 500, json: RECORD } });
+    const error = await failure(client.requestToken('ann', 'pw'));
+    expect(error.message).toMatch(/request-token: 500$/);
+  });
+
   it.each([undefined, null, 7, '', 'a b', 'a\nb', 'grün'])('is not %j', async (token) => {
     const { client } = await start({ [POST]: { json: { ...RECORD, token } } });
     const error = await failure(client.requestToken('ann', 'pw'));
