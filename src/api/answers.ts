@@ -47,12 +47,22 @@ export function shapeError(received: Received, what: string): ImgctlError {
   );
 }
 
+/** No record of the service has more than a few levels; what writes JSON and YAML goes down by recursion. */
+const MOST_LEVELS = 500;
+
+/** undefined where the body is no JSON, or is nested so deep that it could not be written again. */
 export function parseJson(body: Buffer): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(body.toString('utf8').replace(/^\ufeff/, '')) };
+    const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''));
+    return isDeeper(value, MOST_LEVELS) ? undefined : { value };
   } catch {
     return undefined;
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 function bodyKind(received: Received): string {
@@ -60,7 +70,7 @@ function bodyKind(received: Received): string {
   if (start === '') return 'an empty body instead of JSON';
   if (start.startsWith('<')) return 'HTML instead of JSON';
   return start.startsWith('{') || start.startsWith('[')
-    ? 'JSON that breaks off or is malformed'
+    ? 'JSON that breaks off, is malformed or nested too deep'
     : 'something that is not JSON';
 }
 

@@ -31,6 +31,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was closed',
   EPIPE: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer broke off',
   ETIMEDOUT: 'the connection timed out',
 };
 const LASTING = new Set(['ENOTFOUND', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
@@ -54,8 +55,9 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
     });
     return new NoAnswer(error, sent, false);
   }
-  if (thrown.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const why = code === '' ? '' : `: ${code}`;
+  const isOverflow = code === 'UND_ERR_HEADERS_OVERFLOW';
+  if (thrown.name === 'HTTPParserError' || isOverflow) {
+    const why = isOverflow ? ': too many headers' : code === '' ? '' : `: ${code}`;
     const error = new ImgctlError('bad-answer', `${url.origin} does not answer in HTTP${why}`, {
       hint: 'check the base URL and its port: imgctl config list',
       cause: thrown,

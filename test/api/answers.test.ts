@@ -114,7 +114,8 @@ describe('a catalogue page that is not one', () => {
   it.each<[string, ScriptedAnswer, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['empty', { body: ' \n' }, 'with an empty body instead of JSON'],
-    ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that breaks off or is malformed'],
+    ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that breaks off, is malformed'],
+    ['nested too deep', { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, 'nested too deep'],
     ['text', { body: 'OK' }, 'with something that is not JSON'],
     ['null', { json: null }, 'but it is not a list of images'],
     ['an array', { json: [] }, 'but it is not a list of images'],
