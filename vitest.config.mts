@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{e2e,hardening,packaging}/**', 'test/walls.test.ts'],
+          exclude: ['test/{e2e,fuzz,hardening,packaging}/**', 'test/walls.test.ts'],
         },
       },
       { extends: true, test: { name: 'walls', include: ['test/walls.test.ts'] } },
@@ -26,6 +26,11 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'packaging', include: ['test/packaging/**/*.test.ts'], testTimeout: 60_000 },
+      },
+      // As long as it is told to take: FUZZ_SECONDS, FUZZ_ANSWERS.
+      {
+        extends: true,
+        test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 0 },
       },
     ],
   },

@@ -1,0 +1,83 @@
+// What no answer of a service may ever bring about.
+
+import { parse } from 'yaml';
+import { EXIT_CODES } from '../../src/errors.ts';
+import type { CliResult } from '../support/io.ts';
+import type { Case } from './cases.ts';
+import { CANARIES } from './originals.ts';
+
+/** Controls, lone surrogates, separators and marks that reorder; told by Unicode, not by our own list. */
+const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** An answer never makes it the user's fault, nor an interrupt. */
+const NOT_OF_AN_ANSWER: readonly number[] = [
+  EXIT_CODES.usage,
+  EXIT_CODES.interrupted,
+  EXIT_CODES.terminated,
+];
+const POSSIBLE = new Set<number>([0, ...Object.values(EXIT_CODES)]);
+
+const { username, password, token } = CANARIES;
+const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+const SECRETS = [password, token, base64(`${username}:${password}`), base64(`${token}:`)];
+
+/** What is wrong with a run, each in a few words; nothing if it is as it must be. */
+export function faultsOf(run: Case, result: CliResult): string[] {
+  const { exitCode, stdout, stderr } = result;
+  const debug = run.argv.includes('--debug');
+  const faults: string[] = [];
+  const check = (sound: boolean, fault: string) => {
+    if (!sound) faults.push(fault);
+  };
+  check(POSSIBLE.has(exitCode), `exit code ${exitCode}`);
+  check(!NOT_OF_AN_ANSWER.includes(exitCode), `exit code ${exitCode} because of an answer`);
+  check(exitCode === 0 || stderr !== '', 'fails without a word');
+  check(!/unexpected error/.test(stderr), 'unexpected error');
+  check(debug || !/^ +at .+:\d+/m.test(stdout + stderr), 'stack trace');
+  check(!/no complete answer within/.test(stderr), 'waits for more than there is');
+  check(!/UND_ERR/.test(stderr), 'code of a library on stderr');
+  check(!/undefined|\bNaN\b|Infinity|\[object |Invalid Date/.test(stderr), 'nonsense on stderr');
+  check(!HARMFUL.test(stderr.replaceAll('\n', '')), 'harmful character on stderr');
+  check(!HARMFUL.test(withoutLayout(run, stdout)), 'harmful character on stdout');
+  for (const secret of SECRETS) check(!(stdout + stderr).includes(secret), 'shows a secret');
+  if (exitCode === 0 && run.argv[0] !== 'api') check(isReadable(run, stdout), `no ${run.format}`);
+  if (!debug && ['json', 'ndjson'].includes(run.format)) {
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('sync '));
+    check(lines.every(isJson), 'stderr is not JSON');
+  }
+  return [...new Set(faults)];
+}
+
+/** stdout without what may stand in it: its line breaks and tabs, and all that a pipe is promised as it is. */
+function withoutLayout({ argv, format, columns }: Case, stdout: string): string {
+  const isPipe = columns === undefined;
+  if (isPipe && (argv[0] === 'api' || format === 'csv' || format === 'tsv')) return '';
+  return stdout.replaceAll(format === 'tsv' ? /[\n\t]/g : /\r?\n/g, '');
+}
+
+function isReadable({ argv, format, columns }: Case, stdout: string): boolean {
+  if (argv[0] === 'login') return stdout === '';
+  if (format === 'json') return isJson(stdout);
+  if (format === 'ndjson') return stdout.split('\n').every((line) => line === '' || isJson(line));
+  // Reading it takes longer than all the rest.
+  if (format === 'yaml' && columns === undefined && stdout.length < 5_000) return isYaml(stdout);
+  return true;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isYaml(text: string): boolean {
+  try {
+    parse(text, { logLevel: 'silent', uniqueKeys: false });
+    return true;
+  } catch {
+    return false;
+  }
+}
