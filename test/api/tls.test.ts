@@ -57,3 +57,14 @@ it('checks the certificate of the service, not of the proxy', async () => {
   expect(error.code).toBe('tls');
   expect(server.requests).toHaveLength(1);
 });
+
+it('checks the certificate of an address behind a proxy', async () => {
+  const identity = selfSigned('192.0.2.7');
+  const server = await serverOf({ 'GET /v2': { json: 1 } }, identity);
+  const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
+  const options = { proxy: new URL(proxy.baseUrl), ca: identity.cert };
+  expect(await clientOf('https://192.0.2.7', options).client.serviceRoot()).toBe(1);
+  const error = await failure(clientOf('https://192.0.2.8', options).client.send(GET));
+  expect(error.code).toBe('tls');
+  expect(server.requests).toHaveLength(1);
+});
