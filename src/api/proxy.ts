@@ -180,8 +180,9 @@ function decoded(text: string): string {
 }
 
 function refusal(proxy: URL, target: string, status: number): ImgctlError {
+  // tinyproxy says 401 to wrong credentials, 407 only where there are none.
   const hint =
-    status === 407
+    status === 407 || status === 401
       ? 'put its user name and password into the proxy variable: http://user:password@host:port'
       : 'check HTTPS_PROXY, or name the host in NO_PROXY';
   return new ImgctlError(

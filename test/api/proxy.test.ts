@@ -145,16 +145,26 @@ describe('a tunnel', () => {
     expect(server.requests[0]?.headers['proxy-authorization']).toBeUndefined();
   });
 
-  it.each<[string, string | undefined, RegExp]>([
+  const CREDENTIALS = /^put its user name and password into the proxy variable/;
+  const NO_PROXY = /NO_PROXY$/;
+
+  it.each<[string, string | undefined, RegExp, RegExp]>([
     [
       'asks for a password',
       'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n',
       /refused .*: 407$/,
+      CREDENTIALS,
     ],
-    ['refuses', 'HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno', /refused .*: 403$/],
-    ['hangs up', undefined, /failed: ECONNRESET$/],
-    ['is none', 'SSH-2.0-OpenSSH\r\n', /failed: HPE_/],
-  ])('fails once where the proxy %s', async (_, answer, message) => {
+    ['refuses a password', 'HTTP/1.1 401 No\r\n\r\n', /refused .*: 401$/, CREDENTIALS],
+    [
+      'refuses',
+      'HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno',
+      /refused .*: 403$/,
+      NO_PROXY,
+    ],
+    ['hangs up', undefined, /failed: ECONNRESET$/, NO_PROXY],
+    ['is none', 'SSH-2.0-OpenSSH\r\n', /failed: HPE_/, NO_PROXY],
+  ])('fails once where the proxy %s', async (_, answer, message, hint) => {
     for (const request of [GET, PATCH]) {
       const proxy = await tunnelTo(answer);
       const { client, sleeps } = clientOf(SERVICE, {
@@ -163,6 +173,7 @@ describe('a tunnel', () => {
       const error = await failure(client.send(request));
       expect([error.code, error.exitCode]).toEqual(['proxy', 3]);
       expect(error.message).toMatch(message);
+      expect(error.hint).toMatch(hint);
       expect(`${error.message}${error.hint}`).not.toContain('secret');
       expect(proxy.heads).toHaveLength(1);
       expect(sleeps).toEqual([]);
