@@ -53,10 +53,11 @@ export const RESET: ScriptedAnswer = { raw: (socket) => socket.resetAndDestroy()
 /** Never answers, and keeps the connection. */
 export const STALL: ScriptedAnswer = { raw: () => {} };
 
-/** On a port of the system's choice at 127.0.0.1; over TLS where it gets a key and a certificate (PEM). */
+/** On a port of the system's choice, at 127.0.0.1 if not told; over TLS where it gets a key and a certificate (PEM). */
 export async function startScriptedServer(
   script: Handler | Script,
   tls?: { readonly key: string; readonly cert: string },
+  address = '127.0.0.1',
 ): Promise<ScriptedServer> {
   const handler = typeof script === 'function' ? script : follow(script);
   const requests: ScriptedRequest[] = [];
@@ -83,8 +84,8 @@ export async function startScriptedServer(
     socket.on('error', () => {}); // clients that give up are part of the tests
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  baseUrl = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  baseUrl = `${tls ? 'https' : 'http'}://${address}:${(server.address() as AddressInfo).port}`;
   return {
     baseUrl,
     requests,
