@@ -181,7 +181,7 @@ export class Context extends Messages {
       onSecret: (secret) => this.redaction.add(secret),
       onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
     });
-    this.#closers.push(() => session.client.close());
+    this.#closers.push(session.close);
     return session;
   }
 

@@ -20,6 +20,8 @@ export interface Session {
   /** undefined where IMGCTL_TOKEN is used. */
   readonly tokens: Tokens | undefined;
   readonly cache: TokenCache;
+  /** Ends its connections; a renewal that began is finished, so that its token is kept and its lock given back. */
+  close(): Promise<void>;
 }
 
 export interface SessionOptions {
@@ -80,7 +82,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     random: io.random,
     onEvent: options.onEvent,
   });
-  return { baseUrl: account.baseUrl, client, account, tokens, cache };
+  const close = async () => {
+    await tokens?.settled();
+    await client.close();
+  };
+  return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
 }
 
 /** IMGCTL_TOKEN, used as it is. @throws ImgctlError config: no header can hold it */

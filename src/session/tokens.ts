@@ -92,6 +92,11 @@ export class Tokens implements TokenSource {
     return this.#alone(() => this.#request(password, remedy));
   }
 
+  /** Resolves once no renewal is under way, whatever came of it. */
+  async settled(): Promise<void> {
+    await this.#renewal?.catch(() => {});
+  }
+
   get #canRenew(): boolean {
     return this.#options.password !== undefined && this.#options.username !== undefined;
   }
@@ -104,8 +109,8 @@ export class Tokens implements TokenSource {
   }
 
   async #renewWithLock(refused: string | undefined): Promise<string> {
-    const { cache, io, password } = this.#options;
-    if (password === undefined || !this.#canRenew) throw this.#notLoggedIn();
+    const { cache, io, username, password } = this.#options;
+    if (username === undefined || password === undefined) throw this.#notLoggedIn();
     return this.#alone(async () => {
       // Another process may have had the lock, and left its token.
       const cached = cache.read();

@@ -31,17 +31,17 @@ export interface SessionUnderTest extends Session {
   readonly warnings: readonly string[];
 }
 
-/** A session of user demo, who has a password unless `env` says otherwise. */
+/** A session of user demo, or of the one in `stored`, who has a password unless `env` says otherwise. */
 export async function sessionWith(
   baseUrl: string,
   directory: string | undefined,
   env: FakeIoOptions['env'] = { IMGCTL_PASSWORD: 'demo' },
   io: Io = fakeIo({ env }),
+  stored: Readonly<Record<string, string>> = { username: 'demo' },
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
-  const settings = new Settings('default', { 'base-url': baseUrl, retries: '0' }, io.env, {
-    username: 'demo',
-  });
+  const flags = { 'base-url': baseUrl, retries: '0' };
+  const settings = new Settings('default', flags, io.env, stored);
   const session = await openSession({
     io,
     settings,
@@ -50,6 +50,6 @@ export async function sessionWith(
     warn: (message) => warnings.push(message),
     onSecret: () => {},
   });
-  onTestFinished(() => session.client.close());
+  onTestFinished(session.close);
   return { ...session, warnings };
 }

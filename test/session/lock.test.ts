@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Io } from '../../src/io.ts';
 import { withLock, withLockIfPossible } from '../../src/session/lock.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { type FakeIo, fakeIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
 
@@ -13,6 +13,11 @@ const PATIENCE = 60_000;
 function impatient(): Io {
   const io = fakeIo();
   return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
+}
+
+/** Waits as long as the lock takes, which takes no time here. */
+function timeless(): FakeIo {
+  return fakeIo({ time: 0 });
 }
 
 /** A lock as a holder leaves it that was killed a while ago. */
@@ -71,12 +76,33 @@ it('is taken over though the one who did so before was killed too', async () => 
 it('is waited for no longer than told', async () => {
   const file = path.join(temporaryDirectory(), 'config.json');
   mkdirSync(`${file}.lock`);
-  const io = fakeIo({ time: 0 });
+  const io = timeless();
   await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
     code: 'timeout',
     message: `another imgctl has held ${file}.lock for 1 s`,
+    hint: 'if none is running, remove that directory',
+  });
+  // Once more at the limit itself.
+  expect(io.sleeps).toEqual(Array(11).fill(100));
+  expect(existsSync(`${file}.lock`)).toBe(true);
+});
+
+it('is not taken over while another process is at that', async () => {
+  const file = path.join(temporaryDirectory(), 'config.json');
+  leaveLock(file);
+  mkdirSync(`${file}.takeover.lock`);
+  await expect(withLock(file, 1_000, timeless(), async () => 'done')).rejects.toMatchObject({
+    code: 'timeout',
   });
   expect(existsSync(`${file}.lock`)).toBe(true);
+});
+
+// Nobody can make a directory there, not even root.
+it.skipIf(!existsSync('/proc/self'))('is not waited for where none can be made', async () => {
+  const io = timeless();
+  const locked = withLock('/proc/self/config.json', PATIENCE, io, async () => 'done');
+  await expect(locked).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(io.sleeps).toEqual([]);
 });
 
 it('is not waited for after an interrupt', async () => {
