@@ -67,9 +67,9 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   const url = new URL(baseUrl);
   const [, path = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
   const prefix = url.pathname.replace(/\/+$/, '');
-  url.pathname = `${prefix}/${path.replace(/^\/+/, '')}`;
+  url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
   url.search = query;
-  if (prefix !== '' && !url.pathname.startsWith(`${prefix}/`)) {
+  if (!url.pathname.startsWith(`${prefix}/`)) {
     throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
       hint: `give a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
     });

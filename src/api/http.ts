@@ -120,9 +120,10 @@ export function createHttp(options: HttpOptions): Http {
       try {
         const received = await attempt(request, url, authorization);
         if (!isPassing(received.status) || !safe) return received;
-        const asked = requestedWait(received.headers, received.status, received.receivedAt);
-        if (last || (asked !== undefined && asked > LONGEST_WAIT)) return received;
-        wait = Math.max(wait, asked ?? 0);
+        const { headers, status, receivedAt } = received;
+        const asked = requestedWait(headers, status, receivedAt) ?? 0;
+        if (last || asked > LONGEST_WAIT) return received;
+        wait = Math.max(wait, asked);
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer)) throw thrown;
         if (thrown.sent && !safe) {

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { type Received, statusError } from '../api/answers.ts';
 import { resolveUrl } from '../api/base-url.ts';
+import { nextPage } from '../api/next-page.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { printable } from '../output/sanitize.ts';
@@ -37,8 +38,6 @@ Examples:
   $ imgctl api /v2/user/image/vm -X PATCH -i
   $ imgctl api /v2/image --paginate | jq -r '.data[]'
 `;
-
-const MOST_PAGES = 10_000;
 
 async function api(context: Context, path: string, options: ApiOptions): Promise<void> {
   const method = options.method.toUpperCase();
@@ -92,32 +91,4 @@ async function show(context: Context, received: Received, options: ApiOptions): 
   // Raw is what the command is for, but a terminal must not be at the service's mercy.
   const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
   if (lines !== '') await context.print(lines.endsWith('\n') ? lines : `${lines}\n`);
-}
-
-/** The next page by the query of next_url alone: wherever that points, the token stays with the service. */
-function nextPage(received: Received, visited: ReadonlySet<string>): URL | undefined {
-  const next = nextUrl(received);
-  if (next === undefined) return undefined;
-  const url = new URL(received.url);
-  url.search = next.search;
-  if (!visited.has(url.search) && visited.size < MOST_PAGES) return url;
-  throw new ImgctlError(
-    'incomplete-list',
-    'the pages do not end: next_url leads back to a page already read',
-    {
-      hint: 'run the command again',
-    },
-  );
-}
-
-function nextUrl(received: Received): URL | undefined {
-  let body: { meta?: { pages?: { next_url?: unknown } } } | null;
-  try {
-    body = JSON.parse(received.body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  const next = body?.meta?.pages?.next_url;
-  if (typeof next !== 'string' || !URL.canParse(next, received.url.href)) return undefined;
-  return new URL(next, received.url);
 }

@@ -28,27 +28,44 @@ describe('parseBaseUrl', () => {
     expect(baseUrlText(parseBaseUrl(text, false))).toBe(expected);
   });
 
+  const NO_URL = 'base URL is not an http or https URL: ';
+  const AS_IN = 'give it as in https://images.example.com';
+  const USER = 'base URL must not hold a user name or password';
+  const LEAVE_OUT = 'leave them out of the URL and run: imgctl login';
+  const QUERY = 'base URL must not hold a query or fragment';
+  const PLAIN = 'plain http would send credentials unprotected to ';
+  const accept = (host: string) =>
+    `use https://${host}, or accept it with: imgctl config set allow-http true`;
+
   it.each([
-    [''],
-    ['images.example.com'],
-    ['localhost:8080'],
-    ['ftp://images.example.com'],
-    ['file:///etc/passwd'],
-    ['https://'],
-    ['https://user@images.example.com'],
-    ['https://user:secret@images.example.com'],
-    ['https://images.example.com?token=secret'],
-    ['https://images.example.com/#secret'],
-    ['http://images.example.com'],
-    ['http://127.0.0.1.example.com'],
-    ['http://localhost.example.com'],
-    ['http://service.localhost'],
-    ['http://0.0.0.0'],
-  ])('refuses %s', (text) => {
+    ['', NO_URL, AS_IN],
+    ['images.example.com', `${NO_URL}images.example.com`, AS_IN],
+    ['@images.example.com', `${NO_URL}…@images.example.com`, AS_IN],
+    ['localhost:8080', `${NO_URL}localhost:8080`, AS_IN],
+    ['ftp://images.example.com', `${NO_URL}ftp://images.example.com`, AS_IN],
+    ['file:///etc/passwd', `${NO_URL}file:///etc/passwd`, AS_IN],
+    ['https://', `${NO_URL}https://`, AS_IN],
+    ['https://user@images.example.com', USER, LEAVE_OUT],
+    ['https://:secret@images.example.com', USER, LEAVE_OUT],
+    ['https://user:secret@images.example.com', USER, LEAVE_OUT],
+    ['https://images.example.com?token=secret', QUERY, 'use https://images.example.com/'],
+    ['https://images.example.com/a#secret', QUERY, 'use https://images.example.com/a'],
+    ['http://images.example.com', `${PLAIN}images.example.com`, accept('images.example.com')],
+    [
+      'http://127.0.0.1.example.com',
+      `${PLAIN}127.0.0.1.example.com`,
+      accept('127.0.0.1.example.com'),
+    ],
+    [
+      'http://localhost.example.com',
+      `${PLAIN}localhost.example.com`,
+      accept('localhost.example.com'),
+    ],
+    ['http://service.localhost', `${PLAIN}service.localhost`, accept('service.localhost')],
+    ['http://0.0.0.0', `${PLAIN}0.0.0.0`, accept('0.0.0.0')],
+  ])('refuses %s', (text, message, hint) => {
     const error = thrown(() => parseBaseUrl(text, false));
-    expect(error.code).toBe('config');
-    expect(error.hint).toBeDefined();
-    expect(`${error.message} ${error.hint}`).not.toContain('secret');
+    expect([error.code, error.message, error.hint]).toEqual(['config', message, hint]);
   });
 
   it.each([
@@ -81,13 +98,14 @@ it.each([
   ['[::2]', false],
   ['localhost.example.com', false],
   ['127.0.0.1.example.com', false],
+  ['x127.0.0.1', false],
 ])('loopback: %s is %s', (hostname, expected) => {
   expect(isLoopback(hostname)).toBe(expected);
 });
 
 describe('resolveUrl', () => {
   const bare = new URL('https://images.example.com');
-  const prefixed = parseBaseUrl('https://images.example.com/api', false);
+  const prefixed = new URL('https://images.example.com/api');
 
   it.each([
     [bare, '/v2/image', 'https://images.example.com/v2/image'],
@@ -101,6 +119,7 @@ describe('resolveUrl', () => {
     [bare, '/a:b/http://c', 'https://images.example.com/a:b/http://c'],
     [bare, '/\\evil.example.org/x', 'https://images.example.com//evil.example.org/x'],
     [prefixed, '/v2/image', 'https://images.example.com/api/v2/image'],
+    [new URL('https://images.example.com/api//'), 'v2', 'https://images.example.com/api/v2'],
     [prefixed, '', 'https://images.example.com/api/'],
     [prefixed, '/v2/%2e%2e/x', 'https://images.example.com/api/x'],
     [prefixed, '?page=2', 'https://images.example.com/api/?page=2'],
@@ -121,6 +140,8 @@ describe('resolveUrl', () => {
     ['http://images.example.com/v2/image'],
     ['https://images.example.com@evil.example.org/'],
     ['https://user:secret@images.example.com/v2/image'],
+    ['https://user@images.example.com/v2/image'],
+    ['https://:secret@images.example.com/v2/image'],
     ['//evil.example.org/v2/image'],
     ['file:///etc/passwd'],
     ['javascript:alert(1)'],
@@ -128,13 +149,20 @@ describe('resolveUrl', () => {
   ])('refuses %s', (path) => {
     const error = thrown(() => resolveUrl(bare, path));
     expect(error.code).toBe('usage');
+    expect(error.message).toMatch(/^not a URL of https:\/\/images\.example\.com: ./);
     expect(error.message).not.toContain('secret');
+    expect(error.hint).toBe('credentials go to the base URL alone; give a path such as /v2/image');
   });
 
   it.each([['..'], ['/../x'], ['v2/../../x'], ['/%2e%2e/x'], ['..\\x'], ['.%2E/api2/x']])(
     'refuses %s, which leaves the prefix',
     (path) => {
-      expect(thrown(() => resolveUrl(prefixed, path)).code).toBe('usage');
+      const error = thrown(() => resolveUrl(prefixed, path));
+      expect([error.code, error.message, error.hint]).toEqual([
+        'usage',
+        `the path leaves the base URL: ${path}`,
+        'give a path below https://images.example.com/api, such as /v2/image',
+      ]);
     },
   );
 });

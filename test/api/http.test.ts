@@ -1,7 +1,7 @@
 // The HTTP function: what is sent, when it is sent again, renewal after a 401, and that nothing is followed.
 
 import { describe, expect, it } from 'vitest';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import { RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
 import { clientOf, failure, GET, PATCH, serverOf, start } from './harness.ts';
 
 const REFUSED: ScriptedAnswer = {
@@ -67,18 +67,42 @@ describe('a request', () => {
 });
 
 describe('a passing failure', () => {
-  it.each([429, 500, 502, 503, 504])('%i: GET and HEAD are tried again', async (status) => {
-    const { client, server, events } = await start({
-      'GET /v2': [{ status }, { json: 1 }],
-      'HEAD /v2': [{ status }, {}],
-    });
-    expect((await client.send(GET)).status).toBe(200);
-    expect((await client.send({ method: 'HEAD', path: '/v2' })).status).toBe(200);
-    expect(server.requests).toHaveLength(4);
-    expect(events.map(({ kind }) => kind)).toEqual([
-      ...['answer', 'retry', 'answer'],
-      ...['answer', 'retry', 'answer'],
+  const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+  it.each([429, 500, 502, 503, 504])('%i: what only reads is tried again', async (status) => {
+    for (const method of METHODS) {
+      const { client, server } = await start({ [`${method} /v2`]: [{ status }, {}] });
+      expect((await client.send({ method, path: '/v2' })).status).toBe(200);
+      expect(server.requests).toHaveLength(2);
+    }
+  });
+
+  it('is told, with what it took', async () => {
+    let now = 0;
+    const { client, events, server } = await start(
+      { 'GET /v2': [{ status: 503 }, RESET, { json: 1 }] },
+      {
+        now: () => {
+          now += 7;
+          return now;
+        },
+      },
+    );
+    await client.send(GET);
+    const url = new URL('/v2', server.baseUrl);
+    expect(events).toMatchObject([
+      { kind: 'answer', received: { status: 503 }, milliseconds: 14 },
+      { kind: 'retry', method: 'GET', url, attempt: 1, wait: 250 },
+      { kind: 'no-answer', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
+      { kind: 'retry', method: 'GET', url, attempt: 2, wait: 500 },
+      { kind: 'answer', received: { status: 200 }, milliseconds: 14 },
     ]);
+  });
+
+  it('is tried again where nobody wants to hear of it, too', async () => {
+    const script = { 'GET /v2': [{ status: 503 }, { status: 401 }, { json: 1 }] };
+    const { client } = await start(script, { onEvent: undefined, renewals: 1 });
+    expect((await client.send(GET)).status).toBe(200);
   });
 
   it.each([
@@ -157,13 +181,18 @@ describe('a refused token', () => {
   ) => requests.map(({ headers }) => headers.authorization);
 
   it.each([GET, PATCH])('is renewed once and the request sent again: %o', async (request) => {
-    const { client, server, tokens } = await start(
+    const { client, server, tokens, events } = await start(
       ({ headers }) => (headers.authorization === 'Bearer T2' ? { json: {} } : REFUSED),
       { renewals: 9 },
     );
     expect((await client.send(request)).status).toBe(200);
     expect(authorizations(server.requests)).toEqual(['Bearer T1', 'Bearer T2']);
     expect(tokens.refusals).toEqual([['T1', false]]);
+    expect(events[1]).toEqual({
+      kind: 'renewal',
+      method: request.method,
+      url: new URL(request.path, server.baseUrl),
+    });
   });
 
   it('is known to have been good before', async () => {

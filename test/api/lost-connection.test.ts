@@ -43,6 +43,7 @@ describe('lost connections', () => {
     const error = await failure(client.send(PATCH));
     expect([error.code, error.exitCode]).toEqual(['outcome-unknown', 3]);
     expect(error.message).toContain(`PATCH ${server.baseUrl}/v2/user/image/vm was sent`);
+    expect(error.hint).toBe('it may have had its effect; check before you send it again');
     expect(server.requests).toHaveLength(1);
   });
 
