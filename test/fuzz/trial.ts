@@ -1,6 +1,6 @@
 // One run of a command against a hostile service, and the smallest hostility that makes it fail alike.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fakeIo, runCli } from '../support/io.ts';
@@ -68,7 +68,8 @@ export async function openLaboratory(): Promise<Laboratory> {
     const patience = setTimeout(() => endBecause('does not end'), PATIENCE);
     const result = await runCli(chosen.argv, io);
     clearTimeout(patience);
-    rmSync(folder, { recursive: true, force: true });
+    if (holdsLock(folder)) faults.add('goes on after its end');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     if (failures.length > 0) throw failures[0];
     for (const fault of faultsOf(chosen, result)) faults.add(fault);
     if (foreign.requests.length > foreignBefore) faults.add('asks another origin');
@@ -93,6 +94,13 @@ export async function openLaboratory(): Promise<Laboratory> {
       await Promise.all([server.close(), foreign.close(), originals.close()]);
     },
   };
+}
+
+/** A lock is given back before a command ends, or something is still under way. */
+function holdsLock(folder: string): boolean {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((file) =>
+    file.endsWith('.lock'),
+  );
 }
 
 function worldOf({ env, keeps, columns }: Case, baseUrl: string, folder: string) {
