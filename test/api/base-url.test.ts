@@ -19,6 +19,7 @@ describe('parseBaseUrl', () => {
     ['https://images.example.com', 'https://images.example.com'],
     ['https://images.example.com/', 'https://images.example.com'],
     ['HTTPS://Images.Example.COM:443//', 'https://images.example.com'],
+    ['https://images.example.com/api//', 'https://images.example.com/api'],
     ['https://images.example.com:8443/api/', 'https://images.example.com:8443/api'],
     [' https://images.example.com/a/b ', 'https://images.example.com/a/b'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],

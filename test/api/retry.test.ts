@@ -40,6 +40,7 @@ it.each<[string, number | undefined]>([
   ['0x10', undefined],
   ['\u0667', undefined],
   ['9'.repeat(400), Number.POSITIVE_INFINITY],
+  ['(soon) Mon, 05 Jan 2026 10:00:30 GMT', undefined],
 ])('Retry-After: %s', (value, expected) => {
   expect(requestedWait({ 'retry-after': value }, 503, NOW)).toBe(expected);
 });
@@ -57,6 +58,12 @@ it.each<[string, number | undefined]>([
   [String(NOW / 1000 + 60), NOW + 60_000],
   [String(NOW + 60_000), NOW + 60_000],
   ['60', NOW + 60_000],
+  [' 60 ', NOW + 60_000],
+  // Where seconds from now turn to seconds since 1970, and those to milliseconds.
+  ['99999999', NOW + 99_999_999_000],
+  ['100000000', 100_000_000_000],
+  ['99999999999', 99_999_999_999_000],
+  ['100000000000', 100_000_000_000],
   ['0', NOW],
   ['-60', undefined],
   ['1.5', NOW + 1_500],

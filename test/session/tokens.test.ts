@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
+import { fixedToken } from '../../src/session/tokens.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { sessionWith, startService } from './harness.ts';
 
@@ -122,7 +123,7 @@ describe('a command that needs a token', () => {
 
   it('takes the token that was renewed meanwhile in place of one refused late', async () => {
     const { emulator, tokenRequests } = await startService();
-    const { tokens } = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { tokens } = await sessionWith(emulator.baseUrl, undefined);
     const old = (await tokens?.current()) ?? '';
     const renewed = await tokens?.renew(old, true);
     expect(renewed).not.toBe(old);
@@ -227,6 +228,7 @@ describe('IMGCTL_TOKEN', () => {
     });
     expect(requests).toEqual(['GET /v2']);
     expect(session.cache.read()).toBeUndefined();
+    expect(await fixedToken('unknown').current()).toBe('unknown');
   });
 
   it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is refused, unshown: %j', async (token) => {
