@@ -120,6 +120,13 @@ function urlOf(random: Random, { own, foreign }: Origins): string {
   ]);
 }
 
+const AT_ROOT = ['in a list', 'in data', 'another value', 'another value'] as const;
+/** Another value nearly as often as all the rest. */
+const ANYWHERE = [
+  ...AT_ROOT,
+  ...(['too few', 'too many', 'elsewhere', 'another value', 'another value'] as const),
+] as const;
+
 /** One change anywhere below the holder. */
 function change(random: Random, root: Holder, value: () => unknown): void {
   const places = placesIn(root);
@@ -127,27 +134,27 @@ function change(random: Random, root: Holder, value: () => unknown): void {
   const near = places.filter(({ depth }) => depth <= 3);
   const { holder, name } = random.pick(random.chance(0.5) ? near : places);
   const old = holder[name];
-  const isRoot = holder === root;
-  switch (random.below(isRoot ? 4 : 9)) {
-    case 0:
+  const inList = Array.isArray(holder);
+  switch (random.pick(holder === root ? AT_ROOT : ANYWHERE)) {
+    case 'in a list':
       holder[name] = [old];
       return;
-    case 1:
+    case 'in data':
       holder[name] = { data: old };
       return;
-    case 4:
-      if (Array.isArray(holder)) holder.splice(Number(name), 1);
+    case 'too few':
+      if (inList) holder.splice(Number(name), 1);
       else delete holder[name];
       return;
-    case 5:
-      if (Array.isArray(holder)) holder.push(...Array(random.pick([1, 50])).fill(old));
+    case 'too many':
+      if (inList) holder.push(...Array(random.pick([1, 50])).fill(old));
       else define(holder, random.pick(ODD_NAMES), value());
       return;
-    case 6:
-      if (Array.isArray(holder)) holder.reverse();
+    case 'elsewhere':
+      if (inList) holder.reverse();
       else define(holder, random.pick(ODD_NAMES), old);
       return;
-    default:
+    case 'another value':
       holder[name] = value();
   }
 }
