@@ -36,6 +36,7 @@ it('ends as it must, whatever the service answers', async () => {
     if (FUZZ_CASE !== undefined) break;
   }
   process.stdout.write(`fuzz: ${answers} mutated answers in ${trials} trials\n`);
+  expect(trials).toBeGreaterThan(0);
   expect([...found].map(([fault, report]) => `\n${fault}\n${report}\n`).join('')).toBe('');
   // Every way to end was gone, or the answers were not much of a test.
   if (answers >= 5_000) expect([...exitCodes].sort()).toEqual([0, 1, 3, 4, 5, 6, 7]);

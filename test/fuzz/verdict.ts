@@ -75,7 +75,7 @@ function isJson(text: string): boolean {
 
 function isYaml(text: string): boolean {
   try {
-    parse(text, { logLevel: 'silent', uniqueKeys: false });
+    parse(text, { logLevel: 'error' });
     return true;
   } catch {
     return false;
