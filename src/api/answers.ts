@@ -1,7 +1,7 @@
 // What an answer means: its JSON, or the error that its status and body stand for.
 
 import { ImgctlError } from '../errors.ts';
-import { requestedWait } from './retry.ts';
+import { LAST_INSTANT, requestedWait } from './retry.ts';
 import type { Answer } from './transport.ts';
 
 /** An answer and what it answers, for messages. */
@@ -159,6 +159,6 @@ export function rateLimited(received: Received): ImgctlError {
 
 /** UTC, the next full second; a time beyond what a Date holds is as good as never. */
 export function timeOf(milliseconds: number): string {
-  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, 8.64e15));
+  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, LAST_INSTANT));
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

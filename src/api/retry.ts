@@ -3,6 +3,9 @@
 /** The longest that a single wait asked for by the service may be, in milliseconds. */
 export const LONGEST_WAIT = 60_000;
 
+/** The last instant that a Date holds, in milliseconds since the epoch: as good as never. */
+export const LAST_INSTANT = 8.64e15;
+
 const FIRST_BACKOFF = 250;
 const LONGEST_BACKOFF = 8_000;
 
@@ -49,7 +52,8 @@ export function rateLimitReset(
   if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
   const time =
     value === undefined ? httpDate(text) : Math.ceil(value < 1e11 ? value * 1000 : value);
-  return time === undefined ? undefined : time - serverTime(headers, now) + now;
+  if (time === undefined) return undefined;
+  return Math.min(time - serverTime(headers, now) + now, LAST_INSTANT);
 }
 
 /** A header that came twice, from a service and what stands before it, holds both: the longer wait suits both. */
