@@ -1,0 +1,24 @@
+// Counts the mutants that were killed, area by area, and fails where that is less than 90 %.
+
+import { readFileSync } from 'node:fs';
+
+const LEAST = 90;
+
+const AREAS = {
+  'origin check': ['src/api/base-url.ts', 'src/api/next-page.ts'],
+  'retry gate': ['src/api/retry.ts', 'src/api/http.ts'],
+  redaction: ['src/session/trace.ts'],
+  'token renewal': ['src/session/tokens.ts'],
+  lock: ['src/session/lock.ts'],
+};
+
+const { files } = JSON.parse(readFileSync('reports/mutation.json', 'utf8'));
+
+for (const [area, names] of Object.entries(AREAS)) {
+  const mutants = names.flatMap((name) => files[name].mutants);
+  // A mutant that never ends is as good as killed.
+  const killed = mutants.filter(({ status }) => ['Killed', 'Timeout'].includes(status));
+  const share = (100 * killed.length) / mutants.length;
+  process.stdout.write(`${area}: ${killed.length} of ${mutants.length}, ${share.toFixed(1)} %\n`);
+  if (!(share >= LEAST)) process.exitCode = 1;
+}
