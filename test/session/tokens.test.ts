@@ -228,7 +228,7 @@ describe('IMGCTL_TOKEN', () => {
     });
     expect(requests).toEqual(['GET /v2']);
     expect(session.cache.read()).toBeUndefined();
-    expect(await fixedToken('unknown').current()).toBe('unknown');
+    expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
 
   it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is refused, unshown: %j', async (token) => {
