@@ -1,15 +1,9 @@
 // Mutation testing of what keeps secrets and writes safe; `npm run test:mutation` runs it, docs/testing.md explains.
 
+import { AREAS } from './areas.mjs';
+
 export default {
-  mutate: [
-    'src/api/base-url.ts',
-    'src/api/next-page.ts',
-    'src/api/retry.ts',
-    'src/api/http.ts',
-    'src/session/trace.ts',
-    'src/session/tokens.ts',
-    'src/session/lock.ts',
-  ],
+  mutate: Object.values(AREAS).flat(),
   plugins: ['./scripts/mutation/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'],
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/mutation/vitest.config.mjs', related: false },

@@ -3,5 +3,11 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/api/**/*.test.ts', 'test/session/**/*.test.ts'] },
+  test: {
+    include: [
+      'test/api/**/*.test.ts',
+      'test/session/**/*.test.ts',
+      'test/output/redaction.test.ts',
+    ],
+  },
 });

@@ -1,0 +1,9 @@
+// What is mutated, by what it is for.
+
+export const AREAS = {
+  'origin check': ['src/api/base-url.ts', 'src/api/next-page.ts'],
+  'retry gate': ['src/api/retry.ts', 'src/api/http.ts'],
+  redaction: ['src/session/trace.ts', 'src/output/redaction.ts'],
+  'token renewal': ['src/session/tokens.ts'],
+  lock: ['src/session/lock.ts'],
+};
