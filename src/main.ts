@@ -1,7 +1,7 @@
 // The whole program as one call: arguments and Io in, exit code out.
 
 import { Context } from './context.ts';
-import { asImgctlError, formatError } from './errors.ts';
+import { asImgctlError, EXIT_CODES, formatError } from './errors.ts';
 import { type Io, processIo, ReaderGone } from './io.ts';
 import { execute } from './program.ts';
 
@@ -25,5 +25,19 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 /** The entry of the built program. */
 export async function main(process: NodeJS.Process): Promise<void> {
-  process.exitCode = await run(process.argv.slice(2), processIo(process));
+  const exitCode = await run(process.argv.slice(2), processIo(process));
+  process.exitCode = exitCode;
+  const signal = SIGNALS.get(exitCode);
+  if (signal === undefined) return;
+  // Node does not end before the look-up of a name does, which may take long; the signal itself ends it at once.
+  setTimeout(() => process.kill(process.pid, signal), MOMENT).unref();
 }
+
+/** By the exit code of a run that they ended. */
+const SIGNALS: ReadonlyMap<number, NodeJS.Signals> = new Map([
+  [EXIT_CODES.interrupted, 'SIGINT'],
+  [EXIT_CODES.terminated, 'SIGTERM'],
+]);
+
+/** More than a process takes that can end by itself, in milliseconds. */
+const MOMENT = 200;

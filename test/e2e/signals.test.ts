@@ -1,10 +1,19 @@
 // SIGINT and SIGTERM to the built program: in a wait, in a request, while it reads, and to the service itself.
 
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { account, freshHome, runBuilt, startCli, startEmulatorProcess } from '../support/cli.ts';
+import {
+  account,
+  COMMAND,
+  freshHome,
+  runBuilt,
+  startCli,
+  startEmulatorProcess,
+} from '../support/cli.ts';
 import { serve } from './failures.ts';
 
 const SIGNALS = [
@@ -25,6 +34,19 @@ async function stall(method: string, path: string) {
     },
   });
   return { baseUrl, arrival };
+}
+
+/** A script for --require: no thread is left for looking up names, since all wait for a pipe's other end. */
+function haltedLookups(pipe: string): string {
+  return `
+    require('node:child_process').execFileSync('mkfifo', ['${pipe}']);
+    for (let thread = 0; thread < 4; thread += 1) require('node:fs').open('${pipe}', () => {});
+    const dns = require('node:dns');
+    const { lookup } = dns;
+    dns.lookup = (...words) => {
+      process.stderr.write('looking up\\n');
+      return lookup(...words);
+    };`;
 }
 
 describe.each(SIGNALS)('%s', (signal, exitCode) => {
@@ -49,6 +71,19 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const result = await list.ended;
     expect(result).toMatchObject({ stdout: '', exitCode });
     expect(result.stderr).toMatch(/^imgctl: .+\n$/);
+  });
+
+  // NODE_OPTIONS bring the look-up to a halt, which the single executable does not heed.
+  it.skipIf(COMMAND.length === 1)('in the look-up of a name: ends at once', async () => {
+    const home = freshHome();
+    const halt = path.join(home.HOME, 'halt.cjs');
+    writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
+    const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
+    const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
+    await list.sees('stderr', 'looking up');
+    list.child.kill(signal);
+    expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
+    expect(list.child.signalCode).toBe(signal);
   });
 
   it('in a submit that stalls: says how to find out whether it arrived', async () => {
