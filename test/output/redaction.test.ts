@@ -59,6 +59,12 @@ it('masks a secret in every message before it is escaped, and nothing of the syn
   );
 });
 
+it('masks several secrets, in whatever order they came to be known', () => {
+  const redaction = redactionOf('second-secret', 'first-secret');
+  const text = 'first-secret, second-secret, first-secret';
+  expect(redaction.apply(text)).toBe('***, ***, ***');
+});
+
 it('wraps a sink', async () => {
   const sink = new MemorySink(80);
   const redacting = redactingSink(sink, redactionOf(SECRET));
