@@ -22,8 +22,12 @@ export default defineConfig({
       groups: [
         // What every run loads; what the listings take, whose help needs no request; what a request takes.
         { name: 'core', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
-        // What completion reads: it must not load a client for that.
-        { name: 'disk', test: /src[\\/]session[\\/](history|image-names|keyed-file)/, priority: 3 },
+        // What completion, logout and profile read: they must not load a client for that.
+        {
+          name: 'disk',
+          test: /src[\\/]session[\\/](history|image-names|keyed-file|token-cache)/,
+          priority: 3,
+        },
         {
           name: 'listing',
           test: /src[\\/](query|catalogue|api[\\/]paging|commands[\\/](images|listing))/,
