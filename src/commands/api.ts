@@ -31,7 +31,8 @@ export function define(command: Command, context: Context): void {
 }
 
 const EXAMPLES = `
-The body is printed as it came, but for the token in the answer of an error. Only GET, HEAD and OPTIONS are ever sent again.
+The body is printed as it came, but for the token in the answer of an error. Only GET, HEAD and OPTIONS
+are ever sent again.
 
 Examples:
   $ imgctl api /v2/image -f per_page=5 -f expand=1
