@@ -155,13 +155,14 @@ describe('the pages of imgctl', async () => {
 });
 
 it('the files that pages name are those that imgctl keeps', async () => {
-  const emulator = await startEmulator({ images: 0, syncDelay: 0 });
+  const emulator = await startEmulator({ images: 1, syncDelay: 0 });
   try {
     const HOME = temporaryDirectory();
     const env = { HOME, IMGCTL_PASSWORD: 'demo' };
     const login = ['login', '--base-url', emulator.baseUrl, '--username', 'demo'];
     expect(await runCli(login, { env })).toMatchObject({ exitCode: 0 });
-    expect(await runCli(['sync'], { env })).toMatchObject({ exitCode: 0 });
+    for (const argv of [['sync'], ['images', 'list']])
+      expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     const missing = FILES.filter(({ term }) => !existsSync(term.replace('~', HOME)));
     expect(missing).toEqual([]);
   } finally {
