@@ -3,10 +3,10 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { createListWriter, type Row, writeRecord } from '../output/index.ts';
+import { counted, createListWriter, type Row, writeRecord } from '../output/index.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
 import { sinkOptions } from './listing.ts';
-import { countErrors, counted, describeBytes, eachPackage } from './packages.ts';
+import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export function define(command: Command, context: Context): void {
   command

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { counted } from '../output/index.ts';
 import { printable } from '../output/sanitize.ts';
 import { describeDuration } from '../session/duration.ts';
 import {
@@ -156,6 +157,6 @@ function report(context: Context, { baseUrl, account }: Session, token: LoginRes
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
     const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
-    context.note(`${remaining} token request${remaining === 1 ? '' : 's'} left${until}`);
+    context.note(`${counted(remaining, 'token request')} left${until}`);
   }
 }

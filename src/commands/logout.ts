@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import type { Context } from '../context.ts';
+import { counted } from '../output/index.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
 import { forgetTokens, TokenCache } from '../session/token-cache.ts';
@@ -42,7 +43,7 @@ async function logout(context: Context): Promise<void> {
 
 async function logoutAll(context: Context): Promise<void> {
   const count = forgetTokens(context.paths.config);
-  context.note(`${count} token${count === 1 ? '' : 's'} forgotten`);
+  context.note(`${counted(count, 'token')} forgotten`);
   for (const [profile, stored] of context.config.profiles) {
     if (await forgetPassword(context, new Settings(profile, {}, {}, stored))) {
       context.note(`the stored password of profile ${profile} is forgotten`);

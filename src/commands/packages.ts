@@ -47,11 +47,6 @@ export function countErrors({ findings }: PackageSummary): number {
   return findings.filter(({ severity }) => severity === 'error').length;
 }
 
-/** `1 error`, `3 errors`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 /** For people: `185 bytes`, `67 KiB`, `1.5 GiB`. */

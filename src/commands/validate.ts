@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { createListWriter } from '../output/index.ts';
+import { counted, createListWriter } from '../output/index.ts';
 import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/duration.ts';
 import { sinkOptions } from './listing.ts';
-import { countErrors, counted, describeBytes, eachPackage } from './packages.ts';
+import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export function define(command: Command, context: Context): void {
   command

@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Context } from '../../src/context.ts';
 import { run } from '../../src/main.ts';
+import { shellWord } from '../../src/output/index.ts';
 import { completeProgram } from '../../src/program.ts';
 import { bashScript } from '../../src/reference/completions/bash.ts';
 import { fishScript, quoted as quotedInFish } from '../../src/reference/completions/fish.ts';
@@ -12,7 +13,6 @@ import {
   type CompletionModel,
   completionModel,
 } from '../../src/reference/completions/model.ts';
-import { quoted as quotedInPosix } from '../../src/reference/completions/posix.ts';
 import {
   powershellScript,
   quoted as quotedInPowershell,
@@ -151,7 +151,7 @@ describe('texts in quotes', () => {
     ['’s', "'’s'", "'’s'", "'’’s'"],
     ['-x*', "'-x*'", "'-x*'", "'-x*'"],
   ])('%s', (text, posix, fish, powershell) => {
-    expect(quotedInPosix(text)).toBe(posix);
+    expect(shellWord(text)).toBe(posix);
     expect(quotedInFish(text)).toBe(fish);
     expect(quotedInPowershell(text)).toBe(powershell);
   });

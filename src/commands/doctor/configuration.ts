@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
+import { counted, shellWord } from '../../output/index.ts';
 import { nearest } from '../../query/nearest.ts';
 import { configFilePath } from '../../session/profile.ts';
 import {
@@ -21,7 +22,6 @@ import {
   notChecked,
   ok,
   profileFlag,
-  shellWord,
   valueOrError,
   warning,
 } from './finding.ts';
@@ -68,8 +68,7 @@ function configFileFinding(context: Context): Finding {
   const directory = context.paths.config;
   if (directory === undefined) return notChecked('configuration', 'there is no place for it');
   const file = configFilePath(directory);
-  const count = config.value.profiles.size;
-  const profiles = `${count} profile${count === 1 ? '' : 's'}`;
+  const profiles = counted(config.value.profiles.size, 'profile');
   return ok(
     'configuration',
     fs.existsSync(file) ? `${file}: ${profiles}` : `${file} is not there yet`,

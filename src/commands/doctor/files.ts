@@ -4,10 +4,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
+import { shellWord } from '../../output/index.ts';
 import { isAbsence } from '../../session/json-file.ts';
 import type { Paths } from '../../session/paths.ts';
 import { configFilePath } from '../../session/profile.ts';
-import { type Finding, failed, ok, shellWord, warning } from './finding.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** A write takes no minute; what is older has lost its writer. */
 const LEFT_BEHIND = 60_000;

@@ -50,8 +50,3 @@ export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
 export function profileFlag(profile: string): string {
   return profile === 'default' ? '' : ` --profile ${profile}`;
 }
-
-/** A path as a word of a shell command. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

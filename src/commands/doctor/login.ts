@@ -5,6 +5,7 @@ import path from 'node:path';
 import { timeOf } from '../../api/answers.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
+import { shellWord } from '../../output/index.ts';
 import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
 import { loginCommand } from '../../session/profile.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
@@ -16,7 +17,6 @@ import {
   failed,
   ok,
   profileFlag,
-  shellWord,
   valueOr,
   valueOrError,
   warning,

@@ -1,7 +1,8 @@
 // The completion script for bash: names alone, as bash shows no descriptions.
 
+import { shellWord } from '../../output/index.ts';
 import type { CommandModel, CompletionModel, OptionModel } from './model.ts';
-import { commandCase, kindTables, quoted } from './posix.ts';
+import { commandCase, kindTables } from './posix.ts';
 import { fillTemplate } from './template.ts';
 
 export function bashScript(model: CompletionModel): string {
@@ -19,7 +20,7 @@ function bashCase(model: CommandModel): string {
   };
   const assignments = Object.entries(words)
     .filter(([, text]) => text !== '')
-    .map(([name, text]) => `${name}=${quoted(text)}`);
+    .map(([name, text]) => `${name}=${shellWord(text)}`);
   return commandCase(model, assignments);
 }
 

@@ -1,5 +1,6 @@
 // What the scripts for bash and zsh have in common: cases, and words in quotes.
 
+import { shellWord } from '../../output/index.ts';
 import type { CommandModel, CompletionModel } from './model.ts';
 import { type KindCase, settingCases, valueCases } from './template.ts';
 
@@ -12,12 +13,12 @@ export function kindTables(model: CompletionModel) {
 }
 
 function kindCase({ texts, kind }: KindCase): string {
-  return `    ${texts.map(pattern).join(' | ')}) kind=${quoted(kind)} ;;`;
+  return `    ${texts.map(pattern).join(' | ')}) kind=${shellWord(kind)} ;;`;
 }
 
 /** A star at the front stands for any command. */
 function pattern(text: string): string {
-  return text.startsWith('*') ? `*${quoted(text.slice(1))}` : quoted(text);
+  return text.startsWith('*') ? `*${shellWord(text.slice(1))}` : shellWord(text);
 }
 
 /** The case of a command that sets some variables; those that are to be empty are so already. */
@@ -27,12 +28,7 @@ export function commandCase(
 ): string {
   const lines = assignments.map((assignment) => `      ${assignment}`);
   if (kinds.length > 0) {
-    lines.push(`      kinds=(${kinds.map(quoted).join(' ')})${isVariadic ? ' variadic=1' : ''}`);
+    lines.push(`      kinds=(${kinds.map(shellWord).join(' ')})${isVariadic ? ' variadic=1' : ''}`);
   }
-  return [`    ${paths.map(quoted).join(' | ')})`, ...lines, '      ;;'].join('\n');
-}
-
-/** The text as one word of the shell, nothing in it expanded. */
-export function quoted(text: string): string {
-  return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return [`    ${paths.map(shellWord).join(' | ')})`, ...lines, '      ;;'].join('\n');
 }

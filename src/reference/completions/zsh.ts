@@ -1,7 +1,8 @@
 // The completion script for zsh: names with what they mean.
 
+import { shellWord } from '../../output/index.ts';
 import { type CommandModel, type CompletionModel, type Entry, flagEntries } from './model.ts';
-import { commandCase, kindTables, quoted } from './posix.ts';
+import { commandCase, kindTables } from './posix.ts';
 import { fillTemplate } from './template.ts';
 
 export function zshScript(model: CompletionModel): string {
@@ -22,5 +23,7 @@ function zshCase(model: CommandModel): string {
 
 /** As _describe reads them, one a line. */
 function lines(entries: readonly Entry[]): string {
-  return entries.map(({ word, summary }) => `        ${quoted(`${word}:${summary}`)}`).join('\n');
+  return entries
+    .map(({ word, summary }) => `        ${shellWord(`${word}:${summary}`)}`)
+    .join('\n');
 }
