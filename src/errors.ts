@@ -68,6 +68,23 @@ export function asImgctlError(thrown: unknown): ImgctlError {
   });
 }
 
+/** The value, or what the function fails with. */
+export function valueOrError<Value>(
+  read: () => Value,
+): { readonly value: Value } | { readonly error: ImgctlError } {
+  try {
+    return { value: read() };
+  } catch (thrown) {
+    return { error: asImgctlError(thrown) };
+  }
+}
+
+/** The value, or another one where the function fails, which then is told elsewhere or of no interest. */
+export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
+  const result = valueOrError(read);
+  return 'error' in result ? otherwise : result.value;
+}
+
 export interface ErrorFormat {
   /** One JSON object a line instead of text. */
   readonly json: boolean;

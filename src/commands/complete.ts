@@ -1,11 +1,10 @@
 // imgctl __complete: values of this machine for the completion scripts. It asks nobody, and never complains.
 
 import type { Command } from 'commander';
-import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../output/sanitize.ts';
 import { readHistory } from '../session/history.ts';
-import { type Catalogue, readImageNames } from '../session/image-names.ts';
+import { readImageNames } from '../session/image-names.ts';
 
 const KINDS: ReadonlyMap<string, (context: Context, prefix: string) => readonly string[]> = new Map(
   [
@@ -52,20 +51,14 @@ function profiles({ config }: Context): readonly string[] {
 }
 
 function syncIds(context: Context): readonly string[] {
-  const { profile, baseUrl } = catalogueOf(context);
+  const { profile, baseUrl } = context.settings.account;
   const entries = readHistory(context.paths.state, profile, baseUrl);
   return entries.reverse().map(({ id }) => String(id));
 }
 
 /** Names, and ids where one is being typed. */
 function imageNames(context: Context, prefix: string): readonly string[] {
-  const names = readImageNames(context.paths.cache, catalogueOf(context));
+  const names = readImageNames(context.paths.cache, context.settings.account);
   const ids = /^\d+$/.test(prefix) ? [...names.keys()].map(String) : [];
   return [...names.values(), ...ids];
-}
-
-/** @throws ImgctlError: no base URL, or one that cannot be */
-function catalogueOf({ settings }: Context): Catalogue {
-  const url = parseBaseUrl(settings.text('base-url') ?? '', true);
-  return { profile: settings.profile, baseUrl: baseUrlText(url) };
 }

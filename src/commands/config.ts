@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOrError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
 import { choose } from '../query/usage.ts';
-import { changeProfile, configFilePath } from '../session/profile.ts';
-import { SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from '../session/settings.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
+import { SETTING_KEYS, SETTINGS, type SettingKey } from '../session/settings.ts';
 import { readColumns } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
@@ -48,7 +48,7 @@ export function define(command: Command, context: Context): void {
     .command('path')
     .description('Print where the settings are kept.')
     .addHelpText('after', '\nExamples:\n  $ imgctl config path\n  $ cat "$(imgctl config path)"\n')
-    .action(() => context.print(`${configFilePath(requireDirectory(context))}\n`));
+    .action(() => context.print(`${configFilePath(requireDirectory(context.paths.config))}\n`));
 }
 
 const EXAMPLES = `
@@ -74,7 +74,8 @@ async function list(context: Context): Promise<void> {
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
     const { value, origin } = settings.find(key);
-    const problem = problemOf(settings, key);
+    const result = valueOrError(() => settings.resolve(key));
+    const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
@@ -89,16 +90,6 @@ async function list(context: Context): Promise<void> {
   await writer.end();
   const [first] = problems.values();
   if (first) throw first;
-}
-
-function problemOf(settings: Settings, key: SettingKey): ImgctlError | undefined {
-  try {
-    settings.resolve(key);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ImgctlError) return error;
-    throw error;
-  }
 }
 
 async function get(context: Context, key: SettingKey): Promise<void> {
@@ -123,12 +114,4 @@ async function change(context: Context, key: SettingKey, value: string | undefin
 
 function requireKey(text: string): SettingKey {
   return choose(text, { noun: 'setting', valid: SETTING_KEYS, where: 'imgctl config' });
-}
-
-function requireDirectory(context: Context): string {
-  const { config } = context.paths;
-  if (config !== undefined) return config;
-  throw new ImgctlError('config', 'there is no home directory to keep settings in', {
-    hint: 'set IMGCTL_CONFIG_DIR to a directory that can be written',
-  });
 }

@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { createListWriter, isFormat } from '../output/index.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';
 import { checkFiles } from './doctor/files.ts';
-import { type Finding, valueOr } from './doctor/finding.ts';
+import type { Finding } from './doctor/finding.ts';
 import { checkService } from './doctor/service.ts';
 
 export function define(command: Command, context: Context): void {

@@ -1,7 +1,6 @@
 // imgctl logout: forgets the cached token and the stored password.
 
 import type { Command } from 'commander';
-import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../output/index.ts';
 import { changeProfile } from '../session/profile.ts';
@@ -27,15 +26,8 @@ Examples:
 
 async function logout(context: Context): Promise<void> {
   const { settings } = context;
-  const baseUrl = settings.text('base-url');
-  const cache = new TokenCache(
-    context.paths.config,
-    {
-      profile: settings.profile,
-      baseUrl: baseUrl === undefined ? '' : baseUrlText(parseBaseUrl(baseUrl, true)),
-      username: settings.text('username') ?? '',
-    },
-    (message) => context.warn(message),
+  const cache = new TokenCache(context.paths.config, settings.account, (message) =>
+    context.warn(message),
   );
   context.note(cache.forget() ? 'logged out' : 'there was no token to forget');
   if (await forgetPassword(context, settings)) context.note('the stored password is forgotten');

@@ -1,9 +1,8 @@
 // imgctl profile: which profiles there are, which one is the default, and away with one.
 
 import type { Command } from 'commander';
-import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { createListWriter, type Row } from '../output/index.ts';
 import { nearest } from '../query/nearest.ts';
 import { quoted } from '../query/usage.ts';
@@ -96,7 +95,7 @@ function describe(
     default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
     base_url: stored['base-url'] ?? null,
     username: stored.username ?? null,
-    token: tokenState(context, name, stored),
+    token: tokenState(context, settings),
     password: stored['password-command']
       ? 'command'
       : settings.hasStoredPassword
@@ -106,18 +105,9 @@ function describe(
 }
 
 /** A base URL that nobody can use has no token either: what is wrong with it is not said here. */
-function tokenState(
-  context: Context,
-  profile: string,
-  { 'base-url': text = '', username = '' }: Readonly<Record<string, string>>,
-): string {
-  let baseUrl: string;
-  try {
-    baseUrl = baseUrlText(parseBaseUrl(text, true));
-  } catch {
-    return 'none';
-  }
-  const account = { profile, baseUrl, username };
+function tokenState(context: Context, settings: Settings): string {
+  const account = valueOr(() => settings.account, undefined);
+  if (account === undefined) return 'none';
   const cache = new TokenCache(context.paths.config, account, (message) => context.warn(message));
   return stateOf(cache.read(), context.io.now());
 }

@@ -31,9 +31,14 @@ export function checkProfileName(name: string): string {
 /** The profile where none is chosen. */
 export const DEFAULT_PROFILE = 'default';
 
+/** What a command in a hint needs to reach this profile, with a space before it. */
+export function profileFlag(profile: string): string {
+  return profile === DEFAULT_PROFILE ? '' : ` --profile ${profile}`;
+}
+
 /** The command that logs in to this profile. */
 export function loginCommand(profile: string): string {
-  return profile === DEFAULT_PROFILE ? 'imgctl login' : `imgctl login --profile ${profile}`;
+  return `imgctl login${profileFlag(profile)}`;
 }
 
 export function configFilePath(directory: string): string {
@@ -87,18 +92,21 @@ export async function changeProfile(
   });
 }
 
+/** @throws ImgctlError config: there is no place for settings */
+export function requireDirectory(directory: string | undefined): string {
+  if (directory !== undefined) return directory;
+  throw new ImgctlError('config', 'there is no home directory to keep settings in', {
+    hint: 'set IMGCTL_CONFIG_DIR to a directory that can be written',
+  });
+}
+
 /** Reads, changes and writes config.json while no other process does. */
 export async function changeConfigFile(
   directory: string | undefined,
   io: Io,
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
-  if (directory === undefined) {
-    throw new ImgctlError('config', 'there is no home directory to keep settings in', {
-      hint: 'set IMGCTL_CONFIG_DIR to a directory that can be written',
-    });
-  }
-  const file = configFilePath(directory);
+  const file = configFilePath(requireDirectory(directory));
   try {
     await withLock(file, LOCK_PATIENCE, io, async () => {
       const { profile, profiles, rest } = change(readConfigFile(directory));

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
+import { parseBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient } from '../api/client.ts';
 import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
 import { ImgctlError } from '../errors.ts';
@@ -44,12 +44,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified', CA_HINT);
   }
-  const username = settings.text('username');
-  const account = {
-    profile: settings.profile,
-    baseUrl: baseUrlText(baseUrl),
-    username: username ?? '',
-  };
+  const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, warn);
   const fixed = io.env.IMGCTL_TOKEN;
   const tokens = fixed
@@ -57,7 +52,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     : new Tokens({
         io,
         cache,
-        username,
+        username: settings.text('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: loginCommand(settings.profile),

@@ -1,8 +1,9 @@
 // Settings: which there are, what each may be, and where a value comes from.
 
-import { parseBaseUrl } from '../api/base-url.ts';
+import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseDuration } from './duration.ts';
+import type { Account } from './token-cache.ts';
 
 interface SettingDefinition {
   readonly summary: string;
@@ -154,6 +155,20 @@ export class Settings {
   /** Whether the keychain holds a password of this profile, as far as imgctl knows. */
   get hasStoredPassword(): boolean {
     return Object.hasOwn(this.#stored, STORED_PASSWORD);
+  }
+
+  /**
+   * Whose files these settings lead to, also at a base URL that no request would be sent to. What is not set
+   * is empty.
+   * @throws ImgctlError usage or config: a base URL or user name that cannot be
+   */
+  get account(): Account {
+    const text = this.text('base-url');
+    return {
+      profile: this.profile,
+      baseUrl: text === undefined ? '' : baseUrlText(parseBaseUrl(text, true)),
+      username: this.text('username') ?? '',
+    };
   }
 
   text(key: SettingKey): string | undefined {

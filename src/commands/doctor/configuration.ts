@@ -3,11 +3,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
+import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { counted, shellWord } from '../../output/index.ts';
 import { nearest } from '../../query/nearest.ts';
-import { configFilePath } from '../../session/profile.ts';
+import { configFilePath, profileFlag } from '../../session/profile.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
@@ -16,15 +16,7 @@ import {
   STORED_PASSWORD,
 } from '../../session/settings.ts';
 import { readColumns } from '../listing.ts';
-import {
-  type Finding,
-  failed,
-  notChecked,
-  ok,
-  profileFlag,
-  valueOrError,
-  warning,
-} from './finding.ts';
+import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 

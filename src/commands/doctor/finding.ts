@@ -1,6 +1,6 @@
 // What a check found, and the ways to say it.
 
-import { asImgctlError, type ErrorCode, type ImgctlError } from '../../errors.ts';
+import type { ErrorCode, ImgctlError } from '../../errors.ts';
 
 export interface Finding {
   readonly check: string;
@@ -27,26 +27,4 @@ export function notChecked(check: string, why: string): Finding {
 export function failed(check: string, error: ImgctlError): Finding {
   const { message, hint, code } = error;
   return { check, state: 'failed', finding: message, remedy: hint ?? null, code };
-}
-
-/** The value, or what the function fails with. */
-export function valueOrError<Value>(
-  read: () => Value,
-): { readonly value: Value } | { readonly error: ImgctlError } {
-  try {
-    return { value: read() };
-  } catch (thrown) {
-    return { error: asImgctlError(thrown) };
-  }
-}
-
-/** For what another finding tells of already, and what must not keep the rest from being checked. */
-export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
-  const result = valueOrError(read);
-  return 'error' in result ? otherwise : result.value;
-}
-
-/** What a remedy needs to reach the profile that was checked. */
-export function profileFlag(profile: string): string {
-  return profile === 'default' ? '' : ` --profile ${profile}`;
 }

@@ -3,24 +3,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { timeOf } from '../../api/answers.ts';
-import { ImgctlError } from '../../errors.ts';
+import { ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellWord } from '../../output/index.ts';
 import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
-import { loginCommand } from '../../session/profile.ts';
+import { loginCommand, profileFlag } from '../../session/profile.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { Account, TokenCache } from '../../session/token-cache.ts';
 import { isLive, noValidToken } from '../whoami.ts';
-import {
-  type Finding,
-  failed,
-  ok,
-  profileFlag,
-  valueOr,
-  valueOrError,
-  warning,
-} from './finding.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** Whether the service took the token that was sent, or what it had against it. */
 export type TokenVerdict = 'taken' | 'unknown' | ImgctlError;

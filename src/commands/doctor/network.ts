@@ -5,10 +5,10 @@ import type { Stage } from '../../api/attempt.ts';
 import type { Probe } from '../../api/probe.ts';
 import type { ProxyChoice } from '../../api/proxy.ts';
 import { httpDate } from '../../api/retry.ts';
-import { ImgctlError } from '../../errors.ts';
+import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { describeDuration } from '../../session/duration.ts';
-import { type Finding, failed, notChecked, ok, valueOrError, warning } from './finding.ts';
+import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
 
 const DAY = 24 * 3_600_000;

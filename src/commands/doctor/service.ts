@@ -5,20 +5,12 @@ import { tokenSecrets } from '../../api/http.ts';
 import { probe } from '../../api/probe.ts';
 import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
-import { loginCommand } from '../../session/profile.ts';
+import { valueOr, valueOrError } from '../../errors.ts';
+import { loginCommand, profileFlag } from '../../session/profile.ts';
 import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import { type Account, TokenCache } from '../../session/token-cache.ts';
-import {
-  type Finding,
-  failed,
-  notChecked,
-  ok,
-  profileFlag,
-  valueOr,
-  valueOrError,
-  warning,
-} from './finding.ts';
+import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { findToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, proxyFinding, tokenVerdict } from './network.ts';
 
