@@ -45,13 +45,18 @@ function passwordOfFile(file: string, io: Io): string {
   try {
     text = fs.readFileSync(path.resolve(io.cwd, file), 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ImgctlError('config', `cannot read the password file ${file}: ${code}`, {
-      hint: 'check IMGCTL_PASSWORD_FILE and the modes of the file',
-      cause: error,
-    });
+    throw unreadableFile(file, error);
   }
   return firstLine(text, `the password file ${file}`);
+}
+
+/** What the file system's error about the file of IMGCTL_PASSWORD_FILE means. */
+export function unreadableFile(file: string, cause: unknown): ImgctlError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return new ImgctlError('config', `cannot read the password file ${file}: ${code}`, {
+    hint: 'check IMGCTL_PASSWORD_FILE and the modes of the file',
+    cause,
+  });
 }
 
 /** The one in the keychain, if this profile has one there. */

@@ -11,6 +11,7 @@ import { configFilePath, profileFlag } from '../../session/profile.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
+  SETTINGS,
   type SettingKey,
   type Settings,
   STORED_PASSWORD,
@@ -115,17 +116,15 @@ function unknownSetting({ paths }: Context, key: string): Finding {
 
 const PREFIX = 'IMGCTL_';
 
-/** Every variable of ours that is read somewhere; a name beside them is a slip. */
+/** Every variable of ours that is read somewhere, without the prefix; a name beside them is a slip. */
 const VARIABLES = [
+  ...Object.values(SETTINGS).flatMap((setting) =>
+    'env' in setting ? setting.env.slice(PREFIX.length) : [],
+  ),
   'PROFILE',
-  'BASE_URL',
   'TOKEN',
-  'USERNAME',
   'PASSWORD',
   'PASSWORD_FILE',
-  'PASSWORD_COMMAND',
-  'OUTPUT',
-  'TIMEOUT',
   'DEBUG',
   'CONFIG_DIR',
 ];

@@ -3,10 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { timeOf } from '../../api/answers.ts';
-import { ImgctlError, valueOr, valueOrError } from '../../errors.ts';
+import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellWord } from '../../output/index.ts';
-import { type PasswordSource, unattendedPassword } from '../../session/password.ts';
+import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
 import { loginCommand, profileFlag } from '../../session/profile.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
@@ -103,10 +103,7 @@ function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
     if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
     return warning('password', `everybody can read ${file}`, `chmod o= ${shellWord(file)}`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const hint = 'check IMGCTL_PASSWORD_FILE and the modes of the file';
-    const message = `cannot read the password file ${file}: ${code}`;
-    return failed('password', new ImgctlError('config', message, { hint }));
+    return failed('password', unreadableFile(file, error));
   }
 }
 
