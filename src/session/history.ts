@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
+import { isJsonRecord, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 
 export interface HistoryEntry {
@@ -80,10 +80,9 @@ function entriesOf({ requests }: JsonRecord): HistoryEntry[] {
   return Array.isArray(requests) ? requests.filter(isEntry) : [];
 }
 
-function isEntry(value: unknown): value is HistoryEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const entry = value as Record<string, unknown>;
+function isEntry(entry: unknown): entry is HistoryEntry {
   return (
+    isJsonRecord(entry) &&
     typeof entry.profile === 'string' &&
     typeof entry.base_url === 'string' &&
     (typeof entry.id === 'number' || typeof entry.id === 'string') &&

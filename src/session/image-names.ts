@@ -2,8 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { readJsonFile, stagingName, sweep } from './json-file.ts';
+import { readJsonFile } from './json-file.ts';
 import { keyedFile } from './keyed-file.ts';
+import { stagingName, sweep } from './staging.ts';
 
 /** Whose images: names of one service are not offered for another. */
 export interface Catalogue {

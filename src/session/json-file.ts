@@ -3,11 +3,10 @@
 // conf does the writing, but by itself it replaces a good file by a truncated one on a full disk and
 // writes in place under SNAP. So it writes to a staging file beside, which is verified and then renamed.
 
-import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { hostname } from 'node:os';
 import path from 'node:path';
-import { withoutSignalHandlers } from './library.ts';
+import { withoutSignalHandlers } from './signal-handlers.ts';
+import { stagingName, sweep } from './staging.ts';
 
 export type JsonRecord = Record<string, unknown>;
 
@@ -46,6 +45,10 @@ export function readJsonFile(file: string): ReadResult {
   }
 }
 
+export function isJsonRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** There is nothing of that name, or a file where the directory would be. */
 export function isAbsence(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
@@ -64,9 +67,7 @@ function parse(text: string): ReadResult {
   const json = text.replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { state: 'read', value: value as JsonRecord };
-    }
+    if (isJsonRecord(value)) return { state: 'read', value };
     return { state: 'broken', reason: 'it does not hold a JSON object' };
   } catch (error) {
     const position = errorPosition(json, (error as Error).message);
@@ -130,65 +131,5 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   } catch (error) {
     sweep(file, process.pid);
     throw error;
-  }
-}
-
-/** The name that a new version of the file has, beside it, until it is whole; `sweep` knows it. */
-export function stagingName(file: string): string {
-  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
-}
-
-/**
- * A process of this machine: machines that share a home each have numbers of their own. Short, since the
- * library cuts the end off names beyond 128 characters.
- */
-export function writerOf(pid: number): string {
-  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
-}
-
-/** Removes what it can of the staging files of processes that were killed while writing, or of the one named. */
-export function sweep(file: string, ownPid?: number): void {
-  const directory = path.dirname(file);
-  const prefix = `.${path.basename(file)}.`;
-  let names: string[];
-  try {
-    names = fs.readdirSync(directory);
-  } catch {
-    return;
-  }
-  for (const name of names) {
-    if (!name.startsWith(prefix) || !name.includes('.new')) continue;
-    const leftover = path.join(directory, name);
-    const pid = pidOfThisMachine(name.slice(prefix.length));
-    const isLeft = pid !== undefined && (pid === ownPid || !isAlive(pid));
-    if (isLeft || isOld(leftover)) removeIfPossible(leftover);
-  }
-}
-
-function pidOfThisMachine(name: string): number | undefined {
-  const pid = Number.parseInt(name, 10);
-  return name.startsWith(`${writerOf(pid)}.`) ? pid : undefined;
-}
-
-function removeIfPossible(file: string): void {
-  try {
-    fs.rmSync(file, { force: true });
-  } catch {
-    // In a directory that cannot be written; whoever can write there will remove it.
-  }
-}
-
-/** Its writer's number may have gone to another process since; no write takes a minute. */
-function isOld(file: string): boolean {
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs < Date.now() - 60_000;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Clock } from '../io.ts';
-import { withoutSignalHandlers } from './library.ts';
+import { withoutSignalHandlers } from './signal-handlers.ts';
 
 /** A holder that is gone is noticed after this many milliseconds; a living one renews its lock in time. */
 const STALE_AFTER = 5_000;

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
+import { isJsonRecord, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 import type { SettingKey, STORED_PASSWORD } from './settings.ts';
 
@@ -61,10 +61,10 @@ export function readConfigFile(directory: string | undefined): ConfigFile {
   const { profile, profiles = {}, ...rest } = result.value;
   if (profile !== undefined && typeof profile !== 'string')
     throw brokenFile(file, 'profile is not a text');
-  if (!isRecord(profiles)) throw brokenFile(file, 'profiles is not an object');
+  if (!isJsonRecord(profiles)) throw brokenFile(file, 'profiles is not an object');
   const read = new Map<string, Record<string, string>>();
   for (const [name, settings] of Object.entries(profiles)) {
-    if (!isRecord(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
+    if (!isJsonRecord(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
     for (const [key, value] of Object.entries(settings)) {
       if (typeof value !== 'string')
         throw brokenFile(file, `profiles.${name}.${key} is not a text`);
@@ -134,8 +134,4 @@ function brokenFile(file: string, reason: string): ImgctlError {
   return new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
     hint: 'mend the file or move it away; imgctl does not overwrite it',
   });
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { isAbsence, type JsonRecord, readJsonFile, sweep, writeJsonFile } from './json-file.ts';
+import { isAbsence, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
 import { keyedFile } from './keyed-file.ts';
+import { sweep } from './staging.ts';
 
 /** Whose token it is. */
 export interface Account {

@@ -8,10 +8,10 @@ import { shellWord } from '../../output/index.ts';
 import { isAbsence } from '../../session/json-file.ts';
 import type { Paths } from '../../session/paths.ts';
 import { configFilePath } from '../../session/profile.ts';
+import { isStagingName, LONGEST_WRITE } from '../../session/staging.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** A write takes no minute; what is older has lost its writer. */
-const LEFT_BEHIND = 60_000;
+const ANOTHER_PLACE = 'set IMGCTL_CONFIG_DIR to a directory that can be written';
 
 const OTHERS_READ = 0o077;
 const OTHERS_WRITE = 0o022;
@@ -21,7 +21,7 @@ export function checkFiles(paths: Paths, io: Io): Finding[] {
   const { config } = paths;
   if (config === undefined) {
     const finding = 'there is no home directory: a token lasts for one run, settings are not kept';
-    return [warning('files', finding, 'set IMGCTL_CONFIG_DIR to a directory that can be written')];
+    return [warning('files', finding, ANOTHER_PLACE)];
   }
   let problems: Finding[];
   try {
@@ -93,7 +93,7 @@ function leftBehind(config: string, io: Io): Entry[] {
 
 /** Files are written beside their place, under a hidden name. */
 function isLeftBehind({ file, stat }: Entry, io: Io): boolean {
-  return /^\..*\.new/.test(path.basename(file)) && io.now() - stat.mtimeMs > LEFT_BEHIND;
+  return isStagingName(path.basename(file)) && io.now() - stat.mtimeMs > LONGEST_WRITE;
 }
 
 function unwritable({ config, state }: Paths): Finding[] {
@@ -110,7 +110,7 @@ function unwritable({ config, state }: Paths): Finding[] {
 }
 
 function cannotWrite(finding: string): Finding {
-  return warning('files', finding, 'set IMGCTL_CONFIG_DIR to a directory that can be written');
+  return warning('files', finding, ANOTHER_PLACE);
 }
 
 function nearestExisting(directory: string): string {
