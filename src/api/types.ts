@@ -15,8 +15,9 @@ export interface TokenRecord {
   type?: string;
 }
 
+// A type, not an interface: only so a JSON object can be taken for one without a detour by way of unknown.
 /** An image in its expanded form, section 2.2. */
-export interface Image {
+export type Image = {
   id: number;
   /** File name of the OVA or OVF. */
   name: string;
@@ -31,7 +32,7 @@ export interface Image {
   /** `YYYY-MM-DD Www HH:MM:SS ZZZ` */
   created_on: string;
   updated_on: string;
-}
+};
 
 /** Navigation of a paged list, section 2.4. */
 export interface Pages {

@@ -58,7 +58,7 @@ export function createClient(options: ClientOptions): ImageClient {
         onWarning: options.onWarning,
       });
     },
-    getImage: async (id) => (await (await open()).getImage(id)) as unknown as Image,
+    getImage: async (id) => (await (await open()).getImage(id)) as Image,
     async myImages(query = {}) {
       const { listMyImages } = await import('./listing.ts');
       return listMyImages(await open(), query);

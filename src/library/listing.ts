@@ -29,7 +29,7 @@ export async function* listImages(
   };
   const observer = { warn: onWarning, progress: () => {} };
   for await (const { elements } of readAll(client, request, observer)) {
-    yield* elements as readonly unknown[] as Image[];
+    yield* elements as Image[];
   }
 }
 
@@ -38,7 +38,7 @@ export async function listMyImages(client: Client, query: ImageQuery): Promise<I
   const plan = planOf(query);
   const limit = limitOf(query);
   const { images } = await client.myImages();
-  return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as unknown[] as Image[];
+  return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 
 /** @throws ImgctlError usage */
