@@ -133,9 +133,12 @@ export const FAILURES: readonly FailureRow[] = [
     title: 'a service that stalls',
     exitCode: 3,
     code: 'timeout',
-    message: /1 s/,
+    message: /0\.3 s/,
     hint: /--timeout/,
-    prepare: listWith('stall'),
+    prepare: async (user) => {
+      const { env, argv } = await listWith('stall')(user);
+      return { env, argv: [...argv, '--timeout', '300ms'] };
+    },
   },
   {
     title: 'an expired token',
@@ -238,8 +241,8 @@ export const FAILURES: readonly FailureRow[] = [
     title: 'a sync that goes on beyond the limit',
     exitCode: 7,
     code: 'still-waiting',
-    message: /^the sync request 1 has not ended within .*; last seen: PENDING$/,
-    hint: /imgctl sync-status 1 --wait$/,
+    message: /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
+    hint: /imgctl sync-status \d+ --wait$/,
     prepare: async (user) => {
       const { baseUrl } = await serve({ syncDelay: 3_600_000, users: [user] });
       const argv = ['sync', '--wait', '--wait-timeout', '1ms', '-q'];
