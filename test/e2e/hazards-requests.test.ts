@@ -93,7 +93,7 @@ describe('the way there', () => {
     const service = await scripted({ 'GET /v2/image': ONE_PAGE }, identity);
     const refused = await service.imgctl(...LIST);
     expect(refused).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(refused.stderr).toContain('imgctl config set ca-file');
+    expect(refused.stderr).toMatch(/^\{"error":.*imgctl config set ca-file.*\}\n$/);
     expect(service.sent()).toEqual([]);
 
     const file = path.join(service.env.HOME, 'ca.pem');
