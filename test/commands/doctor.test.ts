@@ -1,4 +1,4 @@
-// imgctl doctor: what it says of the program, the settings, the login and the answer of the service.
+// imgctl doctor: what it says of the login and the answer of the service.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -186,82 +186,6 @@ describe('imgctl doctor', () => {
   });
 });
 
-describe('settings', () => {
-  it('goes on without a file that cannot be read', async () => {
-    const { env, requests } = await startAccount();
-    writeFileSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'config.json'), '{"secret": ');
-    const { of, exitCode } = await diagnose({ env });
-    expect(of('configuration')).toMatch(
-      /^failed: .*config\.json: not valid JSON at line 1.* -> mend/,
-    );
-    expect(of('service')).toMatch(/^ok: /);
-    expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
-  });
-
-  it('names every setting that is wrong, with its remedy', async () => {
-    const directory = temporaryDirectory();
-    const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
-    const config = { profiles: { default: settings } };
-    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-    const { rows } = await diagnose({
-      env: { IMGCTL_CONFIG_DIR: directory, IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b' },
-    });
-    const found = rows.filter(({ check }) => check === 'settings');
-    expect(found.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-      'failed: username cannot be: a:b (from IMGCTL_USERNAME)',
-      'failed: timeout is not a duration: soon (from profile default)',
-      expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
-      'warning: unknown setting bas-url; base-url was probably meant',
-    ]);
-    expect(found.map(({ remedy }) => remedy)).toEqual([
-      'a user name cannot hold a colon',
-      'imgctl config set timeout VALUE (write it as 500ms, 30s, 5m or 1h)',
-      expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
-      `take it out of the file by hand: ${path.join(directory, 'config.json')}`,
-    ]);
-  });
-
-  it('shows a table where the output format itself is wrong', async () => {
-    const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
-    expect(stdout).toMatch(
-      /\nsettings +failed +output cannot be: xml \(from IMGCTL_OUTPUT\) -> valid/,
-    );
-    expect(exitCode).toBe(2);
-  });
-
-  it('suggests the profile that was meant', async () => {
-    const { env, imgctl } = await startAccount();
-    await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
-    const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
-    expect(of('profile')).toBe(
-      'warning: stagin has no settings; there are: staging -> --profile staging, or: imgctl login --profile stagin',
-    );
-    const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
-    expect(wrong.of('profile')).toMatch(/^failed: not a profile name/);
-    expect(wrong.exitCode).toBe(2);
-  });
-
-  it('warns of an environment that does not do what it seems to', async () => {
-    const { rows } = await diagnose({
-      env: {
-        NODE_TLS_REJECT_UNAUTHORIZED: '0',
-        NODE_EXTRA_CA_CERTS: '/no/such.pem',
-        ALL_PROXY: 'http://proxy',
-        IMGCTL_BASEURL: 'https://x',
-        IMGCTL_BIN: '/usr/bin/imgctl',
-      },
-    });
-    const found = rows.filter(({ check }) => check === 'environment');
-    expect(found.map(({ finding }) => finding.split(' ')[0])).toEqual([
-      'NODE_TLS_REJECT_UNAUTHORIZED=0',
-      'NODE_EXTRA_CA_CERTS',
-      'ALL_PROXY',
-      'IMGCTL_BASEURL',
-    ]);
-    expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
-  });
-});
-
 describe('the answer of the service', () => {
   async function answered(answer: ScriptedAnswer, time?: number) {
     const server = await startScriptedServer({ 'GET /v2': answer });
@@ -304,19 +228,5 @@ describe('the answer of the service', () => {
     const { of, exitCode } = await answered({ headers: { date }, json: {} }, time);
     expect(of('clock')).toMatch(expected);
     expect(exitCode).toBe(0);
-  });
-});
-
-describe('formats', () => {
-  it('has the same rows in all of them', async () => {
-    const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
-    const csv = await runCli(['doctor', '-o', 'csv'], { env });
-    expect(csv.stdout).toMatch(/^check,state,finding,remedy\r\nimgctl,ok,/);
-    const ndjson = await runCli(['doctor', '-o', 'ndjson'], { env });
-    expect(JSON.parse(ndjson.stdout.split('\n')[0] ?? '')).toMatchObject({ check: 'imgctl' });
-    const table = await runCli(['doctor'], { env, columns: 40 });
-    expect(table.stdout).toContain('to try without an account: imgctl demo\n');
-    const quiet = await runCli(['doctor', '-q'], { env });
-    expect(quiet.stdout).toBe('base URL\n');
   });
 });
