@@ -1,8 +1,8 @@
 // login --store-password: kept in the system keychain, used without a person, forgotten by logout.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { filesBelow } from '../support/files.ts';
 import { type FakeIoOptions, fakeTerminal } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
 import { type Account, startAccount, TOKEN_REQUEST } from './account.ts';
@@ -24,11 +24,8 @@ async function userWith(
 
 /** Everything that is kept on disk, as one text. */
 function filesOf({ env }: Account): string {
-  const directory = env.IMGCTL_CONFIG_DIR ?? '';
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'))
-    .join('\n');
+  const files = filesBelow(env.IMGCTL_CONFIG_DIR ?? '');
+  return files.map((file) => readFileSync(file, 'utf8')).join('\n');
 }
 
 function actionsOf(keychain: FakeKeychain): (string | undefined)[] {

@@ -15,11 +15,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { type Environment, runBuilt } from '../support/cli.ts';
+import { modeOf } from '../support/files.ts';
 import { type CliResult, runCli } from '../support/io.ts';
 import { issue, LIST, scripted } from './scripted.ts';
 
 const TOKEN = 'POST /auth/request-token';
-const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 const loginHere = (env: Environment) => runCli(['login'], { env });
 

@@ -2,11 +2,12 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
+import { filesBelow } from '../support/files.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { serve } from './failures.ts';
 
@@ -28,9 +29,7 @@ it('keeps the password, renews by it, shows it nowhere and forgets it', async ()
   const results = [await runBuilt(LOGIN, { env, stdin: PASSWORD })];
   rmSync(user.tokens, { recursive: true });
   results.push(await runBuilt(['whoami', '--check', '--debug'], { env }));
-  const files = readdirSync(user.home, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'));
+  const files = filesBelow(user.home).map((file) => readFileSync(file, 'utf8'));
   expect(files.join()).toContain('stored-password');
   results.push(await runBuilt(['logout', '--debug'], { env }));
   expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);

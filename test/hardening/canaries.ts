@@ -1,10 +1,11 @@
 // Secrets that no other text resembles, and where they turned up after a run of the program.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { User } from '../../src/emulator/options.ts';
 import { type CliOptions, type CliProcess, startCli } from '../support/cli.ts';
+import { filesBelow } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { filesHolding } from './home.ts';
 
@@ -96,12 +97,9 @@ export function withTemporaryFolder<Env extends { readonly HOME: string }>(env: 
 
 /** The access tokens in the caches below a folder. */
 export function tokensBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && isTokenFile(path.join(entry.parentPath, entry.name)))
-    .flatMap((entry) => {
-      const text = readFileSync(path.join(entry.parentPath, entry.name), 'utf8');
-      return /"token":\s*"([^"]{16,})"/.exec(text)?.[1] ?? [];
-    });
+  return filesBelow(folder)
+    .filter(isTokenFile)
+    .flatMap((file) => /"token":\s*"([^"]{16,})"/.exec(readFileSync(file, 'utf8'))?.[1] ?? []);
 }
 
 /** A token in each form that goes over a wire. */

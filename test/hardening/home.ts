@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { filesBelow } from '../support/files.ts';
 
 const directoryOf = (home: string) => path.join(home, '.config/imgctl');
 
@@ -24,13 +25,10 @@ export const AFTER_LOGIN = [
 
 /** The files below a folder, at any depth, that hold one of these texts. */
 export function filesHolding(folder: string, texts: readonly string[]): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => {
-      const content = readFileSync(file, 'utf8');
-      return texts.some((text) => content.includes(text));
-    });
+  return filesBelow(folder).filter((file) => {
+    const content = readFileSync(file, 'utf8');
+    return texts.some((text) => content.includes(text));
+  });
 }
 
 /** The cached token of the default profile; it fails where the cache does not parse. */

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MOST_IMAGES, readImageNames, rememberImages } from '../../src/session/image-names.ts';
+import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
@@ -70,10 +71,8 @@ it('passes over what has no id and name', () => {
 it('is for its owner alone', () => {
   const directory = path.join(temporaryDirectory(), 'cache');
   rememberImages(directory, HERE, images(1), false);
-  const modes = [onlyFile(directory), path.join(directory, 'images'), directory].map((place) =>
-    (statSync(place).mode & 0o777).toString(8),
-  );
-  expect(modes).toEqual(['600', '700', '700']);
+  const places = [onlyFile(directory), path.join(directory, 'images'), directory];
+  expect(places.map(modeOf)).toEqual(['600', '700', '700']);
 });
 
 it('is written only where there is something new', () => {

@@ -12,10 +12,9 @@ import {
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readJsonFile, writeJsonFile } from '../../src/session/json-file.ts';
+import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { runShell } from './bundle.ts';
-
-const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 function fileWith(text: string | Buffer, mode = 0o600): string {
   const file = path.join(temporaryDirectory(), 'settings.json');

@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,10 +13,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withLock } from '../../src/session/lock.ts';
+import { modeOf } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { bundleChild, runShell } from './bundle.ts';
-
-const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 let bundle = '';
 let child = '';

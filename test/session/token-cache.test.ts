@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgetTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
+import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const NOW = Date.UTC(2025, 0, 15);
@@ -54,7 +55,7 @@ describe('the token', () => {
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
     expect(cacheIn(directory, { profile: 'other' }).cache.read()).toBeUndefined();
     expect(cacheIn(directory, { username: 'other' }).cache.read()).toBeUndefined();
-    expect(statSync(tokenFile(directory)).mode & 0o777).toBe(0o600);
+    expect(modeOf(tokenFile(directory))).toBe('600');
   });
 
   it.each([
@@ -83,8 +84,7 @@ describe('the token', () => {
       chmodSync(tokens, 0o755);
       if (access === 'reading') expect(cache.read()).toEqual(TOKEN);
       else await cache.write(TOKEN);
-      const modeOf = (file: string) => statSync(file).mode & 0o777;
-      expect([directory, tokens].map(modeOf)).toEqual([0o755, 0o700]);
+      expect([directory, tokens].map(modeOf)).toEqual(['755', '700']);
     },
   );
 
@@ -95,7 +95,7 @@ describe('the token', () => {
     symlinkSync(elsewhere, path.join(directory, 'tokens'));
     await cacheIn(directory).cache.write(TOKEN);
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
-    expect(statSync(elsewhere).mode & 0o777).toBe(0o755);
+    expect(modeOf(elsewhere)).toBe('755');
   });
 
   it('that cannot be kept is warned of once', async () => {
