@@ -1,14 +1,15 @@
 // imgctl api: any request of the service's own origin, its body as it came, the token nowhere else.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import type { Handler, Script } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
+import { asked } from './sync-harness.ts';
 
 /** A server that knows these answers, and a user of it with a token. */
-async function scripted(script: Parameters<typeof startScriptedServer>[0], prefix = '') {
-  const server = await startScriptedServer(script);
-  onTestFinished(() => server.close());
+async function scripted(script: Handler | Script, prefix = '') {
+  const server = await serverOf(script);
   const env = {
     IMGCTL_BASE_URL: `${server.baseUrl}${prefix}`,
     IMGCTL_TOKEN: 'T',
@@ -16,10 +17,6 @@ async function scripted(script: Parameters<typeof startScriptedServer>[0], prefi
   };
   const imgctl = (...argv: string[]) => runCli(['api', ...argv], { time: 0, env });
   return { server, imgctl };
-}
-
-function asked({ requests }: ScriptedServer): string[] {
-  return requests.map(({ method, target }) => `${method} ${target}`);
 }
 
 describe('imgctl api', () => {
@@ -93,8 +90,7 @@ describe('imgctl api', () => {
 
   it('--paginate takes no more than the query of a next_url elsewhere', async () => {
     const page = (next: string | null) => ({ json: { meta: { pages: { next_url: next } } } });
-    const other = await startScriptedServer({});
-    onTestFinished(() => other.close());
+    const other = await serverOf({});
     const { server, imgctl } = await scripted({
       'GET /v2/image?page=2': page(null),
       'GET /v2/image': page(`${other.baseUrl}/steal?page=2`),

@@ -2,22 +2,21 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { startScriptedServer } from '../support/scripted-server.ts';
 
 const NOTHING = { stdout: '', stderr: '', exitCode: 0 };
 
 /** A service with images of these names, and a user of it. */
 async function startService(names: readonly string[]) {
   const images = names.map((name, index) => ({ ...testImage(index + 1), name }));
-  const server = await startScriptedServer(({ method, url }) => {
+  const server = await serverOf(({ method, url }) => {
     if (method === 'PATCH') return { json: { request: { id: 41, status: 'PENDING' } } };
     const [, id] = /\/v2\/image\/(\d+)$/.exec(url.pathname) ?? [];
     return { json: id ? images[Number(id) - 1] : cataloguePage(url, images) };
   });
-  onTestFinished(() => server.close());
   const env = {
     IMGCTL_BASE_URL: server.baseUrl,
     IMGCTL_TOKEN: 'T',

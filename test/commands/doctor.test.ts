@@ -2,9 +2,10 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedAnswer, startScriptedServer } from '../support/scripted-server.ts';
+import type { ScriptedAnswer } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
 import { diagnose } from './doctor-harness.ts';
 
@@ -188,8 +189,7 @@ describe('imgctl doctor', () => {
 
 describe('the answer of the service', () => {
   async function answered(answer: ScriptedAnswer, time?: number) {
-    const server = await startScriptedServer({ 'GET /v2': answer });
-    onTestFinished(() => server.close());
+    const server = await serverOf({ 'GET /v2': answer });
     const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
     const diagnosis = await diagnose({ env, ...(time === undefined ? {} : { time }) });
     expect(server.requests).toHaveLength(1);

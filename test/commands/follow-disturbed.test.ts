@@ -7,6 +7,7 @@ import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
+import { serverOf } from '../api/harness.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
 import {
@@ -18,7 +19,6 @@ import {
   START,
   SUBMIT,
   SUBMITTED,
-  startService,
   userOf,
 } from './sync-harness.ts';
 
@@ -43,7 +43,7 @@ describe('a wait goes on', () => {
 
   it('through 30 seconds of 503', async () => {
     let now = () => START;
-    const service = await startService(({ method, target }) => {
+    const service = await serverOf(({ method, target }) => {
       if (method === 'PATCH') return SUBMITTED;
       if (target.startsWith('/v2/user')) return images();
       return now() - START < 30_000 ? { status: 503 } : DONE;

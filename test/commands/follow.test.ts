@@ -1,6 +1,7 @@
 // sync --wait and sync-status --wait: what each status means, what shows, and how a wait ends.
 
 import { describe, expect, it } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import { type FakeIo, runCli } from '../support/io.ts';
 import type { ScriptedAnswer } from '../support/scripted-server.ts';
 import {
@@ -14,7 +15,6 @@ import {
   START,
   SUBMIT,
   SUBMITTED,
-  startService,
   userOf,
   WAIT,
 } from './sync-harness.ts';
@@ -139,7 +139,7 @@ describe('the time between looks', () => {
   });
 
   it('is fixed when it is given, which asks for a wait by itself', async () => {
-    const service = await startService({ [REQUEST]: [...waiting, DONE] });
+    const service = await serverOf({ [REQUEST]: [...waiting, DONE] });
     const io = userOf(service.baseUrl);
     await runCli(['sync-status', '41', '--poll-interval', '500ms'], io);
     expect(io.sleeps).toEqual(waiting.map(() => 500));
@@ -167,7 +167,7 @@ describe('the history', () => {
     ['SCHEDULED', 7],
   ])('has what a wait saw last: %s', async (status, code) => {
     const answer = record({ status });
-    const service = await startService({ [SUBMIT]: SUBMITTED, [REQUEST]: answer });
+    const service = await serverOf({ [SUBMIT]: SUBMITTED, [REQUEST]: answer });
     const io = userOf(service.baseUrl);
     const { exitCode } = await runCli(['sync', '--wait-timeout', '5s'], io);
     expect(exitCode).toBe(code);
@@ -185,7 +185,7 @@ describe('a wait that ends early says that the request goes on', () => {
     ['interrupted', 130],
     ['terminated', 143],
   ] as const)('when it is %s', async (signal, code) => {
-    const service = await startService({ [REQUEST]: record({ status: 'PENDING' }) });
+    const service = await serverOf({ [REQUEST]: record({ status: 'PENDING' }) });
     const io = userOf(service.baseUrl);
     const { stderr, exitCode } = await runCli(
       WAIT,
@@ -216,7 +216,7 @@ it('a request that the service does not know ends with 5', async () => {
 });
 
 it('as cron runs it, without HOME, TERM and locale: JSON, and no escape sequences', async () => {
-  const service = await startService({
+  const service = await serverOf({
     [SUBMIT]: SUBMITTED,
     [IMAGES]: images(),
     [REQUEST]: [record({ status: 'PENDING' }), record({ status: 'SC\u001b[31mHEDULED' }), DONE],

@@ -1,17 +1,12 @@
 // Services to list images from: the emulator for a whole file of tests, a scripted server for one test.
 
-import { onTestFinished } from 'vitest';
 import type { Image, Pages } from '../../src/api/types.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
+import { serverOf } from '../api/harness.ts';
 import { cataloguePage } from '../support/catalogue-page.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
-import {
-  type Handler,
-  type ScriptedAnswer,
-  type ScriptedServer,
-  startScriptedServer,
-} from '../support/scripted-server.ts';
+import type { Handler, ScriptedAnswer, ScriptedServer } from '../support/scripted-server.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -40,8 +35,7 @@ export function wordsOf(line: string): string[] {
 
 /** A scripted server; imgctl sends it one request at a time, so that their order is certain. */
 export async function scripted(handler: Handler): Promise<ScriptedRun> {
-  const server = await startScriptedServer(handler);
-  onTestFinished(() => server.close());
+  const server = await serverOf(handler);
   const env = {
     IMGCTL_BASE_URL: server.baseUrl,
     IMGCTL_TOKEN: 'T',

@@ -1,6 +1,6 @@
 // A service that is told what to answer about a sync, and a user of it whose waits take no time.
 
-import { onTestFinished } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import {
   type FakeIo,
   type FakeIoOptions,
@@ -8,11 +8,7 @@ import {
   runCli,
   temporaryDirectory,
 } from '../support/io.ts';
-import {
-  type ScriptedAnswer,
-  type ScriptedServer,
-  startScriptedServer,
-} from '../support/scripted-server.ts';
+import type { ScriptedAnswer, ScriptedServer } from '../support/scripted-server.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';
@@ -32,15 +28,6 @@ export function record(fields: Readonly<Record<string, unknown>>): ScriptedAnswe
 export function images(...names: string[]): ScriptedAnswer {
   const data = names.map((name) => ({ id: Buffer.from(name).readUInt16BE(), name, public: false }));
   return { json: { data, meta: { count: data.length } } };
-}
-
-/** Started for the test that asks. */
-export async function startService(
-  script: Parameters<typeof startScriptedServer>[0],
-): Promise<ScriptedServer> {
-  const server = await startScriptedServer(script);
-  onTestFinished(() => server.close());
-  return server;
 }
 
 /** What a scripted server was asked, as `METHOD /path`. */
@@ -77,7 +64,7 @@ export const WAIT = ['sync-status', '41', '--wait'];
 
 /** Follows the request 41 with these answers in turn. */
 export async function followed(answers: readonly ScriptedAnswer[], ...options: string[]) {
-  const service = await startService({ [REQUEST]: answers });
+  const service = await serverOf({ [REQUEST]: answers });
   const io = userOf(service.baseUrl);
   const result = await runCli([...WAIT, ...options], io);
   return { ...result, io, looks: service.requests.length };

@@ -2,24 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { serverOf } from '../api/harness.ts';
 import { type FakeIo, runCli } from '../support/io.ts';
 import type { ScriptedServer } from '../support/scripted-server.ts';
-import {
-  asked,
-  REQUEST,
-  record,
-  START,
-  SUBMIT,
-  SUBMITTED,
-  startService,
-  userOf,
-} from './sync-harness.ts';
+import { asked, REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 const submitted = (id: number) => ({ json: { request: { id, status: 'PENDING' } } });
 
 /** A user who has submitted 40 and 41, the second a minute after the first. */
 async function experienced(status = 'PROCESSED'): Promise<{ io: FakeIo; service: ScriptedServer }> {
-  const service = await startService({
+  const service = await serverOf({
     [SUBMIT]: [submitted(40), SUBMITTED],
     [REQUEST]: record({ status }),
   });
@@ -53,7 +45,7 @@ describe('imgctl sync-status', () => {
       ['PENDING', 0],
       ['ERROR', 1],
     ] as const) {
-      const service = await startService({ [REQUEST]: record({ status }) });
+      const service = await serverOf({ [REQUEST]: record({ status }) });
       const { exitCode } = await runCli(['sync-status', '41'], userOf(service.baseUrl));
       expect(exitCode, status).toBe(code);
       expect(asked(service)).toEqual([REQUEST]);
@@ -62,7 +54,7 @@ describe('imgctl sync-status', () => {
 
   it('takes an id that is a word, and refuses what is none', async () => {
     const path = '/v2/request/image_sync/5f0c-a.b_c';
-    const service = await startService({ [`GET ${path}`]: { json: { status: 'DONE' } } });
+    const service = await serverOf({ [`GET ${path}`]: { json: { status: 'DONE' } } });
     const word = await runCli(['sync-status', '5f0c-a.b_c', '-q'], userOf(service.baseUrl));
     expect(word).toMatchObject({ stdout: '5f0c-a.b_c\n', exitCode: 0 });
     for (const text of ['../41', '41?x=1', '']) {
@@ -73,7 +65,7 @@ describe('imgctl sync-status', () => {
   });
 
   it('ends with 5 without an id where nothing was submitted', async () => {
-    const service = await startService({});
+    const service = await serverOf({});
     const { stderr, exitCode } = await runCli(['sync-status'], userOf(service.baseUrl));
     expect(stderr).toBe(
       'imgctl: no sync request was submitted from this machine with this profile\n' +

@@ -1,6 +1,7 @@
 // imgctl sync: one submit and never a second one, whatever becomes of it.
 
 import { describe, expect, it } from 'vitest';
+import { serverOf } from '../api/harness.ts';
 import { runCli } from '../support/io.ts';
 import { DROP, RESET, type ScriptedAnswer, STALL } from '../support/scripted-server.ts';
 import {
@@ -11,13 +12,12 @@ import {
   record,
   SUBMIT,
   SUBMITTED,
-  startService,
   userOf,
 } from './sync-harness.ts';
 
 describe('imgctl sync', () => {
   it('submits once and tells the id and how to follow it', async () => {
-    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const service = await serverOf({ [SUBMIT]: SUBMITTED });
     const { stdout, stderr, exitCode } = await runCli(['sync', '--json'], userOf(service.baseUrl));
     expect(JSON.parse(stdout)).toEqual({
       id: 41,
@@ -35,14 +35,14 @@ describe('imgctl sync', () => {
   });
 
   it('names profile and base URL in the command that follows, where they were flags', async () => {
-    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const service = await serverOf({ [SUBMIT]: SUBMITTED });
     const flags = ['--profile', 'staging', '--base-url', service.baseUrl];
     const { stderr } = await runCli(['sync', ...flags], userOf('http://127.0.0.1:1'));
     expect(stderr).toContain(`imgctl sync-status 41 ${flags.join(' ')} --wait\n`);
   });
 
   it('warns where the history alone cannot be kept', async () => {
-    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const service = await serverOf({ [SUBMIT]: SUBMITTED });
     const env = { IMGCTL_TOKEN: 'token', IMGCTL_CONFIG_DIR: '/dev/null/x' };
     const { stdout, stderr } = await runCli(['sync', '-q'], userOf(service.baseUrl, env));
     expect(stdout).toBe('41\n');
@@ -50,7 +50,7 @@ describe('imgctl sync', () => {
   });
 
   it('shows a table for people, and the id alone with -q', async () => {
-    const service = await startService({ [SUBMIT]: SUBMITTED });
+    const service = await serverOf({ [SUBMIT]: SUBMITTED });
     const table = await runCli(['sync'], userOf(service.baseUrl));
     expect(table.stdout).toMatch(/^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/);
     const quiet = await runCli(['sync', '-q'], userOf(service.baseUrl));
@@ -68,7 +68,7 @@ describe('imgctl sync', () => {
     ['_links.request as a list', { json: { _links: { request: [`${link}/`] } } }],
     ['Location', { status: 202, headers: { location: link }, body: '' }],
   ])('finds the id in %s', async (_place, answer) => {
-    const service = await startService({ [SUBMIT]: answer });
+    const service = await serverOf({ [SUBMIT]: answer });
     const { stdout } = await runCli(['sync', '-q'], userOf(service.baseUrl));
     expect(stdout).toBe('41\n');
   });
@@ -77,7 +77,7 @@ describe('imgctl sync', () => {
     ['{"status":"accepted"}', { json: { status: 'accepted' } }],
     ['OK, thanks', { body: 'OK, thanks' }],
   ])('says that it was submitted where the answer holds no id: %s', async (body, answer) => {
-    const service = await startService({ [SUBMIT]: answer });
+    const service = await serverOf({ [SUBMIT]: answer });
     const result = await runCli(['sync', '--wait'], userOf(service.baseUrl));
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toContain('the sync was submitted, but its id is unknown');
@@ -95,7 +95,7 @@ describe('a submit whose outcome is unknown', () => {
     ['503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }, 1],
     ['504', { status: 504, body: '<html>' }, 1],
   ])('is not repeated and says so: %s', async (_what, answer, code) => {
-    const service = await startService({ [SUBMIT]: answer, [IMAGES]: images() });
+    const service = await serverOf({ [SUBMIT]: answer, [IMAGES]: images() });
     const io = userOf(service.baseUrl);
     const result = await runCli(['sync', '--wait', '--timeout', '200ms'], io);
     expect(result.exitCode).toBe(code);
@@ -109,7 +109,7 @@ describe('a submit whose outcome is unknown', () => {
 
   it('is one that was interrupted', async () => {
     let interrupt = () => {};
-    const service = await startService(() => {
+    const service = await serverOf(() => {
       interrupt();
       return STALL;
     });
@@ -121,7 +121,7 @@ describe('a submit whose outcome is unknown', () => {
   });
 
   it('is not one that never left', async () => {
-    const gone = await startService({});
+    const gone = await serverOf({});
     await gone.close();
     const { stderr, exitCode } = await runCli(['sync'], userOf(gone.baseUrl));
     expect(stderr).toContain('the connection was refused');
@@ -130,7 +130,7 @@ describe('a submit whose outcome is unknown', () => {
   });
 
   it('is not one whose token could not be had', async () => {
-    const service = await startService({ 'POST /auth/request-token': { status: 503 } });
+    const service = await serverOf({ 'POST /auth/request-token': { status: 503 } });
     const env = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
     const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl, env));
     expect(stderr).not.toContain('outcome');
@@ -144,7 +144,7 @@ describe('a submit whose outcome is unknown', () => {
     [400, 'Nothing was uploaded.', 1],
     [409, 'Another sync is under way.', 1],
   ])('is not one that was refused: %d', async (status, message, code) => {
-    const service = await startService({ [SUBMIT]: { status, json: { message } } });
+    const service = await serverOf({ [SUBMIT]: { status, json: { message } } });
     const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl));
     expect(stderr).toContain(message.replace(/\.$/, ''));
     expect(stderr).not.toContain('outcome');
@@ -155,7 +155,7 @@ describe('a submit whose outcome is unknown', () => {
 
 describe('imgctl sync --dry-run', () => {
   it('shows the request and the images, and changes nothing', async () => {
-    const service = await startService({ [IMAGES]: images('a.ova', 'b.ova') });
+    const service = await serverOf({ [IMAGES]: images('a.ova', 'b.ova') });
     const url = `${service.baseUrl}/v2/user/image/vm`;
     const table = await runCli(['sync', '--dry-run', '--wait'], userOf(service.baseUrl));
     expect(table).toEqual({
@@ -170,7 +170,7 @@ describe('imgctl sync --dry-run', () => {
 
   it('ends with 4 where the token is refused', async () => {
     const refusal = { status: 401, json: { message: 'Invalid token.' } };
-    const service = await startService({ [IMAGES]: refusal });
+    const service = await serverOf({ [IMAGES]: refusal });
     const { exitCode } = await runCli(['sync', '--dry-run'], userOf(service.baseUrl));
     expect(exitCode).toBe(4);
     expect(asked(service)).toEqual([IMAGES]);
@@ -179,7 +179,7 @@ describe('imgctl sync --dry-run', () => {
 
 describe('what a sync changed', () => {
   const run = async (before: ScriptedAnswer, after: ScriptedAnswer, fields: object) => {
-    const service = await startService({
+    const service = await serverOf({
       [SUBMIT]: SUBMITTED,
       [IMAGES]: [before, after],
       [REQUEST]: record({ status: 'PROCESSED', ...fields }),
@@ -229,7 +229,7 @@ describe('what a sync changed', () => {
   });
 
   it('shows as names in a table', async () => {
-    const service = await startService({
+    const service = await serverOf({
       [SUBMIT]: SUBMITTED,
       [IMAGES]: [before, after],
       [REQUEST]: record({ status: 'PROCESSED', added: 2, deleted: [] }),
