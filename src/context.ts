@@ -122,6 +122,12 @@ export class Context extends Messages {
     return isFormat(value) ? value : 'table';
   }
 
+  /** Where and how a command prints its data. */
+  get sinkOptions() {
+    const { io, terminal, format, quiet } = this;
+    return { sink: io.stdout, terminal, format, quiet };
+  }
+
   /** How errors show; never throws, since it shows the errors of everything else. */
   get errorFormat(): ErrorFormat {
     return {

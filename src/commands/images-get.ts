@@ -11,7 +11,6 @@ import {
   openWriter,
   readView,
   rememberNames,
-  sinkOptions,
   type ViewOptions,
 } from './listing.ts';
 
@@ -53,10 +52,7 @@ async function get(
   }
   const [first] = found;
   if (wanted.length === 1 && found.length === 1 && first) {
-    await writeRecord(
-      { ...sinkOptions(context), ...view, header: options.header !== false },
-      first,
-    );
+    await writeRecord({ ...context.sinkOptions, ...view, header: options.header !== false }, first);
   } else if (found.length > 0 || wanted.length > 1) {
     const writer = openWriter(context, view, options);
     await writer.write(found);

@@ -15,7 +15,6 @@ import {
   readView,
   rememberNames,
   reportEmpty,
-  sinkOptions,
 } from './listing.ts';
 
 interface ImagesListOptions extends ListingOptions {
@@ -122,7 +121,7 @@ function openElementWriter(context: Context, options: ImagesListOptions): ListWr
   if (options.columns !== undefined) {
     throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
   }
-  return createValueWriter('url', { ...sinkOptions(context), header: options.header !== false });
+  return createValueWriter('url', { ...context.sinkOptions, header: options.header !== false });
 }
 
 /** The URL as the service lists it without expand, service-api.md section 2.2. */

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted, createListWriter, type Row, writeRecord } from '../output/index.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
-import { sinkOptions } from './listing.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export function define(command: Command, context: Context): void {
@@ -53,7 +52,7 @@ async function inspect(context: Context, files: readonly string[]): Promise<void
 
 /** Shows packages one by one: tables as records with a blank line between, a single one as a record. */
 function openShow(context: Context, single: boolean) {
-  const options = { ...sinkOptions(context), columns: COLUMNS, idField: 'file' };
+  const options = { ...context.sinkOptions, columns: COLUMNS, idField: 'file' };
   const list = createListWriter(options);
   const asTable = context.format === 'table' && !context.quiet;
   let gap = '';

@@ -136,13 +136,7 @@ export function openWriter(
   view: ImageView,
   options: ViewOptions,
 ): ListWriter<Row> {
-  return createListWriter({ ...sinkOptions(context), ...view, header: options.header !== false });
-}
-
-/** Where and how a command prints its data. */
-export function sinkOptions(context: Context) {
-  const { io, terminal, format, quiet } = context;
-  return { sink: io.stdout, terminal, format, quiet };
+  return createListWriter({ ...context.sinkOptions, ...view, header: options.header !== false });
 }
 
 /** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */

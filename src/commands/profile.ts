@@ -9,7 +9,6 @@ import { quoted } from '../query/usage.ts';
 import { changeConfigFile, DEFAULT_PROFILE } from '../session/profile.ts';
 import { Settings } from '../session/settings.ts';
 import { forgetTokens, TokenCache } from '../session/token-cache.ts';
-import { sinkOptions } from './listing.ts';
 import { forgetPassword } from './logout.ts';
 import { stateOf } from './whoami.ts';
 
@@ -73,7 +72,7 @@ async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => describe(context, name, stored, profile));
   const writer = createListWriter({
-    ...sinkOptions(context),
+    ...context.sinkOptions,
     columns: ['name', 'default', 'base_url', 'username', 'token', 'password'],
     idField: 'name',
   });

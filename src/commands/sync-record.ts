@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { writeRecord } from '../output/index.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
-import { sinkOptions } from './listing.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 const REPORTS = ['errors', 'warnings'];
@@ -31,7 +30,7 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   const columns = apart ? COLUMNS : [...COLUMNS, ...REPORTS];
   // The reasons of a failure may repeat what was sent with the request.
   const shown = state === 'failed' ? context.redaction.applyWithin(record) : record;
-  await writeRecord({ ...sinkOptions(context), columns }, shown);
+  await writeRecord({ ...context.sinkOptions, columns }, shown);
   if (apart) {
     for (const warning of warnings) context.warn(`sync ${id}: ${warning}`);
     // Part of an upload can fail while the rest goes through.

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
 import { addWaitOptions, follow, getRequest, type WaitOptions } from './follow.ts';
-import { sinkOptions } from './listing.ts';
 import { rememberStatus, showRequest, submittedHere } from './sync-record.ts';
 
 interface StatusOptions extends WaitOptions {
@@ -56,7 +55,7 @@ async function list(context: Context, id: string | undefined): Promise<void> {
   }
   const entries = (await submittedHere(context)).reverse();
   const writer = createListWriter({
-    ...sinkOptions(context),
+    ...context.sinkOptions,
     columns: ['id', 'status', 'state', 'submitted_on'],
   });
   await writer.write(

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { type Row, writeRecord } from '../output/index.ts';
 import { addWaitOptions, follow, type WaitOptions } from './follow.ts';
-import { sinkOptions } from './listing.ts';
 import { describeNames, rememberRequest, showRequest, statusCommand } from './sync-record.ts';
 
 interface SyncOptions extends WaitOptions {
@@ -49,7 +48,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   const columns = ['id', 'status', 'url', 'message'];
-  await writeRecord({ ...sinkOptions(context), columns }, record);
+  await writeRecord({ ...context.sinkOptions, columns }, record);
   const hint = `follow it with: ${statusCommand(context, id)} --wait`;
   context.note(`sync request ${id} submitted`, hint);
 }
@@ -62,7 +61,7 @@ async function dryRun(context: Context): Promise<void> {
     url: `${baseUrl}/v2/user/image/vm`,
     images: context.format === 'table' ? describeNames(images) : images,
   };
-  await writeRecord({ ...sinkOptions(context), idField: 'url' }, record);
+  await writeRecord({ ...context.sinkOptions, idField: 'url' }, record);
   context.note('the token is valid; nothing was submitted');
 }
 

@@ -6,7 +6,6 @@ import { ImgctlError } from '../errors.ts';
 import { counted, createListWriter } from '../output/index.ts';
 import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/duration.ts';
-import { sinkOptions } from './listing.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export function define(command: Command, context: Context): void {
@@ -30,7 +29,7 @@ Examples:
 async function validate(context: Context, files: readonly string[]): Promise<void> {
   const columns = ['severity', 'code', 'place', 'message'];
   const writer = createListWriter({
-    ...sinkOptions(context),
+    ...context.sinkOptions,
     columns: files.length > 1 ? ['file', ...columns] : columns,
     idField: 'code',
   });

@@ -8,7 +8,6 @@ import { describeDuration } from '../session/duration.ts';
 import { loginCommand } from '../session/profile.ts';
 import type { Session } from '../session/session.ts';
 import type { CachedToken } from '../session/token-cache.ts';
-import { sinkOptions } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
   command
@@ -40,7 +39,7 @@ async function whoami(context: Context, options: { check?: boolean }): Promise<v
       expiresAt === undefined ? null : new Date(expiresAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     expires_in: expiresAt === undefined ? null : describeDuration(expiresAt - context.io.now()),
   };
-  await writeRecord({ ...sinkOptions(context), idField: 'username' }, record);
+  await writeRecord({ ...context.sinkOptions, idField: 'username' }, record);
   if (options.check || state === 'valid' || state === 'from IMGCTL_TOKEN') return;
   throw noValidToken(state, session.account.profile);
 }
