@@ -4,12 +4,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { Context } from '../../src/context.ts';
-import { run } from '../../src/main.ts';
-import { completeProgram } from '../../src/program.ts';
 import { serve } from '../e2e/failures.ts';
+import { ownProgram } from '../reference/tree.ts';
 import { account } from '../support/cli.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { temporaryDirectory } from '../support/io.ts';
 import {
   formsOfToken,
   newSecrets,
@@ -42,7 +40,7 @@ function leaves(command: Command, words: readonly string[] = []): [string, Comma
   return command.commands.flatMap((next) => leaves(next, [...words, next.name()]));
 }
 
-const COMMANDS = leaves(await completeProgram(new Context(fakeIo(), run)));
+const COMMANDS = leaves(await ownProgram());
 
 function argumentsOf(name: string, command: Command): readonly string[] {
   const required = command.registeredArguments.filter((argument) => argument.required);

@@ -2,10 +2,7 @@
 
 import { Argument, Command, Option } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Context } from '../../src/context.ts';
-import { run } from '../../src/main.ts';
 import { shellWord } from '../../src/output/index.ts';
-import { completeProgram } from '../../src/program.ts';
 import { bashScript } from '../../src/reference/completions/bash.ts';
 import { fishScript, quoted as quotedInFish } from '../../src/reference/completions/fish.ts';
 import {
@@ -19,7 +16,7 @@ import {
 } from '../../src/reference/completions/powershell.ts';
 import { valueCases } from '../../src/reference/completions/template.ts';
 import { zshScript } from '../../src/reference/completions/zsh.ts';
-import { fakeIo } from '../support/io.ts';
+import { ownProgram } from './tree.ts';
 
 const SCRIPTS = [
   ['bash', bashScript],
@@ -85,7 +82,7 @@ describe("imgctl's own tree", () => {
     model.commands.find(({ paths }) => paths.includes(path));
 
   beforeAll(async () => {
-    model = completionModel(await completeProgram(new Context(fakeIo(), run)));
+    model = completionModel(await ownProgram());
   });
 
   it.each([
