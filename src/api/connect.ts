@@ -45,16 +45,13 @@ export function createConnector(options: ConnectOptions): Connector {
 
   const open = async (target: Target): Promise<net.Socket> => {
     const { hostname } = target;
+    const { proxy, ca } = options;
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-    const attempt = new Attempt(hostAndPort(hostname, port), options.proxy);
+    const attempt = new Attempt(hostAndPort(hostname, port), proxy);
     latest = attempt;
-    const tunnel = options.proxy
-      ? await import('./proxy.ts').then((proxy) =>
-          proxy.openTunnel(options.proxy as URL, hostname, port, {
-            attempt,
-            track,
-            ca: options.ca,
-          }),
+    const tunnel = proxy
+      ? await import('./proxy.ts').then(({ openTunnel }) =>
+          openTunnel(proxy, hostname, port, { attempt, track, ca }),
         )
       : undefined;
     if (target.protocol === 'https:') return openTls(target, port, attempt, tunnel);
