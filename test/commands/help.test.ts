@@ -1,36 +1,11 @@
 // Help: of every command on stdout with examples, the topics, and what imgctl alone says.
 
 import { describe, expect, it } from 'vitest';
+import { ownManual } from '../reference/tree.ts';
 import { runCli } from '../support/io.ts';
 
-const COMMANDS = [
-  'login',
-  'logout',
-  'whoami',
-  'token',
-  'images',
-  'images list',
-  'images ls',
-  'images get',
-  'my-images',
-  'sync',
-  'sync-status',
-  'api',
-  'config',
-  'config list',
-  'config get',
-  'config set',
-  'config unset',
-  'config path',
-  'profile',
-  'profile list',
-  'profile use',
-  'profile delete',
-  'emulator',
-  'demo',
-  'completion',
-  'help',
-];
+const { commands } = await ownManual();
+const COMMANDS = [...commands.slice(1).map(({ words }) => words.slice(1).join(' ')), 'images ls'];
 
 describe.each(COMMANDS)('imgctl %s', (name) => {
   const words = name.split(' ');
