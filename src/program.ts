@@ -6,6 +6,7 @@ import { COMMANDS, type CommandSpec } from './command-table.ts';
 import { type Context, type GlobalOptions, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest } from './query/nearest.ts';
+import { hintAt } from './query/usage.ts';
 import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
@@ -140,8 +141,9 @@ async function findCommand(
     if (!next) {
       const names = command.commands.map((candidate) => candidate.name());
       const meant = nearest(word, names);
-      const hint = meant === undefined ? 'see: imgctl help' : `did you mean ${meant}?`;
-      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, { hint });
+      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, {
+        hint: hintAt(meant, 'imgctl help'),
+      });
     }
     await load(next);
     command = next;
@@ -164,8 +166,7 @@ function usageError(error: CommanderError, command: Command): ImgctlError {
     unknownOption === undefined
       ? /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]
       : nearest(unknownOption, optionNames(command));
-  const hint =
-    suggestion === undefined ? `see: ${fullName(command)} --help` : `did you mean ${suggestion}?`;
+  const hint = hintAt(suggestion, `${fullName(command)} --help`);
   return new ImgctlError('usage', message.replace(/\.$/, ''), { hint });
 }
 

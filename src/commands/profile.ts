@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { createListWriter, type Row } from '../output/index.ts';
 import { nearest } from '../query/nearest.ts';
-import { quoted } from '../query/usage.ts';
+import { hintAt, quoted } from '../query/usage.ts';
 import { changeConfigFile, DEFAULT_PROFILE } from '../session/profile.ts';
 import { Settings } from '../session/settings.ts';
 import { forgetTokens, TokenCache } from '../session/token-cache.ts';
@@ -141,8 +141,7 @@ function requireProfile(context: Context, name: string): Readonly<Record<string,
   const { profiles } = context.config;
   const stored = profiles.get(name);
   if (stored) return stored;
-  const meant = nearest(name, [...profiles.keys()]);
   throw new ImgctlError('not-found', `there is no profile ${quoted(name)}`, {
-    hint: meant === undefined ? 'see: imgctl profile list' : `did you mean ${meant}?`,
+    hint: hintAt(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
   });
 }

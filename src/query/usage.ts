@@ -13,6 +13,11 @@ export function quoted(text: string): string {
   return `'${start}…'`;
 }
 
+/** The hint to a name that there is not: the nearest one, or the command that shows which there are. */
+export function hintAt(meant: string | undefined, command: string): string {
+  return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
+}
+
 export interface Choice<Word extends string> {
   /** What is chosen, in the singular: "field", "format". */
   readonly noun: string;
