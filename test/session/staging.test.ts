@@ -36,21 +36,13 @@ describe('leftovers of killed writers', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('stay while their writer lives, but not for ever', () => {
+  it.each([
+    ['their writer lives', writerOf(process.pid)],
+    ['they are fresh and their writer is a process of another machine', `${DEAD}@elsewhere`],
+  ])('stay while %s, but not for ever', (_while, writer) => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'token.json');
-    const staging = leave(directory, `.token.json.${writerOf(process.pid)}.abcdef.new`);
-    sweep(file);
-    expect(readdirSync(directory)).toHaveLength(1);
-    utimesSync(staging, LONG_AGO, LONG_AGO);
-    sweep(file);
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
-  it('stay while they are fresh where their writer is a process of another machine', () => {
-    const directory = temporaryDirectory();
-    const file = path.join(directory, 'token.json');
-    const staging = leave(directory, `.token.json.${DEAD}@elsewhere.abcdef.new`);
+    const staging = leave(directory, `.token.json.${writer}.abcdef.new`);
     sweep(file);
     expect(readdirSync(directory)).toHaveLength(1);
     utimesSync(staging, LONG_AGO, LONG_AGO);
