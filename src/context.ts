@@ -12,12 +12,11 @@ import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
   checkProfileName,
-  DEFAULT_PROFILE,
   EMPTY_CONFIG,
   readConfigFile,
 } from './session/profile.ts';
 import type { Session } from './session/session.ts';
-import { Settings } from './session/settings.ts';
+import { DEFAULT_PROFILE, Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
 
 /** The options that every command has, as commander hands them over. */
@@ -114,6 +113,7 @@ export class Context extends Messages {
       },
       this.io.env,
       this.config.profiles.get(profile) ?? {},
+      this.config.profile,
     );
   }
 

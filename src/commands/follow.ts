@@ -83,9 +83,10 @@ export async function follow(
   if (last) await rememberStatus(context, id, last.status);
   if (last && last.state !== 'waiting') return last;
   const seen = last ? describeStatus(last) : 'no answer';
+  const within = limit < 1_000 ? `${limit} ms` : describeDuration(limit);
   throw new ImgctlError(
     'still-waiting',
-    `the sync request ${id} has not ended within ${describeDuration(limit)}; last seen: ${seen}`,
+    `the sync request ${id} has not ended within ${within}; last seen: ${seen}`,
     { hint: `go on waiting with: ${statusCommand(context, id)} --wait` },
   );
 }

@@ -6,13 +6,13 @@ import { isLive, noValidToken } from './whoami.ts';
 
 export function define(command: Command, context: Context): void {
   command.addHelpText('after', EXAMPLES).action(async () => {
-    const { tokens, cache, account } = await context.session();
+    const { tokens, cache } = await context.session();
     const { env, now } = context.io;
     const token = tokens === undefined ? env.IMGCTL_TOKEN : await tokens.current();
     const cached = cache.read();
     // A request would leave it to the service; whoever is handed a token has to be able to rely on it.
     if (cached && cached.token === token && !isLive(cached, now())) {
-      throw noValidToken('expired', account.profile);
+      throw noValidToken('expired', context.settings);
     }
     await context.print(`${token}\n`);
   });

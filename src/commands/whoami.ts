@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { writeRecord } from '../output/index.ts';
 import { describeDuration } from '../session/duration.ts';
-import { loginCommand } from '../session/profile.ts';
 import type { Session } from '../session/session.ts';
+import type { Settings } from '../session/settings.ts';
 import type { CachedToken } from '../session/token-cache.ts';
 
 export function define(command: Command, context: Context): void {
@@ -41,7 +41,7 @@ async function whoami(context: Context, options: { check?: boolean }): Promise<v
   };
   await writeRecord({ ...context.sinkOptions, idField: 'username' }, record);
   if (options.check || state === 'valid' || state === 'from IMGCTL_TOKEN') return;
-  throw noValidToken(state, session.account.profile);
+  throw noValidToken(state, context.settings);
 }
 
 function tokenState(context: Context, session: Session): { state: State; expiresAt?: number } {
@@ -62,7 +62,7 @@ export function isLive(token: CachedToken, now: number): boolean {
   return now < token.expiresAt;
 }
 
-export function noValidToken(state: 'none' | 'expired', profile: string): ImgctlError {
+export function noValidToken(state: 'none' | 'expired', { loginCommand }: Settings): ImgctlError {
   const message = state === 'none' ? 'not logged in: there is no token' : 'the token has expired';
-  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand(profile)}` });
+  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand}` });
 }

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { runChild } from './child.ts';
-import { loginCommand } from './profile.ts';
 import type { Settings } from './settings.ts';
 import type { Account } from './token-cache.ts';
 
@@ -66,7 +65,7 @@ export function storedPassword(
   account: Account,
 ): PasswordSource | undefined {
   if (!settings.hasStoredPassword) return undefined;
-  const replace = `${loginCommand(account.profile)} --store-password`;
+  const replace = `${settings.loginCommand} --store-password`;
   return {
     origin: 'the system keychain',
     remedy: `the password in the system keychain is refused; replace it: ${replace}`,

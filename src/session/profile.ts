@@ -28,19 +28,6 @@ export function checkProfileName(name: string): string {
   });
 }
 
-/** The profile where none is chosen. */
-export const DEFAULT_PROFILE = 'default';
-
-/** What a command in a hint needs to reach this profile, with a space before it. */
-export function profileFlag(profile: string): string {
-  return profile === DEFAULT_PROFILE ? '' : ` --profile ${profile}`;
-}
-
-/** The command that logs in to this profile. */
-export function loginCommand(profile: string): string {
-  return `imgctl login${profileFlag(profile)}`;
-}
-
 export function configFilePath(directory: string): string {
   const file = path.join(directory, 'config.json');
   try {

@@ -8,7 +8,6 @@ import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
-import { loginCommand } from './profile.ts';
 import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
@@ -55,7 +54,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         username: settings.text('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
-        loginCommand: loginCommand(settings.profile),
+        loginCommand: settings.loginCommand,
         baseUrl: account.baseUrl,
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
@@ -95,7 +94,7 @@ export function requireBaseUrl(settings: Settings): URL {
   const text = settings.text('base-url');
   if (text !== undefined) return parseBaseUrl(text, settings.text('allow-http') === 'true');
   throw new ImgctlError('config', 'no base URL is set: which service is it?', {
-    hint: `run: ${loginCommand(settings.profile)}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
+    hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });
 }
 

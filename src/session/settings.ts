@@ -108,23 +108,36 @@ export interface Resolved {
 /** The flags that stand for settings, by setting. */
 export type SettingFlags = Partial<Record<SettingKey, string | undefined>>;
 
+/** The profile where none is chosen. */
+export const DEFAULT_PROFILE = 'default';
+
 /** Settings by flag, environment, profile, default, in this order. */
 export class Settings {
   readonly profile: string;
   readonly #flags: SettingFlags;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #stored: Readonly<Record<string, string>>;
+  /** What a command in a hint needs to reach this profile, with a space before it. */
+  readonly profileFlag: string;
 
+  /** `defaultProfile`: the one that a command without --profile takes. */
   constructor(
     profile: string,
     flags: SettingFlags,
     env: Readonly<Record<string, string | undefined>>,
     stored: Readonly<Record<string, string>>,
+    defaultProfile: string = DEFAULT_PROFILE,
   ) {
     this.profile = profile;
     this.#flags = flags;
     this.#env = env;
     this.#stored = stored;
+    this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
+  }
+
+  /** The command that logs in to this profile. */
+  get loginCommand(): string {
+    return `imgctl login${this.profileFlag}`;
   }
 
   /** @throws ImgctlError usage or config: the value is not one that the setting can have */

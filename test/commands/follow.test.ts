@@ -148,6 +148,7 @@ describe('the time between looks', () => {
   it.each([
     [[], 3_600_000, '1 h'],
     [['--wait-timeout', '10s'], 10_000, '10 s'],
+    [['--wait-timeout', '100ms'], 100, '100 ms'],
   ])('ends at the limit with 7 and the command that resumes: %j', async (options, limit, told) => {
     const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
     expect(io.now() - START).toBe(limit);

@@ -103,6 +103,17 @@ describe('imgctl profile use', () => {
   });
 });
 
+it.each([
+  ['default', 'imgctl login --profile default'],
+  ['staging', 'imgctl login'],
+])('a hint for the profile %s is good where another is the default', async (profile, command) => {
+  const directory = temporaryDirectory();
+  writeFileSync(path.join(directory, 'config.json'), JSON.stringify(TWO));
+  const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: 'https://images.example' };
+  const { stderr } = await runCli(['whoami', '--profile', profile], { env });
+  expect(stderr).toMatch(new RegExp(`\nhint: run: ${command}\n$`));
+});
+
 describe.each(['use', 'delete'])('imgctl profile %s', (action) => {
   it.each([
     ['stagin', 'did you mean staging?'],

@@ -7,7 +7,7 @@ import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { counted, shellWord } from '../../output/index.ts';
 import { nearest } from '../../query/nearest.ts';
-import { configFilePath, profileFlag } from '../../session/profile.ts';
+import { configFilePath } from '../../session/profile.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
@@ -103,7 +103,7 @@ function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
   const finding = failed('settings', result.error);
   const kept = result.error.message.includes('(from profile ') || key.startsWith('columns.');
   if (!kept) return [finding];
-  const command = `imgctl config set ${key} VALUE${profileFlag(settings.profile)}`;
+  const command = `imgctl config set ${key} VALUE${settings.profileFlag}`;
   return [{ ...finding, remedy: `${command} (${finding.remedy})` }];
 }
 

@@ -7,7 +7,6 @@ import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellWord } from '../../output/index.ts';
 import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
-import { loginCommand, profileFlag } from '../../session/profile.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { Account, TokenCache } from '../../session/token-cache.ts';
@@ -33,11 +32,10 @@ export function findToken(
   const fixed = io.env.IMGCTL_TOKEN;
   if (fixed) return fixedState(fixed);
   const cached = cache.read();
-  const { profile } = account;
   const origin = account.username === '' ? undefined : passwordOrigin(settings, account, io);
   const next = `the next command gets one with the password from ${origin}`;
   if (cached && isLive(cached, io.now())) {
-    const remedy = `log in again: ${loginCommand(profile)}`;
+    const remedy = `log in again: ${settings.loginCommand}`;
     return {
       token: cached.token,
       finding(verdict) {
@@ -52,7 +50,7 @@ export function findToken(
     token: undefined,
     finding: () =>
       origin === undefined
-        ? failed('token', noValidToken(cached ? 'expired' : 'none', profile))
+        ? failed('token', noValidToken(cached ? 'expired' : 'none', settings))
         : ok('token', `${what}; ${next}`),
   };
 }
@@ -84,7 +82,7 @@ export function passwordFinding(settings: Settings, account: Account, io: Io): F
   }
   if (account.username === '') {
     const finding = `from ${source.value.origin}, but there is no user name`;
-    const remedy = `imgctl config set username NAME${profileFlag(account.profile)}`;
+    const remedy = `imgctl config set username NAME${settings.profileFlag}`;
     return warning('password', finding, remedy);
   }
   return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);

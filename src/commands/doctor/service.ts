@@ -6,7 +6,6 @@ import { probe } from '../../api/probe.ts';
 import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
 import { valueOr, valueOrError } from '../../errors.ts';
-import { loginCommand, profileFlag } from '../../session/profile.ts';
 import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import { type Account, TokenCache } from '../../session/token-cache.ts';
@@ -36,11 +35,11 @@ function accountOf(settings: Settings, baseUrl: string): Account {
   return { profile: settings.profile, baseUrl, username };
 }
 
-function baseUrlFinding(baseUrl: URL, { profile }: Settings): Finding {
+function baseUrlFinding(baseUrl: URL, { profileFlag }: Settings): Finding {
   const text = baseUrlText(baseUrl);
   if (baseUrl.protocol === 'https:' || isLoopback(baseUrl.hostname)) return ok('base URL', text);
   const finding = `${text}: plain http sends the password and the token unprotected`;
-  const remedy = `imgctl config set base-url https://${baseUrl.host}${profileFlag(profile)}`;
+  const remedy = `imgctl config set base-url https://${baseUrl.host}${profileFlag}`;
   return warning('base URL', finding, remedy);
 }
 
@@ -49,7 +48,7 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const account = accountOf(settings, baseUrlText(baseUrl));
   const broken: Finding[] = [];
   const cache = new TokenCache(paths.config, account, (message) =>
-    broken.push(warning('token', message, loginCommand(settings.profile))),
+    broken.push(warning('token', message, settings.loginCommand)),
   );
   const token = findToken(settings, account, cache, io);
   const login = (verdict: TokenVerdict) => [
