@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { runChild } from './child.ts';
@@ -33,17 +34,18 @@ export function unattendedPassword(
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
   if (password) return { origin: 'IMGCTL_PASSWORD', read: async () => password };
-  if (file) return { origin: 'IMGCTL_PASSWORD_FILE', read: async () => passwordOfFile(file, io) };
+  if (file) return { origin: 'IMGCTL_PASSWORD_FILE', read: () => passwordOfFile(file, io) };
   const { value: command, origin } = settings.resolve('password-command');
   if (!command) return undefined;
   return { origin, read: () => passwordOfCommand(command, io) };
 }
 
-function passwordOfFile(file: string, io: Io): string {
+async function passwordOfFile(file: string, io: Io): Promise<string> {
   let text: string;
   try {
-    text = fs.readFileSync(path.resolve(io.cwd, file), 'utf8');
+    text = await readBeginning(await openFile(path.resolve(io.cwd, file)), io);
   } catch (error) {
+    if (error instanceof ImgctlError) throw error;
     throw unreadableFile(file, error);
   }
   return firstLine(text, `the password file ${file}`);
@@ -56,6 +58,19 @@ export function unreadableFile(file: string, cause: unknown): ImgctlError {
     hint: 'check IMGCTL_PASSWORD_FILE and the modes of the file',
     cause,
   });
+}
+
+// Windows has no such flag.
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+
+/** A pipe, as in <(pass show images), may take its time: waiting for it must not keep an interrupt out. */
+async function openFile(file: string): Promise<Readable> {
+  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK);
+  if (!fs.fstatSync(descriptor).isFIFO()) {
+    return fs.createReadStream(file, { fd: descriptor, end: LONGEST });
+  }
+  const { Socket } = await import('node:net');
+  return new Socket({ fd: descriptor, readable: true, writable: false });
 }
 
 /** The one in the keychain, if this profile has one there. */
@@ -103,8 +118,12 @@ export async function passwordOfStdin(io: Io): Promise<string> {
       hint: 'leave it out to be asked for the password',
     });
   }
+  return firstLine(await readBeginning(io.stdin.stream, io), 'standard input');
+}
+
+/** The first line at least, or as much as a password can be. @throws also what the run is interrupted with */
+async function readBeginning(stream: Readable, io: Io): Promise<string> {
   io.signal.throwIfAborted();
-  const { stream } = io.stdin;
   const interrupted = () => stream.destroy(io.signal.reason);
   io.signal.addEventListener('abort', interrupted, { once: true });
   stream.setEncoding('utf8');
@@ -117,7 +136,7 @@ export async function passwordOfStdin(io: Io): Promise<string> {
   } finally {
     io.signal.removeEventListener('abort', interrupted);
   }
-  return firstLine(text, 'standard input');
+  return text;
 }
 
 function firstLine(text: string, what: string): string {

@@ -1,5 +1,6 @@
 // Ways to the password that need no person, and standard input.
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -122,6 +123,32 @@ describe('a command', () => {
     await expect(passwordOfCommand('exec sleep 60', io)).rejects.toMatchObject({
       code: 'interrupted',
     });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a file that is none', () => {
+  it('is read no further than a password can be long', async () => {
+    expect(await sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read()).toHaveLength(65_537);
+  });
+
+  it.each([
+    ['waits for its writer', 'secret\n', 'secret'],
+    ['may be closed without an end of line', 'secret', 'secret'],
+  ])('a pipe %s', async (_what, written, password) => {
+    const pipe = path.join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
+    writeFileSync(pipe, written);
+    expect(await reading).toBe(password);
+  });
+
+  it('a pipe that nobody writes to is given up at an interrupt', async () => {
+    const cwd = temporaryDirectory();
+    execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
+    const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: 'pipe' }, cwd });
+    const reading = unattendedPassword(new Settings('work', {}, io.env, {}), io, ACCOUNT)?.read();
+    io.interrupt();
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
   });
 });
 
