@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { readJsonFile } from './json-file.ts';
+import { makeDirectory, readJsonFile } from './json-file.ts';
 import { keyedFile } from './keyed-file.ts';
 import { stagingName, sweep } from './staging.ts';
 
@@ -73,7 +73,7 @@ function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
  */
 function replace(file: string, text: string): void {
   const staging = path.join(path.dirname(file), stagingName(file));
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectory(path.dirname(file));
   sweep(file);
   try {
     fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });

@@ -109,7 +109,7 @@ function hasUnexpectedToken(json: string): boolean {
 export async function writeJsonFile(file: string, value: JsonRecord): Promise<void> {
   const { default: Conf } = await withoutSignalHandlers(() => import('conf'));
   const directory = path.dirname(file);
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   sweep(file);
   const name = stagingName(file);
   const staging = path.join(directory, name);
@@ -132,4 +132,21 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
     sweep(file, process.pid);
     throw error;
   }
+}
+
+/** Makes a directory of mode 0700 with all above it. Node's own way says ENOENT on a read-only disk. */
+export function makeDirectory(directory: string): void {
+  if (isDirectory(directory)) return;
+  const above = path.dirname(directory);
+  if (above !== directory) makeDirectory(above);
+  try {
+    fs.mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been first.
+    if (!isDirectory(directory)) throw error;
+  }
+}
+
+function isDirectory(file: string): boolean {
+  return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 }

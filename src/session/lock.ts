@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Clock } from '../io.ts';
+import { makeDirectory } from './json-file.ts';
 import { withoutSignalHandlers } from './signal-handlers.ts';
 
 /** A holder that is gone is noticed after this many milliseconds; a living one renews its lock in time. */
@@ -64,7 +65,7 @@ function unlessOurs(error: unknown): undefined {
 
 async function acquire(file: string, patience: number, io: Clock): Promise<Release> {
   const { lock } = await withoutSignalHandlers(() => import('proper-lockfile'));
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectory(path.dirname(file));
   const deadline = io.now() + patience;
   for (;;) {
     try {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { readJsonFile, writeJsonFile } from '../../src/session/json-file.ts';
+import { makeDirectory, readJsonFile, writeJsonFile } from '../../src/session/json-file.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { runShell } from './bundle.ts';
@@ -168,3 +168,10 @@ describe('writing', () => {
     expect(JSON.stringify(readJsonFile(file))).toBe(JSON.stringify({ state: 'read', value }));
   });
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'a directory that cannot be made is an error, also where Node would try for ever',
+  () => {
+    expect(() => makeDirectory('/proc/imgctl-test/tokens')).toThrow(/ENOENT|EACCES|EROFS/);
+  },
+);
