@@ -58,8 +58,8 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   const flags = { username: options.username, 'password-command': options.passwordCommand };
   const given = context.settingsWith(flags);
   refuseContradictions(context, options, given);
-  const baseUrl = given.text('base-url') ?? (await ask(io, 'Base URL', { hidden: false }));
-  const username = given.text('username') ?? (await ask(io, 'User name', { hidden: false }));
+  const baseUrl = given.text('base-url') ?? (await askBaseUrl(context));
+  const username = given.text('username') ?? (await ask(io, 'user name', { hidden: false }));
   const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
   const session = await context.openSession(settings);
   const { account, tokens } = session;
@@ -97,6 +97,14 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
     throw error;
   });
   if (keychain) context.note('the password is kept in the system keychain');
+}
+
+/** One that cannot be used is refused before anything else is asked. */
+async function askBaseUrl(context: Context): Promise<string> {
+  const answer = await ask(context.io, 'base URL', { hidden: false });
+  const { requireBaseUrl } = await import('../session/session.ts');
+  requireBaseUrl(context.settingsWith({ 'base-url': answer }));
+  return answer;
 }
 
 /** @throws ImgctlError usage */
@@ -144,7 +152,7 @@ async function readPassword(
   });
   if (password !== undefined) return { password, remedy: stored?.remedy };
   await context.flush();
-  return { password: await ask(io, 'Password', { hidden: true }) };
+  return { password: await ask(io, 'password', { hidden: true }) };
 }
 
 /** Says what the login has brought, and how many more the service allows when those are few. */

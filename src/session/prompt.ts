@@ -10,31 +10,32 @@ const CTRL_U = '\u0015';
 const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
 
 /**
- * Asks on stderr and reads one line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal to ask on, or its end)
+ * Asks on stderr and reads one line from the terminal. `question` as within a sentence: "user name".
+ * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal to ask on, its end, or nothing for an answer)
  */
 export async function ask(io: Io, question: string, options: { hidden: boolean }): Promise<string> {
   const { stream, isTTY } = io.stdin;
   if (!isTTY || !io.stderr.isTTY) {
-    throw new ImgctlError(
-      'usage',
-      `cannot ask for the ${question.toLowerCase()}: there is no terminal`,
-      {
-        hint: 'see: imgctl login --help',
-      },
-    );
+    throw new ImgctlError('usage', `cannot ask for the ${question}: there is no terminal`, {
+      hint: 'see: imgctl login --help',
+    });
   }
+  const label = `${question.charAt(0).toUpperCase()}${question.slice(1)}`;
   // Raw mode from before the question: who answers at once is not echoed either.
   stream.setRawMode(options.hidden);
   stream.setEncoding('utf8');
+  let answer: string | undefined;
   try {
-    await io.stderr.write(`${question}: `);
+    await io.stderr.write(`${label}: `);
     io.signal.throwIfAborted();
-    return await readLine(io);
+    answer = await readLine(io);
   } finally {
     stream.setRawMode(false);
-    if (options.hidden) await io.stderr.write('\n');
+    // An answer that is echoed ends its line itself.
+    if (options.hidden || answer === undefined) await io.stderr.write('\n');
   }
+  if (answer !== '') return answer;
+  throw new ImgctlError('usage', `no ${question} was given`, { hint: 'see: imgctl login --help' });
 }
 
 function readLine(io: Io): Promise<string> {

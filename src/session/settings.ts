@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { parseDuration } from './duration.ts';
 import type { Account } from './token-cache.ts';
 
-interface SettingDefinition {
+export interface SettingDefinition {
   readonly summary: string;
   readonly env?: string;
   readonly fallback?: string;
@@ -30,6 +30,10 @@ const wholeNumber = (what: string, least: number, most: number) => (text: string
 
 const anyText = (): void => {};
 
+const someText = (what: string) => (text: string) => {
+  if (text === '') throw cannotBeEmpty(what);
+};
+
 /** Every setting, in the order in which `config list` shows them. */
 export const SETTINGS = {
   'base-url': {
@@ -45,7 +49,7 @@ export const SETTINGS = {
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
-    check: anyText,
+    check: someText('password-command'),
   },
   output: {
     summary: 'output format',
@@ -81,7 +85,7 @@ export const SETTINGS = {
     fallback: 'false',
     ...oneOf('allow-http', 'true', 'false'),
   },
-  'ca-file': { summary: 'further trusted certificates (PEM)', check: anyText },
+  'ca-file': { summary: 'further trusted certificates (PEM)', check: someText('ca-file') },
   time: {
     summary: 'how time stamps show',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),
@@ -210,8 +214,15 @@ function check(definition: SettingDefinition, resolved: Resolved): void {
 }
 
 function checkUsername(text: string): void {
+  if (text === '') throw cannotBeEmpty('username');
   // Basic credentials cannot hold a colon in the user name (RFC 7617).
   if (text.includes(':')) throw invalid('username', text, 'a user name cannot hold a colon');
+}
+
+function cannotBeEmpty(what: string): ImgctlError {
+  return new ImgctlError('usage', `${what} cannot be empty`, {
+    hint: `give a value; to take one out of the profile: imgctl config unset ${what}`,
+  });
 }
 
 function invalid(what: string, text: string, hint: string): ImgctlError {

@@ -77,6 +77,8 @@ describe('imgctl login', () => {
 
   it.each([
     [['--password-stdin', '--password-command', 'x'], {}, 'contradict'],
+    [['--username', ''], { env: PASSWORD }, 'username cannot be empty'],
+    [['--password-command', ''], {}, 'password-command cannot be empty'],
     [['--username', 'a:b'], { env: PASSWORD }, 'a user name cannot hold a colon'],
     [['--password-stdin'], { stdin: '' }, 'standard input gave no password'],
     [['--password-command', 'exit 3'], {}, 'the password command ended with exit code 3'],
@@ -88,6 +90,18 @@ describe('imgctl login', () => {
     expect({ stdout, exitCode, requests }).toEqual({ stdout: '', exitCode: 2, requests: [] });
     expect(stderr).toContain(message);
   });
+
+  it.each(['', 'ftp://images.example', 'http://images.example'])(
+    'asks nothing else after a base URL that cannot be used: %j',
+    async (answer) => {
+      const { imgctl } = await startAccount();
+      const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
+      const stdin = fakeTerminal(`${answer}\rdemo\rdemo\r`);
+      const { stderr, exitCode } = await imgctl(['login'], { env, stdin });
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^Base URL: \n?imgctl: .+\nhint: .+\n$/);
+    },
+  );
 
   it('keeps nothing of a login that failed', async () => {
     const { imgctl } = await startAccount();
