@@ -1,12 +1,18 @@
 // imgctl config: the settings of a profile, and where each value comes from.
 
+import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
 import { choose } from '../query/usage.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
-import { SETTING_KEYS, SETTINGS, type SettingKey } from '../session/settings.ts';
+import {
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingKey,
+} from '../session/settings.ts';
 import { readColumns } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
@@ -53,7 +59,7 @@ export function define(command: Command, context: Context): void {
 
 const EXAMPLES = `
 Settings:
-${SETTING_KEYS.map((key) => `  ${key.padEnd(18)} ${SETTINGS[key].summary}`).join('\n')}
+${SETTING_KEYS.map((key) => `  ${key.padEnd(18)} ${describe(SETTINGS[key])}`).join('\n')}
 
 Examples:
   $ imgctl config set base-url https://images.example.com
@@ -68,6 +74,12 @@ Examples:
   $ imgctl config list
   $ imgctl config list --profile staging --json
 `;
+
+/** With the values it can have and, in brackets, its default. */
+function describe({ summary, valid, fallback }: SettingDefinition): string {
+  const values = valid === undefined ? '' : `: ${valid.join(', ')}`;
+  return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
+}
 
 async function list(context: Context): Promise<void> {
   const { settings } = context;
@@ -105,7 +117,8 @@ async function get(context: Context, key: SettingKey): Promise<void> {
 async function set(context: Context, key: SettingKey, value: string): Promise<void> {
   SETTINGS[key].check(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
-  await change(context, key, value);
+  // Commands run anywhere.
+  await change(context, key, key === 'ca-file' ? path.resolve(context.io.cwd, value) : value);
 }
 
 async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {

@@ -29,6 +29,22 @@ describe('imgctl config', () => {
     expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
   });
 
+  it('keeps the ca-file by its whole path, as commands run anywhere', async () => {
+    const { imgctl, directory } = user();
+    const env = { IMGCTL_CONFIG_DIR: directory };
+    await runCli(['config', 'set', 'ca-file', 'certificates/ca.pem'], { env, cwd: '/srv' });
+    const { stdout } = await imgctl(['config', 'get', 'ca-file']);
+    expect(stdout).toBe(`${path.resolve('/srv', 'certificates/ca.pem')}\n`);
+  });
+
+  it.each(['username', 'password-command', 'ca-file'])('keeps no empty %s', async (key) => {
+    const { stderr, exitCode } = await user().imgctl(['config', 'set', key, '']);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `imgctl: ${key} cannot be empty\nhint: give a value; to take one out of the profile: imgctl config unset ${key}\n`,
+      exitCode: 2,
+    });
+  });
+
   it('keeps the settings of profiles apart', async () => {
     const { imgctl } = user();
     await imgctl(['config', 'set', 'retries', '7', '--profile', 'staging']);
