@@ -108,7 +108,7 @@ async function get(context: Context, key: SettingKey): Promise<void> {
   const { value } = context.settings.resolve(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
-      hint: `imgctl config set ${key} VALUE`,
+      hint: `imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
   await context.print(`${value}\n`);

@@ -124,7 +124,9 @@ function refuseContradictions(context: Context, options: LoginOptions, given: Se
     throw new ImgctlError(
       'usage',
       `there is a password command (${command.origin}): a stored password would not be used`,
-      { hint: 'leave out --store-password, or first: imgctl config unset password-command' },
+      {
+        hint: `leave out --store-password, or first: imgctl config unset password-command${given.profileFlag}`,
+      },
     );
   }
 }

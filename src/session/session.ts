@@ -123,8 +123,9 @@ export function readCertificates(settings: Settings, io: Io): string | undefined
     return extra && fs.existsSync(extra) ? `${own}\n${fs.readFileSync(extra, 'utf8')}` : own;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    const flag = settings.profileFlag;
     throw new ImgctlError('config', `cannot read the ca-file ${value} (from ${origin}): ${code}`, {
-      hint: 'imgctl config set ca-file /path/to/ca.pem, or: imgctl config unset ca-file',
+      hint: `imgctl config set ca-file /path/to/ca.pem${flag}, or: imgctl config unset ca-file${flag}`,
       cause: error,
     });
   }

@@ -29,6 +29,11 @@ describe('imgctl config', () => {
     expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
   });
 
+  it('leads to the profile that was asked for', async () => {
+    const { stderr } = await user().imgctl(['config', 'get', 'time', '--profile', 'work']);
+    expect(stderr).toContain('hint: imgctl config set time VALUE --profile work\n');
+  });
+
   it('keeps the ca-file by its whole path, as commands run anywhere', async () => {
     const { imgctl, directory } = user();
     const env = { IMGCTL_CONFIG_DIR: directory };
