@@ -494,15 +494,15 @@ function __imgctl_complete
             set flags $flags \
                 -V\t'print the version' \
                 --version\t'print the version' \
-                --profile\t'settings and token of that name' \
+                --profile\t'settings and token of that name (default)' \
                 --base-url\t'the service' \
-                -o\t'table, json, ndjson, yaml, csv or tsv' \
-                --output\t'table, json, ndjson, yaml, csv or tsv' \
+                -o\t'table, json, ndjson, yaml, csv or tsv (table)' \
+                --output\t'table, json, ndjson, yaml, csv or tsv (table)' \
                 --json\t'the same as -o json' \
                 --timeout\t'for each request, such as 500ms, 30s, 5m (30s)' \
                 --retries\t'further tries of a request that is safe to repeat (4)' \
                 --debug\t'trace requests on stderr, without secrets' \
-                --color\t'when to colour' \
+                --color\t'when to colour (auto)' \
                 -q\t'identifiers only, no progress' \
                 --quiet\t'identifiers only, no progress' \
                 -h\t'display help for command' \

@@ -62,13 +62,6 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
     })
     .addHelpText('after', ROOT_HELP);
   for (const option of globalOptions()) root.addOption(option);
-  const loaders: Loaders = new Map();
-  const load: Program['load'] = async (command) => {
-    const loader = loaders.get(command);
-    loaders.delete(command);
-    (await loader?.())?.define(command, context);
-  };
-  addCommands(root, specs, loaders, load);
   const refuse = (command: Command) => {
     command.exitOverride((error) => {
       // Even a failed parse has read the options that stood before, such as --json.
@@ -77,6 +70,14 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
     });
     command.commands.forEach(refuse);
   };
+  const loaders: Loaders = new Map();
+  const load: Program['load'] = async (command) => {
+    const loader = loaders.get(command);
+    loaders.delete(command);
+    (await loader?.())?.define(command, context);
+    command.commands.forEach(refuse);
+  };
+  addCommands(root, specs, loaders, load);
   refuse(root);
   context.findCommand = (words) => findCommand(root, words, load);
   return { root, load };
@@ -88,9 +89,9 @@ function globalOptions(): Option[] {
     return text;
   };
   return [
-    new Option('--profile <name>', 'settings and token of that name'),
+    new Option('--profile <name>', 'settings and token of that name (default)'),
     new Option('--base-url <url>', 'the service'),
-    new Option('-o, --output <format>', 'table, json, ndjson, yaml, csv or tsv').argParser(
+    new Option('-o, --output <format>', 'table, json, ndjson, yaml, csv or tsv (table)').argParser(
       requireFormat,
     ),
     new Option('--json', 'the same as -o json'),
@@ -99,7 +100,7 @@ function globalOptions(): Option[] {
     ),
     new Option('--retries <n>', 'further tries of a request that is safe to repeat (4)'),
     new Option('--debug', 'trace requests on stderr, without secrets'),
-    new Option('--color <when>', 'when to colour').choices(['auto', 'always', 'never']),
+    new Option('--color <when>', 'when to colour (auto)').choices(['auto', 'always', 'never']),
     new Option('-q, --quiet', 'identifiers only, no progress'),
   ];
 }
@@ -141,9 +142,13 @@ async function findCommand(
     if (!next) {
       const names = command.commands.map((candidate) => candidate.name());
       const meant = nearest(word, names);
-      throw new ImgctlError('usage', `no command or topic: ${words.join(' ')}`, {
-        hint: hintAt(meant, 'imgctl help'),
-      });
+      throw new ImgctlError(
+        'usage',
+        `no command or topic: ${words.join(' ').slice(0, LONGEST_MESSAGE)}`,
+        {
+          hint: hintAt(meant, 'imgctl help'),
+        },
+      );
     }
     await load(next);
     command = next;
@@ -157,6 +162,9 @@ function isHelp(thrown: unknown): boolean {
   return thrown.exitCode === 0 || thrown.code === 'commander.help';
 }
 
+/** Commander repeats what it was given, however long. */
+const LONGEST_MESSAGE = 200;
+
 /** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
 function usageError(error: CommanderError, command: Command): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
@@ -167,7 +175,7 @@ function usageError(error: CommanderError, command: Command): ImgctlError {
       ? /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]
       : nearest(unknownOption, optionNames(command));
   const hint = hintAt(suggestion, `${fullName(command)} --help`);
-  return new ImgctlError('usage', message.replace(/\.$/, ''), { hint });
+  return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, LONGEST_MESSAGE), { hint });
 }
 
 /** The long names of what may stand there, those of every command included. */

@@ -3,6 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { type Received, rateLimited, statusError } from './answers.ts';
 import { resolveUrl } from './base-url.ts';
+import { authorizationOf, basic, basicPair, tokenSecrets } from './credentials.ts';
 import { NoAnswer } from './network-errors.ts';
 import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
 import { createTransport } from './transport.ts';
@@ -189,24 +190,6 @@ export function requestHeaders(
     'user-agent': userAgent,
     ...(authorization === undefined ? {} : { authorization }),
   };
-}
-
-/** The two ways to send a token, section 5. */
-export function authorizationOf(scheme: HttpOptions['authScheme'], token: string): string {
-  return scheme === 'bearer' ? `Bearer ${token}` : basic(token, '');
-}
-
-/** What must not show of a token: itself, and its Basic pair. */
-export function tokenSecrets(token: string): string[] {
-  return [token, basicPair(token, '')];
-}
-
-function basic(username: string, password: string): string {
-  return `Basic ${basicPair(username, password)}`;
-}
-
-function basicPair(username: string, password: string): string {
-  return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
 function outcomeUnknown(request: Request, url: URL, cause: NoAnswer): ImgctlError {

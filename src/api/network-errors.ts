@@ -33,6 +33,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer broke off',
   ETIMEDOUT: 'the connection timed out',
+  UND_ERR_DESTROYED: 'the client is closed',
 };
 const LASTING = new Set(['ENOTFOUND', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
@@ -44,6 +45,13 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
   if (code === 'UND_ERR_INVALID_ARG') {
     const error = new ImgctlError('usage', `cannot be sent as HTTP: ${thrown.message}`, {
       hint: 'check the method, the path and the token for characters that do not belong there',
+      cause: thrown,
+    });
+    return new NoAnswer(error, sent, false);
+  }
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
+    const error = new ImgctlError('tls', `${url.host} does not speak TLS`, {
+      hint: 'check the scheme and the port of the base URL: imgctl config list',
       cause: thrown,
     });
     return new NoAnswer(error, sent, false);
@@ -64,12 +72,16 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
     });
     return new NoAnswer(error, sent, false);
   }
-  const reason = REFUSALS[code] ?? (code || 'the connection failed');
-  const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reason}`, {
+  const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reasonOf(thrown)}`, {
     hint: 'check the base URL and the network: imgctl config list',
     cause: thrown,
   });
   return new NoAnswer(error, sent, !LASTING.has(code));
+}
+
+/** The code of a network's error in words, or itself where it has none. */
+export function reasonOf({ code = '' }: NodeJS.ErrnoException): string {
+  return REFUSALS[code] ?? (code || 'the connection failed');
 }
 
 /** `waitingFor` as in "still …"; `sent` where the request itself was on its way. */

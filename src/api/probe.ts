@@ -3,7 +3,8 @@
 import type { Received } from './answers.ts';
 import type { Attempt } from './attempt.ts';
 import { resolveUrl } from './base-url.ts';
-import { authorizationOf, type HttpOptions, requestHeaders } from './http.ts';
+import { authorizationOf } from './credentials.ts';
+import { type HttpOptions, requestHeaders } from './http.ts';
 import { NoAnswer } from './network-errors.ts';
 import { createTransport } from './transport.ts';
 

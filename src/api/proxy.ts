@@ -6,6 +6,8 @@ import { ImgctlError } from '../errors.ts';
 import type { Attempt } from './attempt.ts';
 import { isLoopback } from './base-url.ts';
 import { ConnectionClosed, hostAndPort, trust } from './connect.ts';
+import { basicPair } from './credentials.ts';
+import { reasonOf } from './network-errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -112,7 +114,7 @@ export async function openTunnel(
 ): Promise<net.Socket> {
   const target = hostAndPort(host, port);
   const headers: Record<string, string> = { host: target };
-  if (proxy.username !== '') headers['proxy-authorization'] = `Basic ${basicPair(proxy)}`;
+  if (proxy.username !== '') headers['proxy-authorization'] = `Basic ${pairOf(proxy)}`;
   const secure = proxy.protocol === 'https:';
   const proxyHost = proxy.hostname.replace(/^\[|\]$/g, '');
   const { request: send } = secure ? await import('node:https') : http;
@@ -149,7 +151,7 @@ export async function openTunnel(
     });
     request.once('error', (error: NodeJS.ErrnoException) => {
       reject(
-        new ImgctlError('proxy', `the proxy ${proxy.host} failed: ${error.code ?? error.message}`, {
+        new ImgctlError('proxy', `the proxy ${proxy.host} failed: ${reasonOf(error)}`, {
           hint: 'check HTTPS_PROXY, or name the host in NO_PROXY',
           cause: error,
         }),
@@ -160,14 +162,14 @@ export async function openTunnel(
   });
 }
 
-function basicPair({ username, password }: URL): string {
-  return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+function pairOf({ username, password }: URL): string {
+  return basicPair(decoded(username), decoded(password));
 }
 
 /** What must not show of a proxy's credentials: its password as it stands in the URL and as it is, and the pair. */
 export function proxySecrets(proxy: URL): string[] {
   const { password } = proxy;
-  return password === '' ? [] : [password, decoded(password), basicPair(proxy)];
+  return password === '' ? [] : [password, decoded(password), pairOf(proxy)];
 }
 
 /** A password with a bare `%` is no valid escape, but surely meant as it stands. */

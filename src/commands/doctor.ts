@@ -34,7 +34,10 @@ async function doctor(context: Context): Promise<void> {
   const findings = [...checkProgram(context), ...checkFiles(context.paths, context.io)];
   const { findings: configured, settings } = checkConfiguration(context);
   findings.push(...configured, ...checkEnvironment(context.io));
-  if (settings) findings.push(...(await checkService(context, settings)));
+  const isConfigBroken = configured.some(
+    ({ check, state }) => check === 'configuration' && state === 'failed',
+  );
+  if (settings) findings.push(...(await checkService(context, settings, isConfigBroken)));
   await show(context, findings);
   const failures = findings.filter(({ state }) => state === 'failed');
   const [first] = failures;

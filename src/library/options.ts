@@ -63,10 +63,14 @@ export interface Connection {
 export function connectionOf(options: ClientOptions): Connection {
   const { baseUrl, token, username, password, timeout, retries, concurrency } = options;
   // Variables of the environment are often where these come from, and often empty.
-  if (!token && !(username && password)) {
-    throw new ImgctlError('config', 'there is neither a token nor a user name with a password', {
-      hint: 'give createClient either { token } or { username, password }',
-    });
+  if (token ? username || password : !(username && password)) {
+    throw new ImgctlError(
+      'config',
+      'there has to be either a token or a user name with a password',
+      {
+        hint: 'give createClient either { token } or { username, password }',
+      },
+    );
   }
   const flags = {
     username,

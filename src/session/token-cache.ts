@@ -50,11 +50,15 @@ const LIMIT_FILE = '_limit';
 export class TokenCache {
   readonly #directory: string | undefined;
   readonly #account: Account;
-  readonly #warn: (message: string) => void;
+  readonly #warn: (message: string, hint?: string) => void;
   readonly #warned = new Set<string>();
   #isUnkept = false;
 
-  constructor(directory: string | undefined, account: Account, warn: (message: string) => void) {
+  constructor(
+    directory: string | undefined,
+    account: Account,
+    warn: (message: string, hint?: string) => void,
+  ) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
     this.#account = account;
     this.#warn = warn;
@@ -153,14 +157,17 @@ export class TokenCache {
     } catch (error) {
       this.#isUnkept = true;
       const { code } = error as NodeJS.ErrnoException;
-      this.#warnOnce(`cannot keep the access token (${code}); it is used for this run alone`);
+      this.#warnOnce(
+        `cannot keep the access token (${code}); it is used for this run alone`,
+        'check the disk and the modes, or set IMGCTL_CONFIG_DIR to a directory that can be written',
+      );
     }
   }
 
-  #warnOnce(message: string): void {
+  #warnOnce(message: string, hint?: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
-    this.#warn(message);
+    this.#warn(message, hint);
   }
 }
 

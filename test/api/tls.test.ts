@@ -44,7 +44,12 @@ it('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
 it('does not talk TLS with a server of plain HTTP', async () => {
   const server = await serverOf({});
   const { client } = clientOf(server.baseUrl.replace('http:', 'https:'));
-  expect((await failure(client.send(GET))).code).toBe('tls');
+  const error = await failure(client.send(GET));
+  expect([error.code, error.message]).toEqual([
+    'tls',
+    expect.stringMatching(/does not speak TLS$/),
+  ]);
+  expect(error.hint).toContain('the port of the base URL');
 });
 
 it('checks the certificate of the service, not of the proxy', async () => {

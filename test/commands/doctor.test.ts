@@ -86,6 +86,15 @@ describe('imgctl doctor', () => {
     expect(of('password')).toBe('ok: from IMGCTL_PASSWORD');
   });
 
+  it('does not send to a login whoever has a configuration that cannot be read', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'config.json'), '{ broken', { mode: 0o600 });
+    const { of, exitCode } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
+    expect(of('configuration')).toMatch(/^failed: /);
+    expect(of('base URL')).toBe('not checked: configuration failed');
+    expect(exitCode).toBe(2);
+  });
+
   it('knows of a password in the keychain without asking for it', async () => {
     const directory = temporaryDirectory();
     const settings = { username: 'alice', 'stored-password': 'keychain' };

@@ -80,6 +80,7 @@ describe('words that it does not know', () => {
   it.each([
     [['images', 'list', '-x'], 'imgctl images list --help'],
     [['sync', '--zzz'], 'imgctl sync --help'],
+    [['profile', 'use'], 'imgctl profile use --help'],
     [['images', 'list', '--limit'], 'imgctl images list --help'],
   ])('%j is sent to the help of its command', async (argv, help) => {
     expect((await runCli(argv)).stderr).toMatch(new RegExp(`\nhint: see: ${help}\n$`));

@@ -153,7 +153,9 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
     it('ends once where the proxy is gone', async () => {
       const { baseUrl } = await unusedPort();
       const { stderr, exitCode } = await call(withCredentials(baseUrl));
-      expect(stderr).toMatch(/^imgctl: the proxy \S+ failed: ECONNREFUSED\nhint: .*NO_PROXY\n$/);
+      expect(stderr).toMatch(
+        /^imgctl: the proxy \S+ failed: the connection was refused\nhint: .*NO_PROXY\n$/,
+      );
       expect(stderr).not.toContain(PASSWORD);
       expect([exitCode, seen()]).toEqual([3, []]);
     });
@@ -165,7 +167,9 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
         return { raw: () => {} };
       };
       const { stderr, exitCode } = await call(proxy.url);
-      expect(stderr).toMatch(/^imgctl: the proxy \S+ failed: ECONNREFUSED\nhint: .*NO_PROXY\n$/);
+      expect(stderr).toMatch(
+        /^imgctl: the proxy \S+ failed: the connection was refused\nhint: .*NO_PROXY\n$/,
+      );
       expect([exitCode, seen()]).toEqual([3, ['GET /v2']]);
     });
 

@@ -176,8 +176,12 @@ describe('the token', () => {
 
 describe('options', () => {
   it.each<[string, ClientOptions, string]>([
-    ['no credentials', { baseUrl: 'https://a.example', token: '' }, 'neither a token nor'],
-    ['no password', { baseUrl: 'https://a.example', username: 'u', password: '' }, 'neither'],
+    ['no credentials', { baseUrl: 'https://a.example', token: '' }, 'either a token or'],
+    [
+      'no password',
+      { baseUrl: 'https://a.example', username: 'u', password: '' },
+      'either a token or',
+    ],
     ['no URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http elsewhere', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
     ['no time', { baseUrl: 'https://a.example', timeout: 0, ...TOKEN }, 'timeout'],

@@ -1,7 +1,7 @@
 // The service: where it is, the way there, and what it says of the login.
 
 import { baseUrlText, isLoopback } from '../../api/base-url.ts';
-import { tokenSecrets } from '../../api/http.ts';
+import { tokenSecrets } from '../../api/credentials.ts';
 import { probe } from '../../api/probe.ts';
 import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
 import type { Context } from '../../context.ts';
@@ -17,14 +17,20 @@ const FALLBACK_TIMEOUT = 30_000;
 const LARGEST_ANSWER = 2 ** 20;
 
 /** Everything that depends on the base URL; sends one GET /v2 where settings let it. */
-export async function checkService(context: Context, settings: Settings): Promise<Finding[]> {
+export async function checkService(
+  context: Context,
+  settings: Settings,
+  isConfigBroken: boolean,
+): Promise<Finding[]> {
   const url = valueOrError(() => requireBaseUrl(settings));
   if ('value' in url) {
     return [baseUrlFinding(url.value, settings), ...(await checkAt(url.value, context, settings))];
   }
   const dependent = ['proxy', ...NETWORK_CHECKS, 'token', 'token requests'];
+  // One that the broken file may well have; a login would not be able to keep another.
+  const isUnread = isConfigBroken && valueOr(() => settings.text('base-url'), '') === undefined;
   return [
-    failed('base URL', url.error),
+    isUnread ? notChecked('base URL', 'configuration failed') : failed('base URL', url.error),
     ...dependent.map((check) => notChecked(check, 'base URL failed')),
     passwordFinding(settings, accountOf(settings, ''), context.io),
   ];
