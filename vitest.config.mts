@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     // A missing generated file is a failure, not something to write.
     update: 'none',
+    // Most tests wait for sockets and processes; by default a core would be left without any.
+    maxWorkers: '100%',
     reporters: ['default', './test/support/tally.ts'],
     projects: [
       {
