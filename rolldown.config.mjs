@@ -4,6 +4,12 @@ import { defineConfig } from 'rolldown';
 import { leaveOut } from './scripts/left-out.mjs';
 import { writeLicences } from './scripts/licences.mjs';
 
+const LISTING = [
+  'query|catalogue|api/paging',
+  'commands/(images|listing)',
+  'session/(history|image-names|keyed-file|token-cache)',
+];
+
 export default defineConfig({
   // What the library needs beyond the core it loads late, so that the program's start-up stays as it is.
   input: { main: 'src/main.ts', library: 'src/library/index.ts' },
@@ -20,17 +26,12 @@ export default defineConfig({
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {
       groups: [
-        // What every run loads; what the listings take, whose help needs no request; what a request takes.
+        // What every run loads; what the listings take, whose help needs no request, and what completion, logout
+        // and profile read of the disk, so that they load no client; what a request takes.
         { name: 'core', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
-        // What completion, logout and profile read: they must not load a client for that.
-        {
-          name: 'disk',
-          test: /src[\\/]session[\\/](history|image-names|keyed-file|token-cache)/,
-          priority: 3,
-        },
         {
           name: 'listing',
-          test: /src[\\/](query|catalogue|api[\\/]paging|commands[\\/](images|listing))/,
+          test: new RegExp(`src/(${LISTING.join('|')})`.replaceAll('/', '[\\\\/]')),
           priority: 2,
         },
         {
