@@ -122,13 +122,14 @@ export function hostAndPort(host: string, port: number): string {
 
 /** What is trusted, for every TLS connection; whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
 export function trust(
-  { rootCertificates }: Pick<typeof tls, 'rootCertificates'>,
+  module: Pick<typeof tls, 'rootCertificates'>,
   ca: string | undefined,
 ): tls.ConnectionOptions {
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    // Node parses its root certificates at the first look at them.
+    ...(ca === undefined ? {} : { ca: [...module.rootCertificates, ca] }),
   };
 }
 
