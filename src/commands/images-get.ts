@@ -6,6 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { type Row, writeRecord } from '../output/index.ts';
 import { FIELDS } from '../query/fields.ts';
 import { nearestFew } from '../query/nearest.ts';
+import { collectNames } from '../session/image-names.ts';
 import {
   addViewOptions,
   openWriter,
@@ -58,7 +59,7 @@ async function get(
     await writer.write(found);
     await writer.end();
   }
-  await rememberNames(context, found, false);
+  await rememberNames(context, collectNames(found), false);
   if (missing) throw missing;
 }
 

@@ -5,7 +5,7 @@ import { type Element, LARGEST_PAGE, readAll, readPage } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
-import { MOST_IMAGES } from '../session/image-names.ts';
+import { collectNames } from '../session/image-names.ts';
 import {
   addListingOptions,
   counter,
@@ -90,12 +90,13 @@ async function list(
       : [await readPage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  const seen: Element[] = [];
+  // The names alone: a list may be far longer than what memory should hold.
+  const names = new Map<number, string>();
   for await (const batch of batches) {
     const { elements } = batch;
     await writer.write(options.urls ? elements.map((each) => urlOf(each, baseUrl)) : elements);
     count += elements.length;
-    if (seen.length < MOST_IMAGES) for (const element of elements) seen.push(element);
+    collectNames(elements, names);
     meta = batch.meta;
   }
   await context.flush();
@@ -107,7 +108,7 @@ async function list(
     !options.limit &&
     !options.page &&
     !options.urls;
-  await rememberNames(context, seen, isWhole);
+  await rememberNames(context, names, isWhole);
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 

@@ -14,7 +14,7 @@ import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-style.ts';
 import { choose } from '../query/usage.ts';
-import { rememberImages } from '../session/image-names.ts';
+import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
 
 /** Options of a listing, as commander hands them over. */
@@ -142,11 +142,11 @@ export function openWriter(
 /** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */
 export async function rememberNames(
   context: Context,
-  elements: readonly unknown[],
+  names: ImageNames,
   isWhole: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  rememberImages(context.paths.cache, account, elements, isWhole);
+  rememberImages(context.paths.cache, account, names, isWhole);
 }
 
 /** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */

@@ -30,21 +30,29 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
   return names;
 }
 
-/**
- * Remembers the images among the elements of a list; what else they are is passed over. `isWhole`: the
- * catalogue has no others. Nothing is written where nothing is new, and nothing is said where it cannot be.
- */
-export function rememberImages(
-  directory: string | undefined,
-  catalogue: Catalogue,
+/** The names of the images among the elements of a list, up to as many as are remembered, with those there are. */
+export function collectNames(
   elements: readonly unknown[],
-  isWhole: boolean,
-): void {
-  const names = new Map<number, string>();
+  names: Map<number, string> = new Map(),
+): Map<number, string> {
   for (const element of elements) {
     const { id, name } = Object(element) as { id?: unknown; name?: unknown };
     add(names, id, name);
   }
+  return names;
+}
+
+/**
+ * Remembers the names. `isWhole`: the catalogue has no others. Nothing is written where nothing is new, and
+ * nothing is said where it cannot be.
+ */
+export function rememberImages(
+  directory: string | undefined,
+  catalogue: Catalogue,
+  seen: ImageNames,
+  isWhole: boolean,
+): void {
+  const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
   const known = readImageNames(directory, catalogue);
   const isKnown = [...names].every(([id, name]) => known.get(id) === name);

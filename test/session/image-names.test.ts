@@ -3,11 +3,19 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MOST_IMAGES, readImageNames, rememberImages } from '../../src/session/image-names.ts';
+import {
+  collectNames,
+  MOST_IMAGES,
+  readImageNames,
+  rememberImages,
+} from '../../src/session/image-names.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
+
+const remember = (directory: string | undefined, elements: readonly unknown[], isWhole: boolean) =>
+  rememberImages(directory, HERE, collectNames(elements), isWhole);
 
 /** As a list again, in its order. */
 const remembered = (directory: string | undefined) =>
@@ -26,25 +34,25 @@ function onlyFile(directory: string): string {
 
 it('has what was seen last first, each id once', () => {
   const directory = temporaryDirectory();
-  rememberImages(directory, HERE, images(3), false);
-  rememberImages(directory, HERE, [image(9), image(2, 'renamed')], false);
+  remember(directory, images(3), false);
+  remember(directory, [image(9), image(2, 'renamed')], false);
   expect(remembered(directory)).toEqual([image(9), image(2, 'renamed'), image(1), image(3)]);
 });
 
 it('forgets what a whole list does not hold', () => {
   const directory = temporaryDirectory();
-  rememberImages(directory, HERE, images(5), false);
-  rememberImages(directory, HERE, images(2), true);
+  remember(directory, images(5), false);
+  remember(directory, images(2), true);
   expect(remembered(directory)).toEqual(images(2));
-  rememberImages(directory, HERE, [], true);
+  remember(directory, [], true);
   expect(remembered(directory)).toEqual([]);
 });
 
 it(`holds ${MOST_IMAGES} at most`, () => {
   const directory = temporaryDirectory();
-  rememberImages(directory, HERE, images(MOST_IMAGES + 10), true);
+  remember(directory, images(MOST_IMAGES + 10), true);
   expect(remembered(directory)).toEqual(images(MOST_IMAGES));
-  rememberImages(directory, HERE, [image(100_000)], false);
+  remember(directory, [image(100_000)], false);
   const kept = remembered(directory);
   expect([kept.length, kept[0], kept.at(-1)]).toEqual([
     MOST_IMAGES,
@@ -63,27 +71,27 @@ it('passes over what has no id and name', () => {
     { id: 1 },
   ];
   const odder = [image(1.5), image(1, ''), image(1, 'x'.repeat(256)), { id: 1, name: 2 }, []];
-  rememberImages(directory, HERE, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
+  remember(directory, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
   expect(remembered(directory)).toEqual([image(7)]);
   expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
 });
 
 it('is for its owner alone', () => {
   const directory = path.join(temporaryDirectory(), 'cache');
-  rememberImages(directory, HERE, images(1), false);
+  remember(directory, images(1), false);
   const places = [onlyFile(directory), path.join(directory, 'images'), directory];
   expect(places.map(modeOf)).toEqual(['600', '700', '700']);
 });
 
 it('is written only where there is something new', () => {
   const directory = temporaryDirectory();
-  rememberImages(directory, HERE, images(5), true);
+  remember(directory, images(5), true);
   const { ino } = statSync(onlyFile(directory));
-  rememberImages(directory, HERE, images(2, 3), false);
-  rememberImages(directory, HERE, images(5), true);
-  rememberImages(directory, HERE, [], false);
+  remember(directory, images(2, 3), false);
+  remember(directory, images(5), true);
+  remember(directory, [], false);
   expect(statSync(onlyFile(directory)).ino).toBe(ino);
-  rememberImages(directory, HERE, [image(3, 'renamed')], false);
+  remember(directory, [image(3, 'renamed')], false);
   expect(remembered(directory)[0]).toEqual(image(3, 'renamed'));
 });
 
@@ -92,20 +100,20 @@ describe('where it cannot be kept', () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     for (const directory of [undefined, file, path.join(file, 'below')]) {
-      rememberImages(directory, HERE, images(1), false);
+      remember(directory, images(1), false);
       expect(remembered(directory)).toEqual([]);
     }
   });
 
   it('leaves nothing behind', () => {
     const directory = temporaryDirectory();
-    rememberImages(directory, HERE, images(1), false);
+    remember(directory, images(1), false);
     const file = onlyFile(directory);
     const folder = path.dirname(file);
     // A folder in the place of the file: the renaming fails.
     const other = path.join(temporaryDirectory(), 'cache');
     mkdirSync(path.join(other, 'images', path.basename(file), 'x'), { recursive: true });
-    rememberImages(other, HERE, images(1), false);
+    remember(other, images(1), false);
     expect(readdirSync(path.join(other, 'images'))).toEqual([path.basename(file)]);
     expect(readdirSync(folder)).toEqual([path.basename(file)]);
   });
@@ -114,12 +122,12 @@ describe('where it cannot be kept', () => {
     'takes %j for an empty one, and writes a new one',
     (text) => {
       const directory = temporaryDirectory();
-      rememberImages(directory, HERE, images(1), false);
+      remember(directory, images(1), false);
       const file = onlyFile(directory);
       writeFileSync(file, text);
       chmodSync(file, 0o600);
       expect(remembered(directory)).toEqual([]);
-      rememberImages(directory, HERE, images(1), false);
+      remember(directory, images(1), false);
       expect(remembered(directory)).toEqual(images(1));
     },
   );
