@@ -2,6 +2,7 @@
 
 import type { JsonObject } from './api/answers.ts';
 import type { Client } from './api/client.ts';
+import { KeySet } from './api/key-set.ts';
 import { isNew, keyOf, type PageOfAll } from './api/paging.ts';
 import type { QueryPlan } from './query/plan.ts';
 
@@ -51,7 +52,7 @@ export async function* readAll(
   query: CatalogueQuery,
   observer: CatalogueObserver,
   undone: Undone = { filter: false, sort: false },
-  handedOn = new Set<unknown>(),
+  handedOn = new KeySet(),
 ): AsyncGenerator<Batch, void, void> {
   const { plan, perPage, concurrency } = query;
   const limit = query.limit === undefined ? undefined : query.limit - handedOn.size;

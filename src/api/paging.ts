@@ -4,6 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import type { JsonObject } from './answers.ts';
 import type { Http } from './http.ts';
 import { type ImagePage, type ImageQuery, listImages } from './images.ts';
+import { KeySet } from './key-set.ts';
 
 export interface PagingOptions {
   /** Requests at a time. */
@@ -48,7 +49,7 @@ export async function* allImages(
   let first = await listImages(http, query, 1);
   const budget = { left: 2 * Math.max(1, first.pages) + 10 - 1 };
   for (let pass = 1; ; pass += 1) {
-    const seen = new Set<unknown>();
+    const seen = new KeySet();
     const progress: Progress = { seen, total: first.total, fault: undefined };
     let handedOn = 0;
     let pagesRead = 0;
@@ -76,7 +77,7 @@ export async function* allImages(
 }
 
 interface Progress {
-  readonly seen: ReadonlySet<unknown>;
+  readonly seen: KeySet;
   /** Elements that the newest page announced. */
   total: number;
   /** Why elements may be missing, whatever their number. */
@@ -146,7 +147,7 @@ export function keyOf(element: JsonObject | string): unknown {
 }
 
 /** Whether an element is seen for the first time. */
-export function isNew(seen: Set<unknown>, element: JsonObject | string): boolean {
+export function isNew(seen: KeySet, element: JsonObject | string): boolean {
   const key = keyOf(element);
   if (seen.has(key)) return false;
   seen.add(key);
