@@ -1,4 +1,4 @@
-// Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md; their bodies as service-notes.md has them.
+// Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
 import {
   isObject,

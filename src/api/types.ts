@@ -1,4 +1,4 @@
-// The wire: what the service sends, as service-api.md has it and service-notes.md where that is silent.
+// The wire: what the service sends, as service-api.md has it.
 // Only what the contract promises is required; every record may carry fields that are unknown here.
 
 /** The access token record, section 2.1. */

@@ -9,7 +9,7 @@ import { type HistoryEntry, readHistory, remember } from '../session/history.ts'
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 const REPORTS = ['errors', 'warnings'];
 
-/** The request in the shape of CLI.md section 5. @throws ImgctlError sync-failed */
+/** Prints the request, every format in one shape. @throws ImgctlError sync-failed */
 export async function showRequest(context: Context, request: SyncRequest): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // Each report shows once: in the record, or on stderr where the record has no good place for it.

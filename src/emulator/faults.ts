@@ -25,7 +25,7 @@ export interface Fault {
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
- * Reads a fault such as `GET /v2/image=503,first=2` (CLI.md section 8): METHOD PATH=KIND[,first=N|,every=N].
+ * Reads a fault such as `GET /v2/image=503,first=2`: METHOD PATH=KIND[,first=N|,every=N].
  * METHOD may be `*`, PATH may end in `*`; KIND is a status, drop, stall, drip, html, truncate or 429:SECONDS.
  * A plain Error with a message of one line when it is wrong.
  */

@@ -1,4 +1,4 @@
-// A filter applied here instead of by the service, CLI.md section 3 "Local evaluation".
+// A filter applied here instead of by the service: imgctl help filters tells of both.
 
 import { kindOf } from './fields.ts';
 import type { Filter, Operand } from './filter.ts';
