@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { CompletionModel } from './model.ts';
 import { settingKinds, type ValueKind } from './values.ts';
 
-/** A case of a table: any of these texts, and the kind of value that it asks for. */
+/** A case of a table: some texts, and the kind of value that it asks for. */
 export interface KindCase {
   readonly texts: readonly string[];
   readonly kind: ValueKind;
