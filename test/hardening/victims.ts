@@ -3,25 +3,40 @@
 import { watch } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Random } from '../../src/emulator/random.ts';
+import { type Random, seededRandom } from '../../src/emulator/random.ts';
 import { runBuilt, startCli, type User } from '../support/cli.ts';
-import { AFTER_LOGIN, cachedToken, entriesOf, filesHolding, isTaken, tokensOf } from './home.ts';
+import {
+  AFTER_LOGIN,
+  cachedToken,
+  entriesOf,
+  filesHolding,
+  isTaken,
+  report,
+  tokensOf,
+} from './home.ts';
+
+const KILLS = 200;
+/** Users of one machine each, who wait for the locks of the dead side by side. */
+export const HOMES = 20;
 
 /** A lock's mtime may lie up to 1 s ahead; 5 s after it the lock of a dead holder falls. */
 const LOCK_STALENESS = 6_000;
 /** What one run may need besides on two busy cores. */
 const ONE_RUN = 20_000;
 
-export interface Victims {
+interface World {
   readonly baseUrl: string;
-  readonly env: User;
   readonly prelude?: string | undefined;
-  readonly random: Random;
   /** Whether a run can write; where it cannot, the old token is all there is to keep. */
   readonly writable: boolean;
 }
 
-export interface Toll {
+interface Victims extends World {
+  readonly env: User;
+  readonly random: Random;
+}
+
+interface Toll {
   /** Kills that hit a living process, and those that came too late. */
   hits: number;
   misses: number;
@@ -32,8 +47,27 @@ export interface Toll {
   longest: number;
 }
 
-/** Kills logins until as many as wanted were hit alive, and looks at what each has left. */
-export async function killLogins(victims: Victims, wanted: number): Promise<Toll> {
+/** Kills 200 logins at random moments, shared among users who are logged in, and looks at what each has left. */
+export async function kill200Logins(users: readonly User[], world: World): Promise<void> {
+  const seed = Number(process.env.IMGCTL_TEST_SEED) || Date.now() % 2 ** 31;
+  const random = seededRandom(seed);
+  const tolls = await Promise.all(
+    users.map((env) => killLogins({ ...world, env, random }, KILLS / users.length)),
+  ).catch((error: unknown) => {
+    throw new Error(`with IMGCTL_TEST_SEED=${seed}`, { cause: error });
+  });
+  const sum = (count: (toll: Toll) => number) => tolls.reduce((all, toll) => all + count(toll), 0);
+  const hits = sum((toll) => toll.hits);
+  expect(hits).toBeGreaterThanOrEqual(KILLS);
+  report(
+    `${hits} logins killed alive (${sum((toll) => toll.misses)} too late), ` +
+      `${sum((toll) => toll.locks)} left a lock, ${sum((toll) => toll.leftovers)} a half-written file; ` +
+      `the longest run after: ${Math.round(Math.max(...tolls.map((toll) => toll.longest)))} ms; seed ${seed}`,
+  );
+}
+
+/** Kills one user's logins until as many as wanted were hit alive. */
+async function killLogins(victims: Victims, wanted: number): Promise<Toll> {
   const { env, random } = victims;
   const toll: Toll = { hits: 0, misses: 0, locks: 0, leftovers: 0, longest: 0 };
   const life = await measure(victims);
