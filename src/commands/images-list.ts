@@ -51,6 +51,9 @@ Examples:
 More: imgctl help filters, imgctl help output
 `;
 
+/** Pages of a stream after which it is a long one: what is loaded later than this is little. */
+const LONG_STREAM = 20;
+
 async function list(
   context: Context,
   words: readonly string[],
@@ -89,6 +92,7 @@ async function list(
       ? readAll(client, query, observer)
       : [await readPage(client, query, options.page, observer)];
   let count = 0;
+  let pages = 0;
   let meta: Row = {};
   // The names alone: a list may be far longer than what memory should hold.
   const names = new Map<number, string>();
@@ -98,6 +102,8 @@ async function list(
     count += elements.length;
     collectNames(elements, names);
     meta = batch.meta;
+    pages += 1;
+    if (pages === LONG_STREAM && query.streams) await io.freezeYoungGeneration();
   }
   await context.flush();
   await writer.end(options.meta ? { ...meta, count } : undefined);

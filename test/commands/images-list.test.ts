@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testImages } from '../support/catalogue-page.ts';
-import { runCli } from '../support/io.ts';
+import { fakeIo, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import {
   catalogueOf,
@@ -206,5 +206,23 @@ describe('the result', () => {
 
   it('--fail-empty is content with something', async () => {
     expect(await imgctl('images list --limit 1 --fail-empty')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('memory for what is short-lived', () => {
+  const LONG = 21;
+  it.each([
+    ['-o ndjson', LONG, 1],
+    ['-o ndjson', LONG - 2, 0],
+    ['-o json', LONG, 0],
+    ['-o ndjson -s folder -s id', LONG, 0],
+  ])('%s over %i pages freezes it %i times', async (options, pages, freezes) => {
+    const { server } = await scripted(catalogueOf(testImages(pages)));
+    const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
+    const io = fakeIo({ env });
+    expect(await runCli(wordsOf(`images list --per-page 1 ${options}`), io)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(io.freezes()).toBe(freezes);
   });
 });

@@ -63,6 +63,8 @@ export interface FakeIo extends Io {
   readonly stderr: MemorySink;
   /** Milliseconds of every sleep that was begun. */
   readonly sleeps: readonly number[];
+  /** Times that the young generation was frozen. */
+  readonly freezes: () => number;
   /** Moves the clock, also back; for an Io with a `time`. */
   advance(milliseconds: number): void;
   /** What SIGINT (or SIGTERM) does. */
@@ -76,6 +78,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
   let time = options.time;
+  let freezes = 0;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
@@ -85,6 +88,10 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     platform: options.platform ?? 'linux',
     signal: abort.signal,
     sleeps,
+    freezes: () => freezes,
+    freezeYoungGeneration: async () => {
+      freezes += 1;
+    },
     now: () => time ?? Date.now(),
     random: () => 0.5,
     async sleep(milliseconds, signal) {

@@ -1,0 +1,42 @@
+// A long listing that is written page by page: what it takes hardly depends on how long it is.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { freshHome, runBuilt, startEmulatorProcess } from '../support/cli.ts';
+import { report } from './home.ts';
+
+const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
+const RUNS = 3;
+/** 25 MB, in MiB. */
+const MOST = 25e6 / 2 ** 20;
+
+/** The median of several runs' peaks, in MiB. */
+async function peakOf(images: number): Promise<number> {
+  const emulator = await startEmulatorProcess('--images', String(images));
+  const account = { ...freshHome(), IMGCTL_BASE_URL: emulator.baseUrl };
+  const login = { ...account, IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+  const IMGCTL_TOKEN = (await runBuilt(['token'], { env: login })).stdout.trim();
+  const env = { ...account, IMGCTL_TOKEN, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
+  const peaks: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const { stdout, stderr, exitCode } = await runBuilt(['images', 'list', '-o', 'ndjson'], {
+      env,
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(images + 1);
+    peaks.push(JSON.parse(stderr).peak);
+  }
+  await emulator.stop();
+  return peaks.sort((a, b) => a - b)[(RUNS - 1) / 2] ?? Number.NaN;
+}
+
+it.skipIf(!existsSync('/proc/self/status'))(
+  '100,000 images as ndjson take at most 25 MB more than 1,000 (skipped where there is no /proc)',
+  async () => {
+    const small = await peakOf(1_000);
+    const large = await peakOf(100_000);
+    report(`peak memory: ${small.toFixed(1)} MiB, of 100 times as many ${large.toFixed(1)} MiB`);
+    expect(large - small).toBeLessThan(MOST);
+  },
+);
