@@ -73,7 +73,7 @@ function __imgctl_command -S
                 --meta\t'json and yaml: {"data": [...], "meta": {...}}' \
                 --columns\t'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on' \
                 --no-header\t'tables, csv and tsv without the header line' \
-                --time\t'time stamps: wire, iso, local, age' \
+                --time\t'time stamps: wire, iso, local, age (tables local, else wire)' \
                 --page\t'exactly that page of the service' \
                 --per-page\t'page size, 1 to 100 (100)' \
                 --urls\t'the URL of each image, one a line' \
@@ -85,7 +85,7 @@ function __imgctl_command -S
             set flags \
                 --columns\t'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on' \
                 --no-header\t'tables, csv and tsv without the header line' \
-                --time\t'time stamps: wire, iso, local, age' \
+                --time\t'time stamps: wire, iso, local, age (tables local, else wire)' \
                 -h\t'display help for command' \
                 --help\t'display help for command'
             set kinds 'ask image-names'
@@ -103,7 +103,7 @@ function __imgctl_command -S
                 --meta\t'json and yaml: {"data": [...], "meta": {...}}' \
                 --columns\t'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on' \
                 --no-header\t'tables, csv and tsv without the header line' \
-                --time\t'time stamps: wire, iso, local, age' \
+                --time\t'time stamps: wire, iso, local, age (tables local, else wire)' \
                 -h\t'display help for command' \
                 --help\t'display help for command'
             set kinds 'none'
@@ -216,8 +216,8 @@ function __imgctl_command -S
                 --help\t'display help for command'
         case 'emulator'
             set flags \
-                --host\t'address to listen on' \
-                --port\t'port to listen on; 0 lets the system choose' \
+                --host\t'address to listen on (127.0.0.1)' \
+                --port\t'port to listen on; 0 lets the system choose (8080)' \
                 --images\t'size of the public catalogue (250)' \
                 --uploads\t'folder with one sub-folder for each user, read by a sync' \
                 --user\t'who may log in; repeatable (demo:demo)' \
@@ -502,7 +502,7 @@ function __imgctl_complete
                 --timeout\t'for each request, such as 500ms, 30s, 5m (30s)' \
                 --retries\t'further tries of a request that is safe to repeat (4)' \
                 --debug\t'trace requests on stderr, without secrets' \
-                --color\t'when to colour (auto)' \
+                --color\t'auto, always or never (auto)' \
                 -q\t'identifiers only, no progress' \
                 --quiet\t'identifiers only, no progress' \
                 -h\t'display help for command' \

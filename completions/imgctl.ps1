@@ -85,7 +85,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                     '--meta', 'json and yaml: {"data": [...], "meta": {...}}'
                     '--columns', 'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on'
                     '--no-header', 'tables, csv and tsv without the header line'
-                    '--time', 'time stamps: wire, iso, local, age'
+                    '--time', 'time stamps: wire, iso, local, age (tables local, else wire)'
                     '--page', 'exactly that page of the service'
                     '--per-page', 'page size, 1 to 100 (100)'
                     '--urls', 'the URL of each image, one a line'
@@ -99,7 +99,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                 $flags = @(
                     '--columns', 'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on'
                     '--no-header', 'tables, csv and tsv without the header line'
-                    '--time', 'time stamps: wire, iso, local, age'
+                    '--time', 'time stamps: wire, iso, local, age (tables local, else wire)'
                     '-h', 'display help for command'
                     '--help', 'display help for command'
                 )
@@ -120,7 +120,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                     '--meta', 'json and yaml: {"data": [...], "meta": {...}}'
                     '--columns', 'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on'
                     '--no-header', 'tables, csv and tsv without the header line'
-                    '--time', 'time stamps: wire, iso, local, age'
+                    '--time', 'time stamps: wire, iso, local, age (tables local, else wire)'
                     '-h', 'display help for command'
                     '--help', 'display help for command'
                 )
@@ -271,8 +271,8 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
             }
             { $_ -cin 'emulator' } {
                 $flags = @(
-                    '--host', 'address to listen on'
-                    '--port', 'port to listen on; 0 lets the system choose'
+                    '--host', 'address to listen on (127.0.0.1)'
+                    '--port', 'port to listen on; 0 lets the system choose (8080)'
                     '--images', 'size of the public catalogue (250)'
                     '--uploads', 'folder with one sub-folder for each user, read by a sync'
                     '--user', 'who may log in; repeatable (demo:demo)'
@@ -474,7 +474,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
                     '--timeout', 'for each request, such as 500ms, 30s, 5m (30s)'
                     '--retries', 'further tries of a request that is safe to repeat (4)'
                     '--debug', 'trace requests on stderr, without secrets'
-                    '--color', 'when to colour (auto)'
+                    '--color', 'auto, always or never (auto)'
                     '-q', 'identifiers only, no progress'
                     '--quiet', 'identifiers only, no progress'
                     '-h', 'display help for command'

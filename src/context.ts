@@ -6,7 +6,12 @@ import { type ErrorFormat, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
-import { decideTerminal, type Terminal } from './output/terminal.ts';
+import {
+  COLOR_CHOICES,
+  type ColorChoice,
+  decideTerminal,
+  type Terminal,
+} from './output/terminal.ts';
 import { choose } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import {
@@ -15,7 +20,7 @@ import {
   EMPTY_CONFIG,
   readConfigFile,
 } from './session/profile.ts';
-import type { Session } from './session/session.ts';
+import type { Session, SessionOptions } from './session/session.ts';
 import { DEFAULT_PROFILE, Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
 
@@ -28,7 +33,7 @@ export interface GlobalOptions {
   timeout?: string;
   retries?: string;
   debug?: boolean;
-  color?: string;
+  color?: ColorChoice;
   quiet?: boolean;
 }
 
@@ -158,11 +163,7 @@ export class Context extends Messages {
 
   #terminalOf(sink: Io['stdout']): Terminal {
     const { color = 'auto' } = this.#options;
-    return decideTerminal(
-      sink,
-      this.io.env,
-      color === 'always' || color === 'never' ? color : 'auto',
-    );
+    return decideTerminal(sink, this.io.env, color);
   }
 
   get userAgent(): string {
@@ -185,10 +186,15 @@ export class Context extends Messages {
       userAgent: this.userAgent,
       warn: (message, hint) => this.warn(message, hint),
       onSecret: (secret) => this.redaction.add(secret),
-      onEvent: this.debug ? (event) => this.trace(describeEvent(event)) : undefined,
+      onEvent: this.onEvent,
     });
     this.#closers.push(session.close);
     return session;
+  }
+
+  /** Hears what happens on the wire, where it is to be traced. */
+  get onEvent(): SessionOptions['onEvent'] {
+    return this.debug ? (event) => this.trace(describeEvent(event)) : undefined;
   }
 
   readonly #closers: (() => Promise<void>)[] = [];
@@ -211,4 +217,9 @@ function isOn(text: string | undefined): boolean {
 /** @throws ImgctlError usage: no output format */
 export function requireFormat(text: string): Format {
   return choose(text, { noun: 'format', valid: FORMATS, where: '--output' });
+}
+
+/** @throws ImgctlError usage: no choice of colour */
+export function requireColor(text: string): ColorChoice {
+  return choose(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
 }

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { COMMANDS, type CommandSpec } from './command-table.ts';
-import { type Context, type GlobalOptions, requireFormat } from './context.ts';
+import { type Context, type GlobalOptions, requireColor, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest } from './query/nearest.ts';
 import { hintAt } from './query/usage.ts';
@@ -100,7 +100,7 @@ function globalOptions(): Option[] {
     ),
     new Option('--retries <n>', 'further tries of a request that is safe to repeat (4)'),
     new Option('--debug', 'trace requests on stderr, without secrets'),
-    new Option('--color <when>', 'when to colour (auto)').choices(['auto', 'always', 'never']),
+    new Option('--color <when>', 'auto, always or never (auto)').argParser(requireColor),
     new Option('-q, --quiet', 'identifiers only, no progress'),
   ];
 }

@@ -6,7 +6,7 @@ import { resolveUrl } from './base-url.ts';
 import { authorizationOf, basic, basicPair, tokenSecrets } from './credentials.ts';
 import { NoAnswer } from './network-errors.ts';
 import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
-import { createTransport } from './transport.ts';
+import { createTransport, type Exchange, type Transport } from './transport.ts';
 
 /** The largest answer that is read as a rule, decoded. */
 export const MAX_BYTES = 64 * 2 ** 20;
@@ -87,29 +87,13 @@ export function createHttp(options: HttpOptions): Http {
     proxy: options.proxy,
   });
 
-  const signalOf = ({ signal }: Request) =>
+  const signalOf = (signal: AbortSignal | undefined) =>
     signal ? AbortSignal.any([signal, options.signal]) : options.signal;
 
-  const attempt = async (request: Request, url: URL, authorization: string): Promise<Received> => {
-    const { method } = request;
-    const started = options.now();
-    const elapsed = () => options.now() - started;
-    try {
-      const answer = await transport.exchange({
-        method,
-        url,
-        headers: requestHeaders(options.userAgent, authorization),
-        timeout: options.timeout,
-        signal: signalOf(request),
-      });
-      const received = { ...answer, method, url, receivedAt: options.now() };
-      options.onEvent?.({ kind: 'answer', received, milliseconds: elapsed() });
-      return received;
-    } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      options.onEvent?.({ kind: 'no-answer', method, url, milliseconds: elapsed(), error });
-      throw error;
-    }
+  const attempt = ({ method, signal }: Request, url: URL, authorization: string) => {
+    const headers = requestHeaders(options.userAgent, authorization);
+    const { timeout } = options;
+    return tryOnce(transport, { method, url, headers, timeout, signal: signalOf(signal) }, options);
   };
 
   /** The tries of one request with one token. */
@@ -133,7 +117,7 @@ export function createHttp(options: HttpOptions): Http {
         if (last || !thrown.transient) throw thrown;
       }
       options.onEvent?.({ kind: 'retry', method: request.method, url, attempt: tries + 1, wait });
-      await options.sleep(wait, signalOf(request));
+      await options.sleep(wait, signalOf(request.signal));
     }
   };
 
@@ -177,6 +161,26 @@ export function createHttp(options: HttpOptions): Http {
   };
 
   return { baseUrl: options.baseUrl, send, close: () => transport.close() };
+}
+
+/** One exchange, which is told of as it ends. @throws what Transport.exchange throws */
+export async function tryOnce(
+  transport: Transport,
+  exchange: Exchange,
+  { now, onEvent }: Pick<HttpOptions, 'now' | 'onEvent'>,
+): Promise<Received> {
+  const { method, url } = exchange;
+  const started = now();
+  try {
+    const answer = await transport.exchange(exchange);
+    const received = { ...answer, method, url, receivedAt: now() };
+    onEvent?.({ kind: 'answer', received, milliseconds: now() - started });
+    return received;
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    onEvent?.({ kind: 'no-answer', method, url, milliseconds: now() - started, error });
+    throw error;
+  }
 }
 
 /** The headers of every request. */

@@ -4,7 +4,7 @@ import type { Received } from './answers.ts';
 import type { Attempt } from './attempt.ts';
 import { resolveUrl } from './base-url.ts';
 import { authorizationOf } from './credentials.ts';
-import { type HttpOptions, requestHeaders } from './http.ts';
+import { type HttpOptions, requestHeaders, tryOnce } from './http.ts';
 import { NoAnswer } from './network-errors.ts';
 import { createTransport } from './transport.ts';
 
@@ -19,6 +19,7 @@ export type ProbeOptions = Pick<
   | 'proxy'
   | 'signal'
   | 'now'
+  | 'onEvent'
 > & {
   /** Sent where there is one. */
   readonly token: string | undefined;
@@ -33,19 +34,19 @@ export interface Probe {
 
 /** GET /v2 (section 4.2), sent once. @throws the signal's reason when it aborts */
 export async function probe(options: ProbeOptions): Promise<Probe> {
-  const { baseUrl, userAgent, authScheme, token, timeout, signal, now } = options;
+  const { baseUrl, userAgent, authScheme, token, timeout, signal } = options;
   const transport = createTransport({
     ...options,
     origin: baseUrl.origin,
     connections: 1,
     keepCertificate: true,
   });
-  const request = { method: 'GET', url: resolveUrl(baseUrl, '/v2') };
+  const url = resolveUrl(baseUrl, '/v2');
   const authorization = token === undefined ? undefined : authorizationOf(authScheme, token);
   const headers = requestHeaders(userAgent, authorization);
   try {
-    const answer = await transport.exchange({ ...request, headers, timeout, signal });
-    const outcome = { ...answer, ...request, receivedAt: now() };
+    const request = { method: 'GET', url, headers, timeout, signal };
+    const outcome = await tryOnce(transport, request, options);
     return { attempt: transport.latest(), outcome };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;

@@ -10,8 +10,8 @@ import { parseDuration } from '../session/duration.ts';
 import { counter } from './listing.ts';
 
 interface EmulatorCommandOptions {
-  host: string;
-  port: number;
+  host?: string;
+  port?: number;
   images?: number;
   uploads?: string;
   user?: User[];
@@ -26,15 +26,15 @@ interface EmulatorCommandOptions {
 }
 
 export function define(command: Command, context: Context): void {
-  const number = (flags: string, text: string, least: number, most: number, usual?: number) =>
-    new Option(flags, text)
-      .argParser(counter(flags.split(' ')[0] ?? '', least, most))
-      .default(usual);
+  const number = (flags: string, text: string, least: number, most: number) =>
+    new Option(flags, text).argParser(counter(flags.split(' ')[0] ?? '', least, most));
   const duration = (flags: string, text: string) =>
     new Option(flags, text).argParser((value) => parseDuration(value, flags.split(' ')[0] ?? ''));
   command
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .addOption(number('--port <n>', 'port to listen on; 0 lets the system choose', 0, 65_535, 8080))
+    .option('--host <address>', 'address to listen on (127.0.0.1)')
+    .addOption(
+      number('--port <n>', 'port to listen on; 0 lets the system choose (8080)', 0, 65_535),
+    )
     .addOption(number('--images <n>', 'size of the public catalogue (250)', 0, 1_000_000))
     .option('--uploads <dir>', 'folder with one sub-folder for each user, read by a sync')
     .option('--user <name:password>', 'who may log in; repeatable (demo:demo)', addUser)
@@ -72,18 +72,19 @@ Examples:
 
 async function emulate(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = options;
+  const { host = '127.0.0.1', port = 8080, ...others } = options;
+  const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = others;
   const emulator = await startEmulator({
     ...rest,
+    host,
+    port,
     users,
     deniedUsers,
     faults,
     log: (line) => context.note(line),
   }).catch((error: NodeJS.ErrnoException) => {
     const reason =
-      error.code === undefined
-        ? error.message
-        : `cannot listen on ${options.host}:${options.port}: ${error.code}`;
+      error.code === undefined ? error.message : `cannot listen on ${host}:${port}: ${error.code}`;
     const hint =
       error.code === 'EADDRINUSE' ? 'choose another one, or: imgctl emulator --port 0' : undefined;
     throw new ImgctlError('usage', reason, { hint, cause: error });

@@ -46,7 +46,7 @@ async function inspect(context: Context, files: readonly string[]): Promise<void
   throw new ImgctlError(
     'invalid-package',
     `no descriptor that can be read: ${unreadable.join(', ')}`,
-    { hint: 'see why: imgctl validate FILE' },
+    { hint: `see why: imgctl validate ${unreadable.join(' ')}` },
   );
 }
 
@@ -59,6 +59,8 @@ function openShow(context: Context, single: boolean) {
   return {
     async write(summary: PackageSummary): Promise<void> {
       if (asTable) {
+        // Not even an archive: the error names it, and a record would hold nothing.
+        if (summary.ovfVersion === null && summary.files.length === 0) return;
         await context.print(gap);
         await writeRecord({ ...options, columns: undefined }, describe(summary));
         gap = '\n';

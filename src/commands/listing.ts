@@ -55,7 +55,7 @@ export function addViewOptions(command: Command): void {
   command
     .option('--columns <a,b>', `fields to show, in this order, or all: ${FIELDS.join(', ')}`)
     .option('--no-header', 'tables, csv and tsv without the header line')
-    .option('--time <style>', `time stamps: ${TIME_STYLES.join(', ')}`);
+    .option('--time <style>', `time stamps: ${TIME_STYLES.join(', ')} (tables local, else wire)`);
 }
 
 function append(value: string, previous: string[] = []): string[] {

@@ -3,7 +3,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { Sink } from '../io.ts';
 
-export type ColorChoice = 'auto' | 'always' | 'never';
+export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
+export type ColorChoice = (typeof COLOR_CHOICES)[number];
 
 export interface Terminal {
   readonly color: boolean;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listen, serverOf, tunnelTo, unusedPort } from '../api/harness.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
 import { STALL } from '../support/scripted-server.ts';
 import { diagnose } from './doctor-harness.ts';
 
@@ -154,4 +154,14 @@ describe('imgctl doctor on the way', () => {
     expect(of('proxy')).toMatch(/^failed: HTTPS_PROXY names a SOCKS proxy.* -> give the HTTP port/);
     expect([of('DNS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);
   });
+});
+
+it('--debug traces the request, whether it is answered or not', async () => {
+  const server = await serverOf({ 'GET /v2': { json: {} } });
+  const env = { ...TOKEN, IMGCTL_BASE_URL: server.baseUrl };
+  const answered = await runCli(['doctor', '--debug'], { env });
+  expect(answered.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: 200 in \d+ ms, 2 B$/m);
+  await server.close();
+  const refused = await runCli(['doctor', '--debug'], { env });
+  expect(refused.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no answer after \d+ ms: /m);
 });

@@ -124,6 +124,17 @@ describe('imgctl inspect', () => {
     expect(result.stderr).toContain('no descriptor that can be read: junk.ova');
   });
 
+  it('shows nothing of what is no package at all, and says how to see why', async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, 'junk.ova'), 'junk');
+    expect(await runCli(['inspect', 'junk.ova'], { cwd })).toEqual({
+      stdout: '',
+      stderr:
+        'imgctl: no descriptor that can be read: junk.ova\nhint: see why: imgctl validate junk.ova\n',
+      exitCode: 1,
+    });
+  });
+
   it('ends with 5 where there is no file, and shows the others all the same', async () => {
     const cwd = await samples();
     const result = await runCli(['inspect', 'a.ova', 'one.ova', 'b.ova', '--json'], { cwd });

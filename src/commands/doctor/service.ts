@@ -110,6 +110,7 @@ async function ask(context: Context, settings: Settings, question: Question) {
     maxBytes: LARGEST_ANSWER,
     signal: io.signal,
     now: io.now,
+    onEvent: context.onEvent,
   });
   await progress.stop();
   return looked;

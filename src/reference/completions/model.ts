@@ -79,9 +79,7 @@ function optionModel(option: Option): OptionModel {
   return {
     flags,
     summary: option.description,
-    value: option.required
-      ? kindOfValue([option.long ?? '', placeholder], option.argChoices)
-      : undefined,
+    value: option.required ? kindOfValue([option.long ?? '', placeholder]) : undefined,
   };
 }
 

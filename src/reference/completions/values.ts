@@ -2,6 +2,7 @@
 
 import { TOPICS } from '../../commands/help.ts';
 import { FORMATS } from '../../output/index.ts';
+import { COLOR_CHOICES } from '../../output/terminal.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
 import { DIRECTIONS } from '../../query/sort.ts';
@@ -38,6 +39,7 @@ const RULES: ReadonlyMap<string, ValueKind> = new Map([
   ['config <key>', words('words', SETTING_KEYS)],
   ['config set <value>', 'setting'],
   ['<format>', words('words', FORMATS)],
+  ['--color', words('words', COLOR_CHOICES)],
   ['<style>', STYLES],
   ['<a,b>', COLUMNS],
   [
@@ -54,10 +56,7 @@ const RULES: ReadonlyMap<string, ValueKind> = new Map([
 ]);
 
 /** `choices` are those that commander knows of. */
-export function kindOfValue(
-  names: readonly string[],
-  choices: readonly string[] | undefined,
-): ValueKind {
+export function kindOfValue(names: readonly string[], choices?: readonly string[]): ValueKind {
   if (choices) return words('words', choices);
   return names.map((name) => RULES.get(name)).find((kind) => kind !== undefined) ?? NONE;
 }
