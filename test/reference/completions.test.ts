@@ -1,6 +1,6 @@
 // The completion scripts before any shell reads them: what the command tree turns into, and how texts are quoted.
 
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { shellWord } from '../../src/output/index.ts';
 import { bashScript } from '../../src/reference/completions/bash.ts';
@@ -34,9 +34,10 @@ function smallTree(): Command {
   root
     .command('images')
     .summary('$(touch x) `touch x` "quoted"')
-    .addOption(new Option('-k, --kind <kind>').choices(['ova', 'ovf']))
+    .option('-t, --time <style>')
     .option('--no-header', 'without')
-    .addArgument(new Argument('<file...>'));
+    .addArgument(new Argument('<kind>').choices(['ova', 'ovf']))
+    .argument('<file...>');
   return root;
 }
 
@@ -65,10 +66,10 @@ describe('the model', () => {
       isVariadic: false,
     });
     expect(find('images')).toMatchObject({
-      arguments: ['files'],
+      arguments: ['words ova ovf', 'files'],
       isVariadic: true,
       options: [
-        { flags: ['-k', '--kind'], value: 'words ova ovf' },
+        { flags: ['-t', '--time'], value: 'words wire iso local age' },
         { flags: ['--no-header'], value: undefined },
         { flags: ['-h', '--help'] },
       ],
