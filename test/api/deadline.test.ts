@@ -9,17 +9,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { STALL } from '../support/scripted-server.ts';
-import {
-  bytes,
-  clientOf,
-  failure,
-  LENGTH_10,
-  listen,
-  PATCH,
-  serverOf,
-  tunnelTo,
-} from './harness.ts';
+import { STALL, serverOf } from '../support/scripted-server.ts';
+import { listen, tunnelTo } from '../support/sockets.ts';
+import { bytes, clientOf, failure, LENGTH_10, PATCH } from './harness.ts';
 
 const TIMEOUT = 60;
 

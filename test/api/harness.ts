@@ -1,7 +1,5 @@
 // A client and a scripted server for one test, with sleeps that take no time but are written down.
 
-import net from 'node:net';
-import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { HttpEvent, HttpOptions, TokenSource } from '../../src/api/http.ts';
@@ -11,7 +9,7 @@ import {
   type Script,
   type ScriptedAnswer,
   type ScriptedServer,
-  startScriptedServer,
+  serverOf,
 } from '../support/scripted-server.ts';
 
 export const GET = { method: 'GET', path: '/v2' };
@@ -89,16 +87,6 @@ export function clientOf(
   return { client, tokens, sleeps, events };
 }
 
-/** A server that is closed when the test ends. */
-export async function serverOf(
-  script: Handler | Script,
-  tls?: { readonly key: string; readonly cert: string },
-): Promise<ScriptedServer> {
-  const server = await startScriptedServer(script, tls);
-  onTestFinished(() => server.close());
-  return server;
-}
-
 /** Both, the client pointed at the server. */
 export async function start(
   script: Handler | Script,
@@ -116,56 +104,4 @@ export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
   );
   if (outcome instanceof ImgctlError) return outcome;
   throw outcome;
-}
-
-/** A TCP server, ended with all its connections when the test ends. */
-export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
-  const sockets = new Set<net.Socket>();
-  server.on('connection', (socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const scheme = server instanceof tls.Server ? 'https' : 'http';
-  return { baseUrl: `${scheme}://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
-}
-
-/** Where nothing listens: a port that was just let go. */
-export async function unusedPort(): Promise<{ baseUrl: string }> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return { baseUrl: `http://127.0.0.1:${port}` };
-}
-
-/**
- * A proxy that answers CONNECT with these bytes, or hangs up; where it connects, with a tunnel to `target`.
- * It is spoken to over TLS where it has a key and a certificate (PEM).
- */
-export async function tunnelTo(
-  answer: string | undefined,
-  target?: string,
-  identity?: { readonly key: string; readonly cert: string },
-) {
-  const heads: string[] = [];
-  const serve = (socket: net.Socket) => {
-    socket.on('error', () => {});
-    socket.once('data', (head) => {
-      heads.push(head.toString());
-      if (answer === undefined) {
-        socket.destroy();
-        return;
-      }
-      socket.write(answer);
-      if (target === undefined) return;
-      const upstream = net.connect(Number(new URL(target).port), '127.0.0.1');
-      upstream.on('error', () => socket.resetAndDestroy());
-      socket.pipe(upstream).pipe(socket);
-      socket.once('close', () => upstream.destroy());
-    });
-  };
-  const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
-  return { ...(await listen(server)), heads };
 }

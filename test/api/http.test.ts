@@ -1,8 +1,8 @@
 // The HTTP function: what is sent, when it is sent again, renewal after a 401, and that nothing is followed.
 
 import { describe, expect, it } from 'vitest';
-import { RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
-import { clientOf, failure, GET, PATCH, serverOf, start } from './harness.ts';
+import { RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import { clientOf, failure, GET, PATCH, start } from './harness.ts';
 
 const REFUSED: ScriptedAnswer = {
   status: 401,

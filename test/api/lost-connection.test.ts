@@ -2,17 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
-import {
-  bytes,
-  CHUNKED,
-  clientOf,
-  failure,
-  GET,
-  LENGTH_10,
-  PATCH,
-  start,
-  unusedPort,
-} from './harness.ts';
+import { unusedPort } from '../support/sockets.ts';
+import { bytes, CHUNKED, clientOf, failure, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('lost connections', () => {
   const losses: [string, ScriptedAnswer][] = [

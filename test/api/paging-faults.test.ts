@@ -4,8 +4,14 @@ import { describe, expect, it } from 'vitest';
 import type { Pages } from '../../src/api/types.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { DROP, type Handler, type ScriptedRequest, STALL } from '../support/scripted-server.ts';
-import { failure, serverOf, start } from './harness.ts';
+import {
+  DROP,
+  type Handler,
+  type ScriptedRequest,
+  STALL,
+  serverOf,
+} from '../support/scripted-server.ts';
+import { failure, start } from './harness.ts';
 import { asked, collect, pageOf, QUERY, serving, upTo } from './listing.ts';
 
 describe('navigation that leads astray', () => {

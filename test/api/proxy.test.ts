@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/api/proxy.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { STALL } from '../support/scripted-server.ts';
-import { clientOf, failure, GET, PATCH, serverOf, tunnelTo } from './harness.ts';
+import { serverOf } from '../support/scripted-server.ts';
+import { tunnelTo, unusedPort } from '../support/sockets.ts';
+import { clientOf, failure, GET, PATCH } from './harness.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
@@ -225,9 +226,8 @@ describe('a tunnel', () => {
   });
 
   it('fails once where nothing listens as the proxy', async () => {
-    const server = await serverOf({ 'GET /v2': STALL });
-    await server.close();
-    const { client, sleeps } = clientOf(SERVICE, { proxy: new URL(server.baseUrl) });
+    const { baseUrl } = await unusedPort();
+    const { client, sleeps } = clientOf(SERVICE, { proxy: new URL(baseUrl) });
     const error = await failure(client.send(GET));
     expect([error.code, sleeps]).toEqual(['proxy', []]);
     expect(error.message).toContain('failed: the connection was refused');

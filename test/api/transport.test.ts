@@ -5,18 +5,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ConnectionClosed, createConnector } from '../../src/api/connect.ts';
 import { STALL } from '../support/scripted-server.ts';
-import {
-  bytes,
-  CHUNKED,
-  clientOf,
-  failure,
-  GET,
-  LENGTH_10,
-  listen,
-  PATCH,
-  start,
-  unusedPort,
-} from './harness.ts';
+import { listen, unusedPort } from '../support/sockets.ts';
+import { bytes, CHUNKED, clientOf, failure, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('bodies', () => {
   const json = JSON.stringify({ name: 'grüße', filler: 'x'.repeat(5_000) });

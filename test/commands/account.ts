@@ -1,8 +1,8 @@
 // A user with an account at an emulator of the test's own, for commands about logins, tokens and settings.
 
-import { onTestFinished } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
+import { serve } from '../support/emulator.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export interface Account {
 export async function startAccount(options: EmulatorOptions = {}): Promise<Account> {
   const requests: string[] = [];
   const credentials: string[] = [];
-  const emulator = await startEmulator({
+  const emulator = await serve({
     images: 25,
     onRequest: ({ method, target, headers }) => {
       requests.push(`${method} ${target}`);
@@ -31,7 +31,6 @@ export async function startAccount(options: EmulatorOptions = {}): Promise<Accou
     },
     ...options,
   });
-  onTestFinished(() => emulator.close());
   const env = {
     IMGCTL_BASE_URL: emulator.baseUrl,
     IMGCTL_USERNAME: 'demo',

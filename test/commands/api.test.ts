@@ -1,9 +1,8 @@
 // imgctl api: any request of the service's own origin, its body as it came, the token nowhere else.
 
 import { describe, expect, it } from 'vitest';
-import { serverOf } from '../api/harness.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import type { Handler, Script } from '../support/scripted-server.ts';
+import { type Handler, type Script, serverOf } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
 import { asked } from './sync-harness.ts';
 

@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serverOf } from '../api/harness.ts';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { serverOf } from '../support/scripted-server.ts';
 
 const NOTHING = { stdout: '', stderr: '', exitCode: 0 };
 

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listen, serverOf, tunnelTo, unusedPort } from '../api/harness.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { STALL } from '../support/scripted-server.ts';
+import { STALL, serverOf } from '../support/scripted-server.ts';
+import { listen, tunnelTo, unusedPort } from '../support/sockets.ts';
 import { diagnose } from './doctor-harness.ts';
 
 const TOKEN = { IMGCTL_TOKEN: 'T' };

@@ -3,9 +3,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serverOf } from '../api/harness.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
 import { diagnose } from './doctor-harness.ts';
 

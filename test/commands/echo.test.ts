@@ -1,9 +1,9 @@
 // A service that sends back whatever it was sent: no message of any command repeats a secret.
 
 import { expect, it } from 'vitest';
-import { serverOf, tunnelTo } from '../api/harness.ts';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
-import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, type ScriptedRequest, serverOf } from '../support/scripted-server.ts';
+import { tunnelTo } from '../support/sockets.ts';
 
 const PASSWORD = 'canary of a password, "quoted" & 100%';
 const TOKEN = 'canary-token-0123456789abcdefghijklmnopqrstuvwxyz';

@@ -2,14 +2,13 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
-import { serverOf } from '../api/harness.ts';
+import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { DROP, RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 import {
   asked,
   beforeSleep,
@@ -58,12 +57,9 @@ describe('a wait goes on', () => {
   });
 });
 
-/** An embedded service for the test, whose syncs take long, and a user of it. */
-async function emulate(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ syncDelay: 60_000, images: 0, ...options });
-  onTestFinished(() => emulator.close());
-  return emulator;
-}
+/** An embedded service for the test, whose syncs take long. */
+const emulate = (options: EmulatorOptions = {}) =>
+  serve({ syncDelay: 60_000, images: 0, ...options });
 
 const ACCOUNT = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
 

@@ -1,9 +1,8 @@
 // sync --wait and sync-status --wait: what each status means, what shows, and how a wait ends.
 
 import { describe, expect, it } from 'vitest';
-import { serverOf } from '../api/harness.ts';
 import { type FakeIo, runCli } from '../support/io.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 import {
   beforeSleep,
   DONE,

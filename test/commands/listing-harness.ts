@@ -3,10 +3,14 @@
 import type { Image, Pages } from '../../src/api/types.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
-import { serverOf } from '../api/harness.ts';
 import { cataloguePage } from '../support/catalogue-page.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
-import type { Handler, ScriptedAnswer, ScriptedServer } from '../support/scripted-server.ts';
+import {
+  type Handler,
+  type ScriptedAnswer,
+  type ScriptedServer,
+  serverOf,
+} from '../support/scripted-server.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -1,6 +1,5 @@
 // A service that is told what to answer about a sync, and a user of it whose waits take no time.
 
-import { serverOf } from '../api/harness.ts';
 import {
   type FakeIo,
   type FakeIoOptions,
@@ -8,7 +7,7 @@ import {
   runCli,
   temporaryDirectory,
 } from '../support/io.ts';
-import type { ScriptedAnswer, ScriptedServer } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';

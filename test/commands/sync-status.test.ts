@@ -2,9 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { serverOf } from '../api/harness.ts';
 import { type FakeIo, runCli } from '../support/io.ts';
-import type { ScriptedServer } from '../support/scripted-server.ts';
+import { type ScriptedServer, serverOf } from '../support/scripted-server.ts';
 import { asked, REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 const submitted = (id: number) => ({ json: { request: { id, status: 'PENDING' } } });

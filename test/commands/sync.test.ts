@@ -1,9 +1,9 @@
 // imgctl sync: one submit and never a second one, whatever becomes of it.
 
 import { describe, expect, it } from 'vitest';
-import { serverOf } from '../api/harness.ts';
 import { runCli } from '../support/io.ts';
-import { DROP, RESET, type ScriptedAnswer, STALL } from '../support/scripted-server.ts';
+import { DROP, RESET, type ScriptedAnswer, STALL, serverOf } from '../support/scripted-server.ts';
+import { unusedPort } from '../support/sockets.ts';
 import {
   asked,
   IMAGES,
@@ -121,9 +121,8 @@ describe('a submit whose outcome is unknown', () => {
   });
 
   it('is not one that never left', async () => {
-    const gone = await serverOf({});
-    await gone.close();
-    const { stderr, exitCode } = await runCli(['sync'], userOf(gone.baseUrl));
+    const { baseUrl } = await unusedPort();
+    const { stderr, exitCode } = await runCli(['sync'], userOf(baseUrl));
     expect(stderr).toContain('the connection was refused');
     expect(stderr).not.toContain('outcome');
     expect(exitCode).toBe(3);

@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CronJob } from 'kubernetes-models/batch/v1';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ENVIRONMENT_HELP } from '../../src/commands/help/environment.ts';
-import { startEmulator } from '../../src/emulator/server.ts';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
@@ -32,13 +32,12 @@ function argumentsOf(line: string): string[] {
 
 /** A folder with the password, and an embedded service where alice has it; texts with both put in. */
 async function world() {
-  const emulator = await startEmulator({
+  const emulator = await serve({
     users: [{ name: 'alice', password: 'secret' }],
     uploads: temporaryDirectory(),
     syncDelay: 0,
     images: 0,
   });
-  onTestFinished(() => emulator.close());
   const folder = temporaryDirectory();
   writeFileSync(join(folder, 'password'), 'secret\n');
   const put = (text: string) =>

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { account, runBuilt } from '../support/cli.ts';
-import { serve } from './failures.ts';
+import { serve } from '../support/emulator.ts';
 
 const PROCESSES = 20;
 

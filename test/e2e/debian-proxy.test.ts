@@ -5,15 +5,11 @@ import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { unusedPort } from '../api/harness.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { type Environment, freshHome, runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import {
-  type Handler,
-  type ScriptedServer,
-  startScriptedServer,
-} from '../support/scripted-server.ts';
+import { type Handler, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { unusedPort } from '../support/sockets.ts';
 
 /** This machine as others see it: what is loopback never goes through a proxy. */
 const ADDRESS = Object.values(networkInterfaces())
@@ -78,8 +74,7 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
     beforeEach(async () => {
       handler = () => ({ json: { version: 'v2' } });
       const tls = scheme === 'https' ? selfSigned(ADDRESS ?? '') : undefined;
-      server = await startScriptedServer((...request) => handler(...request), tls, ADDRESS);
-      onTestFinished(() => server.close());
+      server = await serverOf((...request) => handler(...request), tls, ADDRESS);
       const user = freshHome();
       home = { ...user, IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: TOKEN };
       if (tls) {

@@ -3,8 +3,9 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { account, runBuilt } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { DEMO, FAILURES, serve } from './failures.ts';
+import { DEMO, FAILURES } from './failures.ts';
 
 describe.each(FAILURES)('$title', ({ exitCode, code, message, hint, prepare }) => {
   it(`exits ${exitCode} with one clear line, also as JSON`, async () => {

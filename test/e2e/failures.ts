@@ -2,12 +2,13 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorOptions, User } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { User } from '../../src/emulator/options.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
 import { account, type Environment, freshHome, runBuilt } from '../support/cli.ts';
-import { startScriptedServer } from '../support/scripted-server.ts';
+import { serve } from '../support/emulator.ts';
+import { unusedPort } from '../support/sockets.ts';
 
 export interface Command {
   readonly env: Environment;
@@ -28,13 +29,6 @@ export const DEMO: User = { name: 'demo', password: 'demo' };
 
 /** The environment of a user of the service. */
 const envOf = ({ name, password }: User, baseUrl: string) => account(baseUrl, name, password);
-
-/** A service for the running test. */
-export async function serve(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator(options);
-  onTestFinished(() => emulator.close());
-  return emulator;
-}
 
 const LIST = ['images', 'list', '--retries', '0', '--timeout', '1s'];
 
@@ -116,9 +110,8 @@ export const FAILURES: readonly FailureRow[] = [
     message: /127\.0\.0\.1/,
     hint: /./,
     prepare: async (user) => {
-      const server = await startScriptedServer({});
-      await server.close();
-      return { env: envOf(user, server.baseUrl), argv: LIST };
+      const { baseUrl } = await unusedPort();
+      return { env: envOf(user, baseUrl), argv: LIST };
     },
   },
   {

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listen, tunnelTo } from '../api/harness.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { freshHome, runBuilt } from '../support/cli.ts';
 import { RESET, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { listen, tunnelTo } from '../support/sockets.ts';
 import { issue, LIST, scripted } from './scripted.ts';
 
 const TOKEN = 'POST /auth/request-token';

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { account, COMMAND, runBuilt } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
 import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
-import { serve } from './failures.ts';
 import { issue, LIST, scripted } from './scripted.ts';
 
 const TOKEN = 'POST /auth/request-token';

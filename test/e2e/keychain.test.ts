@@ -7,9 +7,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
 import { fakeKeychain } from '../support/keychain.ts';
-import { serve } from './failures.ts';
 
 const PASSWORD = 'canary-of-a-pässword';
 const LOGIN = ['login', '--store-password', '--password-stdin', '--debug'];

@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
-import { startEmulator } from '../../src/emulator/server.ts';
+import { expect, it } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -60,9 +60,7 @@ async function service() {
   mkdirSync(path.join(uploads, 'alice'));
   await writeSampleOva(path.join(uploads, 'alice/sample.ova'));
   const users = [{ name: 'alice', password: 'secret' }];
-  const emulator = await startEmulator({ users, uploads, syncDelay: 0 });
-  onTestFinished(() => emulator.close());
-  return emulator;
+  return serve({ users, uploads, syncDelay: 0 });
 }
 
 it('do what the page says', async () => {

@@ -1,9 +1,14 @@
 // A scripted service for the built program, and those who use it.
 
-import { serverOf } from '../api/harness.ts';
+import type { Identity } from '../support/certificate.ts';
 import { account, freshHome, runBuilt } from '../support/cli.ts';
 import type { CliResult } from '../support/io.ts';
-import type { Handler, Script, ScriptedAnswer } from '../support/scripted-server.ts';
+import {
+  type Handler,
+  type Script,
+  type ScriptedAnswer,
+  serverOf,
+} from '../support/scripted-server.ts';
 
 export const LIST = ['images', 'list', '--json'];
 
@@ -13,7 +18,7 @@ export const issue = (token: string): ScriptedAnswer => ({
 });
 
 /** A service for the running test. */
-export async function scripted(script: Handler | Script, tls?: Parameters<typeof serverOf>[1]) {
+export async function scripted(script: Handler | Script, tls?: Identity) {
   const server = await serverOf(script, tls);
   const { baseUrl } = server;
   /** Somebody who has a token, T1, and no way to another one. */

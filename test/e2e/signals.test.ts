@@ -14,7 +14,7 @@ import {
   startCli,
   startEmulatorProcess,
 } from '../support/cli.ts';
-import { serve } from './failures.ts';
+import { serve } from '../support/emulator.ts';
 
 const SIGNALS = [
   ['SIGINT', 130],

@@ -1,9 +1,9 @@
 // Starts the embedded service for one test, with a clock of its own, and talks to it by Node's own fetch.
 
-import { onTestFinished } from 'vitest';
 import type { TokenRecord } from '../../src/api/types.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
+import { serve } from '../support/emulator.ts';
 
 /** Where the clock of each test stands at first: 2025-01-15 Wed 07:00:00 EST. */
 export const START = Date.UTC(2025, 0, 15, 12);
@@ -35,8 +35,7 @@ export interface Service {
 /** A service on a port that the system chose; it is closed when the test has finished. */
 export async function startService(options: EmulatorOptions = {}): Promise<Service> {
   let now = START;
-  const emulator = await startEmulator({ now: () => now, ...options });
-  onTestFinished(() => emulator.close());
+  const emulator = await serve({ now: () => now, ...options });
   const { baseUrl } = emulator;
 
   const send = async <Body>(method: string, path: string, headers: Record<string, string> = {}) => {

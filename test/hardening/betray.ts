@@ -2,9 +2,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { serverOf, tunnelTo } from '../api/harness.ts';
 import { account, type CliOptions, freshHome } from '../support/cli.ts';
-import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, type ScriptedRequest, serverOf } from '../support/scripted-server.ts';
+import { tunnelTo } from '../support/sockets.ts';
 import type { Secrets } from './canaries.ts';
 
 interface Betrayal extends CliOptions {

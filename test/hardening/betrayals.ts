@@ -3,8 +3,8 @@
 import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { serverOf } from '../api/harness.ts';
 import { account, runBuilt } from '../support/cli.ts';
+import { serverOf } from '../support/scripted-server.ts';
 import {
   type BetrayalRow,
   echoed,

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { serve } from '../e2e/failures.ts';
 import { ownProgram } from '../reference/tree.ts';
 import { account } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import {
   formsOfToken,

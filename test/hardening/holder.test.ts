@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { serve } from '../e2e/failures.ts';
 import { account, runBuilt, startCli } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
 import { report } from './home.ts';
 
 const PROCESSES = 20;

@@ -9,11 +9,10 @@ import {
   type ImageQuery,
   ImgctlError,
 } from '../../src/library/index.ts';
-import { serverOf } from '../api/harness.ts';
 import { startService } from '../session/harness.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { DROP } from '../support/scripted-server.ts';
+import { DROP, serverOf } from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };

@@ -6,10 +6,10 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { startEmulator } from '../../src/emulator/server.ts';
 import { FILES } from '../../src/reference/files.ts';
 import { manPages } from '../../src/reference/man.ts';
 import { literal, quoted, syntax, textLine } from '../../src/reference/roff.ts';
+import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { manualOf, ownManual, smallTree } from './tree.ts';
 
@@ -149,17 +149,13 @@ describe('the pages of imgctl', async () => {
 });
 
 it('the files that pages name are those that imgctl keeps', async () => {
-  const emulator = await startEmulator({ images: 1, syncDelay: 0 });
-  try {
-    const HOME = temporaryDirectory();
-    const env = { HOME, IMGCTL_PASSWORD: 'demo' };
-    const login = ['login', '--base-url', emulator.baseUrl, '--username', 'demo'];
-    expect(await runCli(login, { env })).toMatchObject({ exitCode: 0 });
-    for (const argv of [['sync'], ['images', 'list']])
-      expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
-    const missing = FILES.filter(({ term }) => !existsSync(term.replace('~', HOME)));
-    expect(missing).toEqual([]);
-  } finally {
-    await emulator.close();
+  const { baseUrl } = await serve({ images: 1, syncDelay: 0 });
+  const HOME = temporaryDirectory();
+  const env = { HOME, IMGCTL_PASSWORD: 'demo' };
+  const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
+  for (const argv of [login, ['sync'], ['images', 'list']]) {
+    expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
   }
+  const missing = FILES.filter(({ term }) => !existsSync(term.replace('~', HOME)));
+  expect(missing).toEqual([]);
 });

@@ -2,10 +2,11 @@
 
 import { onTestFinished } from 'vitest';
 import type { EmulatorOptions, RequestRecord } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
+import { serve } from '../support/emulator.ts';
 import { type FakeIoOptions, fakeIo } from '../support/io.ts';
 
 export interface ServiceUnderTest {
@@ -21,8 +22,7 @@ export async function startService(options: EmulatorOptions = {}): Promise<Servi
   const onRequest = ({ method, target }: RequestRecord) => {
     requests.push(`${method} ${target}`);
   };
-  const emulator = await startEmulator({ images: 1, ...options, onRequest });
-  onTestFinished(() => emulator.close());
+  const emulator = await serve({ images: 1, ...options, onRequest });
   const tokenRequests = () => requests.filter((request) => request.startsWith('POST')).length;
   return { emulator, requests, tokenRequests };
 }

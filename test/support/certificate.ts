@@ -2,11 +2,14 @@
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/**
- * A key and its certificate, both PEM: ECDSA P-256, its own authority, good from 2020 to 2049 for the
- * given DNS name or IPv4 address.
- */
-export function selfSigned(host: string): { key: string; cert: string } {
+/** What a server shows over TLS, both PEM. */
+export interface Identity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** ECDSA P-256, its own authority, good from 2020 to 2049 for the given DNS name or IPv4 address. */
+export function selfSigned(host: string): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
   const commonName = sequence(identifier('550403'), der(0x0c, Buffer.from('imgctl test')));

@@ -3,6 +3,8 @@
 import http, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Identity } from './certificate.ts';
 
 export interface ScriptedRequest {
   readonly method: string;
@@ -56,7 +58,7 @@ export const STALL: ScriptedAnswer = { raw: () => {} };
 /** On a port of the system's choice, at 127.0.0.1 if not told; over TLS where it gets a key and a certificate (PEM). */
 export async function startScriptedServer(
   script: Handler | Script,
-  tls?: { readonly key: string; readonly cert: string },
+  tls?: Identity,
   address = '127.0.0.1',
 ): Promise<ScriptedServer> {
   const handler = typeof script === 'function' ? script : follow(script);
@@ -95,6 +97,15 @@ export async function startScriptedServer(
         for (const socket of sockets) socket.destroy();
       }),
   };
+}
+
+/** The same for the running test, closed with it. */
+export async function serverOf(
+  ...how: Parameters<typeof startScriptedServer>
+): Promise<ScriptedServer> {
+  const server = await startScriptedServer(...how);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 function follow(script: Script): Handler {
