@@ -28,20 +28,18 @@ export async function writeSampleOva(
 }
 
 /** The files of the sample package, in the order of the standard. */
-export function sampleMembers(name: string): TarMember[] {
+export function sampleMembers(
+  name: string,
+): [descriptor: TarMember, manifest: TarMember, disk: TarMember] {
   if (!/^[\w][\w.-]{0,59}$/.test(name)) throw new RangeError(`not a name for a file: ${name}`);
   const diskName = `${name}-disk1.vmdk`;
-  const disk = streamOptimizedVmdk(sampleDisk(), diskName);
-  const descriptor = Buffer.from(descriptorOf(name, diskName, disk.length));
-  const manifest = manifestOf([
-    { name: `${name}.ovf`, content: descriptor },
-    { name: diskName, content: disk },
-  ]);
-  return [
-    { name: `${name}.ovf`, content: descriptor },
-    { name: `${name}.mf`, content: Buffer.from(manifest) },
-    { name: diskName, content: disk },
-  ];
+  const disk = { name: diskName, content: streamOptimizedVmdk(sampleDisk(), diskName) };
+  const descriptor = {
+    name: `${name}.ovf`,
+    content: Buffer.from(descriptorOf(name, diskName, disk.content.length)),
+  };
+  const manifest = Buffer.from(manifestOf([descriptor, disk]));
+  return [descriptor, { name: `${name}.mf`, content: manifest }, disk];
 }
 
 /** A SHA-256 manifest of some files. */

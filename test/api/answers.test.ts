@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { type Received, rateLimited, statusError, timeOf } from '../../src/api/answers.ts';
+import { failure } from '../support/errors.ts';
 import type { ScriptedAnswer } from '../support/scripted-server.ts';
-import { failure, start } from './harness.ts';
+import { start } from './harness.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 

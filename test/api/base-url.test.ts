@@ -2,17 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { baseUrlText, isLoopback, parseBaseUrl, resolveUrl } from '../../src/api/base-url.ts';
-import { ImgctlError } from '../../src/errors.ts';
-
-function thrown(work: () => unknown): ImgctlError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ImgctlError) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
-}
+import { thrownBy } from '../support/errors.ts';
 
 describe('parseBaseUrl', () => {
   it.each([
@@ -65,7 +55,7 @@ describe('parseBaseUrl', () => {
     ['http://service.localhost', `${PLAIN}service.localhost`, accept('service.localhost')],
     ['http://0.0.0.0', `${PLAIN}0.0.0.0`, accept('0.0.0.0')],
   ])('refuses %s', (text, message, hint) => {
-    const error = thrown(() => parseBaseUrl(text, false));
+    const error = thrownBy(() => parseBaseUrl(text, false));
     expect([error.code, error.message, error.hint]).toEqual(['config', message, hint]);
   });
 
@@ -74,7 +64,7 @@ describe('parseBaseUrl', () => {
     ['user:secret@images.example.com'],
     ['https://user:sec/ret:secret@@images.example.com:x'],
   ])('does not repeat the password of %s', (text) => {
-    const { message } = thrown(() => parseBaseUrl(text, false));
+    const { message } = thrownBy(() => parseBaseUrl(text, false));
     expect(message).not.toMatch(/sec|ret|user/);
     expect(message).toContain('@images.example.com');
   });
@@ -83,7 +73,7 @@ describe('parseBaseUrl', () => {
     expect(parseBaseUrl('http://images.example.com', true).origin).toBe(
       'http://images.example.com',
     );
-    expect(thrown(() => parseBaseUrl('http://images.example.com:81', false)).hint).toContain(
+    expect(thrownBy(() => parseBaseUrl('http://images.example.com:81', false)).hint).toContain(
       'https://images.example.com:81',
     );
   });
@@ -148,7 +138,7 @@ describe('resolveUrl', () => {
     ['javascript:alert(1)'],
     ['https:'],
   ])('refuses %s', (path) => {
-    const error = thrown(() => resolveUrl(bare, path));
+    const error = thrownBy(() => resolveUrl(bare, path));
     expect(error.code).toBe('usage');
     expect(error.message).toMatch(/^not a URL of https:\/\/images\.example\.com: ./);
     expect(error.message).not.toContain('secret');
@@ -158,7 +148,7 @@ describe('resolveUrl', () => {
   it.each([['..'], ['/../x'], ['v2/../../x'], ['/%2e%2e/x'], ['..\\x'], ['.%2E/api2/x']])(
     'refuses %s, which leaves the prefix',
     (path) => {
-      const error = thrown(() => resolveUrl(prefixed, path));
+      const error = thrownBy(() => resolveUrl(prefixed, path));
       expect([error.code, error.message, error.hint]).toEqual([
         'usage',
         `the path leaves the base URL: ${path}`,

@@ -8,10 +8,11 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConnector } from '../../src/api/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { STALL, serverOf } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
-import { bytes, clientOf, failure, LENGTH_10, PATCH } from './harness.ts';
+import { bytes, clientOf, LENGTH_10, PATCH } from './harness.ts';
 
 const TIMEOUT = 60;
 

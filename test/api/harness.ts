@@ -3,7 +3,6 @@
 import { onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { HttpEvent, HttpOptions, TokenSource } from '../../src/api/http.ts';
-import { ImgctlError } from '../../src/errors.ts';
 import {
   type Handler,
   type Script,
@@ -94,14 +93,4 @@ export async function start(
 ): Promise<ClientUnderTest & { readonly server: ScriptedServer }> {
   const server = await serverOf(script);
   return { server, ...clientOf(server.baseUrl, changes) };
-}
-
-/** What a call fails with; the test fails where it does not, or with anything but an ImgctlError. */
-export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
-  const outcome = await work.then(
-    () => new Error('it did not fail'),
-    (thrown: unknown) => thrown,
-  );
-  if (outcome instanceof ImgctlError) return outcome;
-  throw outcome;
 }

@@ -1,21 +1,12 @@
 // The HTTP function: what is sent, when it is sent again, renewal after a 401, and that nothing is followed.
 
 import { describe, expect, it } from 'vitest';
-import { RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
-import { clientOf, failure, GET, PATCH, start } from './harness.ts';
+import { failure } from '../support/errors.ts';
+import { RESET, refusal, serverOf } from '../support/scripted-server.ts';
+import { clientOf, GET, PATCH, start } from './harness.ts';
 
-const REFUSED: ScriptedAnswer = {
-  status: 401,
-  json: { error: 'authentication error', message: 'Invalid token.', status: 401 },
-};
-const DENIED: ScriptedAnswer = {
-  status: 401,
-  json: {
-    error: 'authentication error',
-    message: 'User is not authorized to access.',
-    status: 401,
-  },
-};
+const REFUSED = refusal(401, 'Invalid token.');
+const DENIED = refusal(401, 'User is not authorized to access.');
 
 describe('a request', () => {
   it.each([

@@ -1,9 +1,10 @@
 // Connections that are lost or never stand: what is safe is repeated, what was sent and is not never is.
 
 import { describe, expect, it } from 'vitest';
+import { failure } from '../support/errors.ts';
 import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
-import { bytes, CHUNKED, clientOf, failure, GET, LENGTH_10, PATCH, start } from './harness.ts';
+import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('lost connections', () => {
   const losses: [string, ScriptedAnswer][] = [

@@ -4,14 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { Pages } from '../../src/api/types.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { failure } from '../support/errors.ts';
 import {
   DROP,
   type Handler,
+  refusal,
   type ScriptedRequest,
   STALL,
   serverOf,
 } from '../support/scripted-server.ts';
-import { failure, start } from './harness.ts';
+import { start } from './harness.ts';
 import { asked, collect, pageOf, QUERY, serving, upTo } from './listing.ts';
 
 describe('navigation that leads astray', () => {
@@ -210,14 +212,10 @@ describe('giving up', () => {
 });
 
 describe('a token that expires in the middle', () => {
-  const refusal = {
-    error: 'authentication error',
-    message: 'Valid token, but has expired.',
-    status: 401,
-  };
+  const EXPIRED = refusal(401, 'Valid token, but has expired.');
   const expiring: Handler = (request) =>
     pageOf(request) > 2 && request.headers.authorization === 'Bearer T1'
-      ? { status: 401, json: refusal }
+      ? EXPIRED
       : { json: cataloguePage(request.url, testImages(30)) };
 
   it('is renewed once, without gaps and duplicates', async () => {
@@ -239,9 +237,7 @@ describe('a token that expires in the middle', () => {
   it('ends the list where another one is refused too', async () => {
     const { client, server } = await start(
       (request) =>
-        pageOf(request) > 2
-          ? { status: 401, json: refusal }
-          : { json: cataloguePage(request.url, testImages(30)) },
+        pageOf(request) > 2 ? EXPIRED : { json: cataloguePage(request.url, testImages(30)) },
       { renewals: 9 },
     );
     const error = await failure(collect(client));

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import { failure, start } from './harness.ts';
+import { failure } from '../support/errors.ts';
+import { start } from './harness.ts';
 import { asked, collect, ONE_BY_ONE, pageOf, QUERY, serving, upTo } from './listing.ts';
 
 describe('a list that stays as it is', () => {

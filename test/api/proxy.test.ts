@@ -3,9 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/api/proxy.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { failure, thrownBy } from '../support/errors.ts';
 import { serverOf } from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
-import { clientOf, failure, GET, PATCH } from './harness.ts';
+import { clientOf, GET, PATCH } from './harness.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
@@ -105,12 +106,7 @@ describe('chooseProxy', () => {
     ['user:secret/x@proxy:3128', /^HTTPS_PROXY is not/],
     ['proxy:99999', /^HTTPS_PROXY is not/],
   ])('refuses %s', (text, message) => {
-    let error: unknown;
-    try {
-      chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text });
-    } catch (thrown) {
-      error = thrown;
-    }
+    const error = thrownBy(() => chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text }));
     expect(error).toMatchObject({
       code: 'config',
       exitCode: 2,

@@ -1,8 +1,9 @@
 // One image, the user's own images and the token request: their records, read or refused.
 
 import { describe, expect, it } from 'vitest';
+import { failure } from '../support/errors.ts';
 import type { ScriptedAnswer } from '../support/scripted-server.ts';
-import { failure, start } from './harness.ts';
+import { start } from './harness.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 

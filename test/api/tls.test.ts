@@ -2,9 +2,10 @@
 
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
+import { failure } from '../support/errors.ts';
 import { serverOf } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
-import { clientOf, failure, GET, PATCH } from './harness.ts';
+import { clientOf, GET, PATCH } from './harness.ts';
 
 const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');

@@ -4,9 +4,10 @@ import net from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ConnectionClosed, createConnector } from '../../src/api/connect.ts';
+import { failure } from '../support/errors.ts';
 import { STALL } from '../support/scripted-server.ts';
 import { listen, unusedPort } from '../support/sockets.ts';
-import { bytes, CHUNKED, clientOf, failure, GET, LENGTH_10, PATCH, start } from './harness.ts';
+import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('bodies', () => {
   const json = JSON.stringify({ name: 'grüße', filler: 'x'.repeat(5_000) });

@@ -2,9 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { type Handler, type Script, serverOf } from '../support/scripted-server.ts';
+import { asked, type Handler, type Script, serverOf } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
-import { asked } from './sync-harness.ts';
 
 /** A server that knows these answers, and a user of it with a token. */
 async function scripted(script: Handler | Script, prefix = '') {

@@ -1,5 +1,7 @@
 // Runs imgctl doctor and reads what it found, row by row.
 
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
 
 export interface Row {
@@ -17,6 +19,14 @@ export interface Diagnosis {
   readonly troubles: readonly string[];
   readonly stderr: string;
   readonly exitCode: number;
+}
+
+/** A folder for `IMGCTL_CONFIG_DIR` whose default profile has these settings. */
+export function folderWith(settings: Readonly<Record<string, string>>): string {
+  const directory = temporaryDirectory();
+  const config = JSON.stringify({ profiles: { default: settings } });
+  writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
+  return directory;
 }
 
 /** `io.env` is the whole environment but for a folder of its own for the settings. */

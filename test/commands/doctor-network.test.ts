@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { STALL, serverOf } from '../support/scripted-server.ts';
 import { listen, tunnelTo, unusedPort } from '../support/sockets.ts';
-import { diagnose } from './doctor-harness.ts';
+import { diagnose, folderWith } from './doctor-harness.ts';
 
 const TOKEN = { IMGCTL_TOKEN: 'T' };
 const HERE = selfSigned('127.0.0.1');
@@ -18,13 +18,10 @@ const SKIPPED = (cause: string) => `not checked: ${cause} failed`;
 async function overTls({ trusted = true, identity = HERE, time = Date.now() }) {
   const date = new Date(time).toUTCString();
   const server = await serverOf({ 'GET /v2': { headers: { date }, json: {} } }, identity);
-  const directory = temporaryDirectory();
-  const ca = path.join(directory, 'ca.pem');
+  const ca = path.join(temporaryDirectory(), 'ca.pem');
   writeFileSync(ca, identity.cert);
-  const settings = trusted ? { 'ca-file': ca } : {};
-  const config = JSON.stringify({ profiles: { default: settings } });
-  writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
-  const env = { ...TOKEN, IMGCTL_BASE_URL: server.baseUrl, IMGCTL_CONFIG_DIR: directory };
+  const IMGCTL_CONFIG_DIR = folderWith(trusted ? { 'ca-file': ca } : {});
+  const env = { ...TOKEN, IMGCTL_BASE_URL: server.baseUrl, IMGCTL_CONFIG_DIR };
   return { ca, server, ...(await diagnose({ env, time })) };
 }
 
@@ -67,10 +64,8 @@ describe('imgctl doctor over TLS', () => {
   });
 
   it('tells of a ca-file that is not there', async () => {
-    const directory = temporaryDirectory();
-    const config = { profiles: { default: { 'ca-file': '/no/such.pem' } } };
-    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-    const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: 'https://images.invalid' };
+    const IMGCTL_CONFIG_DIR = folderWith({ 'ca-file': '/no/such.pem' });
+    const env = { IMGCTL_CONFIG_DIR, IMGCTL_BASE_URL: 'https://images.invalid' };
     const { of, exitCode } = await diagnose({ env: { ...env, ...TOKEN } });
     expect(of('ca-file')).toMatch(
       /^failed: cannot read the ca-file .* -> imgctl config set ca-file/,
@@ -132,10 +127,8 @@ describe('imgctl doctor on the way', () => {
   it('shows a proxy that it goes through, and one that it passes by', async () => {
     const server = await serverOf({ 'GET /v2': { json: {} } });
     const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
-    const directory = temporaryDirectory();
-    const env = { http_proxy: proxy.baseUrl, IMGCTL_CONFIG_DIR: directory };
-    const config = JSON.stringify({ profiles: { default: { 'allow-http': 'true' } } });
-    writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
+    const IMGCTL_CONFIG_DIR = folderWith({ 'allow-http': 'true' });
+    const env = { http_proxy: proxy.baseUrl, IMGCTL_CONFIG_DIR };
     const through = await ask('http://images.example.com', env);
     expect(through.of('DNS')).toBe('ok: 127.0.0.1 is an address itself');
     expect(through.of('connection')).toMatch(/^ok: to images\.example\.com through the proxy 127/);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { startAccount } from './account.ts';
-import { diagnose } from './doctor-harness.ts';
+import { diagnose, folderWith } from './doctor-harness.ts';
 
 describe('settings', () => {
   it('goes on without a file that cannot be read', async () => {
@@ -20,10 +20,8 @@ describe('settings', () => {
   });
 
   it('names every setting that is wrong, with its remedy', async () => {
-    const directory = temporaryDirectory();
     const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
-    const config = { profiles: { default: settings } };
-    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const directory = folderWith(settings);
     const { rows } = await diagnose({
       env: { IMGCTL_CONFIG_DIR: directory, IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b' },
     });

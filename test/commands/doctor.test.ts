@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
-import { diagnose } from './doctor-harness.ts';
+import { diagnose, folderWith } from './doctor-harness.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const CHECKS = [
@@ -95,12 +95,9 @@ describe('imgctl doctor', () => {
   });
 
   it('knows of a password in the keychain without asking for it', async () => {
-    const directory = temporaryDirectory();
-    const settings = { username: 'alice', 'stored-password': 'keychain' };
-    const config = { profiles: { default: settings } };
-    writeFileSync(path.join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const IMGCTL_CONFIG_DIR = folderWith({ username: 'alice', 'stored-password': 'keychain' });
     // A keychain that is asked could not be started: there is no PATH.
-    const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
+    const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR } });
     expect(of('password')).toBe('ok: from the system keychain');
     expect(of('settings')).toMatch(/^ok: /);
   });

@@ -8,9 +8,8 @@ import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
 import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { DROP, RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import { asked, DROP, RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 import {
-  asked,
   beforeSleep,
   DONE,
   followed,

@@ -1,13 +1,12 @@
 // imgctl inspect: what it shows in each format, and how it ends where there is nothing to show.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { FIXTURES } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-
-const FIXTURES = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
 
 /** A folder with the sample as one.ova and as two.ova. */
 async function samples(): Promise<string> {

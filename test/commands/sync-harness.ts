@@ -7,7 +7,7 @@ import {
   runCli,
   temporaryDirectory,
 } from '../support/io.ts';
-import { type ScriptedAnswer, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';
@@ -27,11 +27,6 @@ export function record(fields: Readonly<Record<string, unknown>>): ScriptedAnswe
 export function images(...names: string[]): ScriptedAnswer {
   const data = names.map((name) => ({ id: Buffer.from(name).readUInt16BE(), name, public: false }));
   return { json: { data, meta: { count: data.length } } };
-}
-
-/** What a scripted server was asked, as `METHOD /path`. */
-export function asked({ requests }: ScriptedServer): string[] {
-  return requests.map(({ method, target }) => `${method} ${target}`);
 }
 
 export const START = Date.UTC(2026, 0, 5, 12);

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type FakeIo, runCli } from '../support/io.ts';
-import { type ScriptedServer, serverOf } from '../support/scripted-server.ts';
-import { asked, REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
+import { asked, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 const submitted = (id: number) => ({ json: { request: { id, status: 'PENDING' } } });
 

@@ -2,18 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/io.ts';
-import { DROP, RESET, type ScriptedAnswer, STALL, serverOf } from '../support/scripted-server.ts';
-import { unusedPort } from '../support/sockets.ts';
 import {
   asked,
-  IMAGES,
-  images,
-  REQUEST,
-  record,
-  SUBMIT,
-  SUBMITTED,
-  userOf,
-} from './sync-harness.ts';
+  DROP,
+  RESET,
+  type ScriptedAnswer,
+  STALL,
+  serverOf,
+} from '../support/scripted-server.ts';
+import { unusedPort } from '../support/sockets.ts';
+import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 describe('imgctl sync', () => {
   it('submits once and tells the id and how to follow it', async () => {

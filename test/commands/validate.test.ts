@@ -1,16 +1,15 @@
 // imgctl validate: findings in each format, exit codes, and what it says of a sound package.
 
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { describeBytes } from '../../src/commands/packages.ts';
 import { describeRate } from '../../src/commands/validate.ts';
 import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
+import { FIXTURES } from '../support/files.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
-
-const FIXTURES = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
 
 /** A folder with a sound good.ova, a warned.ova without manifest, a bad.ova with a byte of its disk flipped. */
 function packages(): string {

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { type Environment, freshHome, runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { type Handler, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { asked, type Handler, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 
 /** This machine as others see it: what is loopback never goes through a proxy. */
@@ -91,7 +91,7 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
         env: { ...home, [`${scheme.toUpperCase()}_PROXY`]: proxy },
       });
     const target = () => new URL(server.baseUrl).host;
-    const seen = () => server.requests.map(({ method, target }) => `${method} ${target}`);
+    const seen = () => asked(server);
 
     it('goes by a tunnel, which hides the request from it', async () => {
       const proxy = await startProxy();

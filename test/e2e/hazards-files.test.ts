@@ -17,9 +17,7 @@ import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { type Environment, runBuilt } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { type CliResult, runCli } from '../support/io.ts';
-import { issue, LIST, scripted } from './scripted.ts';
-
-const TOKEN = 'POST /auth/request-token';
+import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
 const loginHere = (env: Environment) => runCli(['login'], { env });
 

@@ -7,11 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { freshHome, runBuilt } from '../support/cli.ts';
-import { RESET, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { RESET, refusal, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
-import { issue, LIST, scripted } from './scripted.ts';
+import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
-const TOKEN = 'POST /auth/request-token';
 const SYNC = 'PATCH /v2/user/image/vm';
 const ONE_PAGE = { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) };
 const pageOf =
@@ -142,10 +141,7 @@ describe('the way there', () => {
 
 describe('a write', () => {
   const busy: ScriptedAnswer = { status: 503, json: { message: 'Busy.' } };
-  const expired: ScriptedAnswer = {
-    status: 401,
-    json: { error: 'authentication error', message: 'Valid token, but has expired.', status: 401 },
-  };
+  const expired = refusal(401, 'Valid token, but has expired.');
   const accepted: ScriptedAnswer = { status: 202, json: { request: { id: 41 } } };
   const tokens: Script = { [TOKEN]: [issue('T1'), issue('T2')] };
 

@@ -6,14 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { account, COMMAND, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import type { ScriptedAnswer, ScriptedRequest } from '../support/scripted-server.ts';
-import { issue, LIST, scripted } from './scripted.ts';
+import { refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
-const TOKEN = 'POST /auth/request-token';
-const REFUSED: ScriptedAnswer = {
-  status: 401,
-  json: { error: 'authentication error', message: 'Valid token, but has expired.', status: 401 },
-};
+const REFUSED = refusal(401, 'Valid token, but has expired.');
 
 const tokenOf = ({ headers }: ScriptedRequest) => headers.authorization?.replace('Bearer ', '');
 const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));

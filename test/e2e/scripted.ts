@@ -4,6 +4,7 @@ import type { Identity } from '../support/certificate.ts';
 import { account, freshHome, runBuilt } from '../support/cli.ts';
 import type { CliResult } from '../support/io.ts';
 import {
+  asked,
   type Handler,
   type Script,
   type ScriptedAnswer,
@@ -11,6 +12,8 @@ import {
 } from '../support/scripted-server.ts';
 
 export const LIST = ['images', 'list', '--json'];
+
+export const TOKEN = 'POST /auth/request-token';
 
 /** The token request's answer. */
 export const issue = (token: string): ScriptedAnswer => ({
@@ -30,6 +33,6 @@ export async function scripted(script: Handler | Script, tls?: Identity) {
     user: account(baseUrl),
     imgctl: (...argv: string[]): Promise<CliResult> => runBuilt(argv, { env }),
     /** Every request so far: `GET /v2/image?page=1`. */
-    sent: () => server.requests.map(({ method, target }) => `${method} ${target}`),
+    sent: () => asked(server),
   };
 }

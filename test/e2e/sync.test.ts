@@ -7,9 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import { account, type Environment, runBuilt, startEmulatorProcess } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
+import { FIXTURES } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
-const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
 const UBUNTU = ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'];
 const INPUT = ['input.ovf', 'input.mf', 'input.vmdk', 'input.iso', 'sample_cfg.txt'];
 

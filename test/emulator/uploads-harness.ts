@@ -1,9 +1,8 @@
 // A service with an upload folder, and the steps of the sync tests.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type {
   Image,
   SyncRequestRecord,
@@ -12,6 +11,7 @@ import type {
 } from '../../src/api/types.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { temporaryDirectory } from '../support/io.ts';
 import { startService } from './harness.ts';
 
 /** How long a sync takes on the service's clock, in milliseconds. */
@@ -19,8 +19,7 @@ export const DELAY = 3000;
 
 /** A service with the users demo and other and an upload folder for demo. */
 export async function startUploads() {
-  const uploads = await mkdtemp(join(tmpdir(), 'imgctl-emulator-'));
-  onTestFinished(() => rm(uploads, { recursive: true }));
+  const uploads = temporaryDirectory();
   const folder = join(uploads, 'demo');
   await mkdir(folder);
   const mails: string[] = [];
@@ -85,9 +84,6 @@ export function ovaBytes(name: string, note = ''): Buffer {
 
 function members(name: string, note: string): TarMember[] {
   const [descriptor, manifest, disk] = sampleMembers(name);
-  if (descriptor === undefined || manifest === undefined || disk === undefined) {
-    throw new Error('the sample package has other files than it had');
-  }
   const content = Buffer.concat([descriptor.content, Buffer.from(`<!-- ${note} -->\n`)]);
   const noted = { ...descriptor, content };
   return [noted, { ...manifest, content: Buffer.from(manifestOf([noted, disk])) }, disk];

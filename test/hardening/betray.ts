@@ -45,11 +45,6 @@ export const echoedLogin =
     return { env: account(baseUrl, user.name, user.password), argv: ['login'] };
   };
 
-export const refusal = (status: number, message: string): ScriptedAnswer => ({
-  status,
-  json: { error: 'authentication error', message, status },
-});
-
 /** Through a proxy with a password. */
 export const throughProxy =
   (answer: string | undefined): BetrayalRow['prepare'] =>

@@ -4,13 +4,12 @@ import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { account, runBuilt } from '../support/cli.ts';
-import { serverOf } from '../support/scripted-server.ts';
+import { refusal, serverOf } from '../support/scripted-server.ts';
 import {
   type BetrayalRow,
   echoed,
   echoedLogin,
   LIST,
-  refusal,
   throughProxy,
   typed,
   withSettings,

@@ -12,7 +12,7 @@ import {
 import { startService } from '../session/harness.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { DROP, serverOf } from '../support/scripted-server.ts';
+import { DROP, refusal, serverOf } from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
@@ -162,8 +162,7 @@ describe('the token', () => {
   });
 
   it('that was given is used as it is, and not replaced', async () => {
-    const refused = { error: 'authentication error', message: 'Invalid token.', status: 401 };
-    const server = await serverOf({ 'GET /v2/user/image/vm': { status: 401, json: refused } });
+    const server = await serverOf({ 'GET /v2/user/image/vm': refusal(401, 'Invalid token.') });
     const own = client({ baseUrl: server.baseUrl, ...TOKEN });
     await expect(own.myImages()).rejects.toMatchObject({
       code: 'token-refused',

@@ -12,8 +12,8 @@ import {
   type ListOptions,
   type Row,
 } from '../../src/output/index.ts';
+import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
-import { MemorySink, PIPE, terminalOf } from './memory-sink.ts';
 
 const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/output/progress.ts';
 import { displayWidth } from '../../src/output/width.ts';
+import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { RAW_HARM } from './hostile.ts';
-import { MemorySink, PIPE, terminalOf } from './memory-sink.ts';
 
 const ERASE = '\r\u001b[K';
 

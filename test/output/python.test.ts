@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createListWriter, type Format, type Row } from '../../src/output/index.ts';
+import { MemorySink, PIPE } from '../support/memory-sink.ts';
 import { HOSTILE } from './hostile.ts';
-import { MemorySink, PIPE } from './memory-sink.ts';
 import { TRAPS } from './yaml-traps.ts';
 
 const NUMBERS = [0, -5, 1.5, 1e21, 1e-7, 123456789012, -2.5e30];

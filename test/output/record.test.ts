@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { type Format, type RecordOptions, writeRecord } from '../../src/output/index.ts';
-import { MemorySink, PIPE } from './memory-sink.ts';
+import { MemorySink, PIPE } from '../support/memory-sink.ts';
 
 const RECORD = { id: 41, status: 'PENDING', errors: [], created_on: 'x' };
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ErrorFormat, formatError, formatNotice, ImgctlError } from '../../src/errors.ts';
 import { Redaction, redactingSink } from '../../src/output/redaction.ts';
-import { MemorySink } from './memory-sink.ts';
+import { MemorySink } from '../support/memory-sink.ts';
 
 const SECRET = 'correct horse/"battery"';
 

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordText, tableText } from '../../src/output/table.ts';
 import { displayWidth } from '../../src/output/width.ts';
+import { PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
-import { PIPE, terminalOf } from './memory-sink.ts';
 
 const HEADER = ['id', 'name', 'folder'];
 const ROWS = [

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { createChalk, decideTerminal, loadBold } from '../../src/output/terminal.ts';
-import { MemorySink, PIPE } from './memory-sink.ts';
+import { MemorySink, PIPE } from '../support/memory-sink.ts';
 
 const SCREEN = new MemorySink(80);
 const FILE = new MemorySink();

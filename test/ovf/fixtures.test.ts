@@ -5,10 +5,10 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { FIXTURES } from '../support/files.ts';
 import { codes, member, readBytes, readMembers } from './harness.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
-const absent = !existsSync(FOLDER);
+const absent = !existsSync(FIXTURES);
 const MIB = 1024 ** 2;
 const STREAM = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
 
@@ -19,12 +19,12 @@ const PACKAGES = {
 } as const;
 
 function membersOf(name: keyof typeof PACKAGES): TarMember[] {
-  return PACKAGES[name].map((file) => member(file, readFileSync(resolve(FOLDER, file))));
+  return PACKAGES[name].map((file) => member(file, readFileSync(resolve(FIXTURES, file))));
 }
 
 describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is absent)', () => {
   it('of VirtualBox, OVF 2.0', async () => {
-    const summary = await readPackage(resolve(FOLDER, 'ubuntu.2.0.ovf'));
+    const summary = await readPackage(resolve(FIXTURES, 'ubuntu.2.0.ovf'));
     expect(summary.findings).toEqual([]);
     expect(summary).toMatchObject({
       kind: 'ovf',
@@ -53,7 +53,7 @@ describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is abse
   });
 
   it('of Cisco, OVF 1.0 with deployment options', async () => {
-    const summary = await readPackage(resolve(FOLDER, 'input.ovf'));
+    const summary = await readPackage(resolve(FIXTURES, 'input.ovf'));
     expect(summary.findings).toEqual([]);
     expect(summary.products).toEqual([
       {
@@ -91,7 +91,7 @@ describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is abse
   });
 
   it('of VMware, OVF 1.0 without a manifest', async () => {
-    const summary = await readPackage(resolve(FOLDER, 'vmware.ovf'));
+    const summary = await readPackage(resolve(FIXTURES, 'vmware.ovf'));
     expect(codes(summary)).toEqual(['no-manifest']);
     expect(summary.ovfVersion).toBe('1.x');
     expect(summary.systems).toMatchObject([

@@ -1,27 +1,19 @@
 // Writes packages into a temporary folder of the running test and reads them.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { BLOCK } from '../../src/ovf/tar-header.ts';
 import { packTar, type TarMember, withChecksum } from '../../src/ovf/tar-writer.ts';
+import { temporaryDirectory } from '../support/io.ts';
 
 /** Bytes of the blocks that end an archive. */
 export const END = 2 * BLOCK;
 
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'imgctl-ovf-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 /** What is read from an archive of these bytes. */
 export async function readBytes(bytes: Uint8Array, name = 'test.ova'): Promise<PackageSummary> {
-  const file = join(temporaryFolder(), name);
+  const file = join(temporaryDirectory(), name);
   writeFileSync(file, bytes);
   return readPackage(file);
 }
@@ -33,7 +25,7 @@ export function readMembers(members: readonly TarMember[]): Promise<PackageSumma
 
 /** What is read from a descriptor and files beside it, the first of them being the descriptor. */
 export async function readFolder(files: readonly TarMember[]): Promise<PackageSummary> {
-  const folder = temporaryFolder();
+  const folder = temporaryDirectory();
   for (const { name, content } of files) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
@@ -51,13 +43,7 @@ export function member(name: string, content: string | Uint8Array): TarMember {
 }
 
 /** The sample's members: `vm.ovf`, `vm.mf`, `vm-disk1.vmdk`. */
-export function sample(): [descriptor: TarMember, manifest: TarMember, disk: TarMember] {
-  const [descriptor, manifest, disk] = sampleMembers('vm');
-  if (descriptor === undefined || manifest === undefined || disk === undefined) {
-    throw new Error('the sample has lost a member');
-  }
-  return [descriptor, manifest, disk];
-}
+export const sample = () => sampleMembers('vm');
 
 /** An archive's members with a manifest that fits them, right after the descriptor. */
 export function withManifest(members: readonly TarMember[]): TarMember[] {

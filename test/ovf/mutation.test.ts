@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { FINDINGS } from '../../src/ovf/findings.ts';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
-import { envelope, sample, temporaryFolder } from './harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { envelope, sample } from './harness.ts';
 
 /** Far more than any of these readings takes, far less than an endless one. */
 const IN_TIME = 5000;
@@ -59,7 +60,7 @@ describe('readPackage', () => {
     'of damaged archives, up to byte %s',
     async (within) => {
       const archive = packTar(sample());
-      const file = join(temporaryFolder(), 'vm.ova');
+      const file = join(temporaryDirectory(), 'vm.ova');
       await fc.assert(
         fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
           const bytes = mutations.reduce<Buffer>(
@@ -74,7 +75,7 @@ describe('readPackage', () => {
   );
 
   it('of any bytes', async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), async (bytes) => {
         const ova = await readAgain(join(folder, 'vm.ova'), Buffer.from(bytes));
@@ -91,7 +92,7 @@ describe('readPackage', () => {
     const members = sample();
     const archive = packTar(members);
     const start = archive.length - 1024 - members[2].content.length;
-    const file = join(temporaryFolder(), 'vm.ova');
+    const file = join(temporaryDirectory(), 'vm.ova');
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: start, max: archive.length - 1025 }),
@@ -109,7 +110,7 @@ describe('readPackage', () => {
 
   it('of damaged descriptors', async () => {
     const xml = Buffer.from(sample()[0].content);
-    const file = join(temporaryFolder(), 'vm.ovf');
+    const file = join(temporaryDirectory(), 'vm.ovf');
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
         const bytes = mutations.reduce<Buffer>(
@@ -123,7 +124,7 @@ describe('readPackage', () => {
   });
 
   it('of descriptors with any names and values', async () => {
-    const file = join(temporaryFolder(), 'vm.ovf');
+    const file = join(temporaryDirectory(), 'vm.ovf');
     const text = fc
       .string({ unit: 'grapheme', maxLength: 30 })
       .map((raw) => raw.replace(/[<>&"\p{C}]/gu, '?'));

@@ -6,31 +6,32 @@ import { describe, expect, it } from 'vitest';
 import { FINDINGS } from '../../src/ovf/findings.ts';
 import { readPackage } from '../../src/ovf/package.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
-import { codes, member, readFolder, sample, temporaryFolder, withManifest } from './harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { codes, member, readFolder, sample, withManifest } from './harness.ts';
 
 const [descriptor, manifest, disk] = sample();
 
 /** The path of an archive of these members. */
 function archiveFile(members: readonly TarMember[]): string {
-  const file = join(temporaryFolder(), 'vm.ova');
+  const file = join(temporaryDirectory(), 'vm.ova');
   writeFileSync(file, packTar(members));
   return file;
 }
 
 describe('readPackage', () => {
   it.each(['missing.ova', 'missing.ovf'])('throws where there is no file: %s', async (name) => {
-    const reading = readPackage(join(temporaryFolder(), name));
+    const reading = readPackage(join(temporaryDirectory(), name));
     await expect(reading).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('finds a folder in place of a file', async () => {
-    const file = join(temporaryFolder(), 'vm.ova');
+    const file = join(temporaryDirectory(), 'vm.ova');
     mkdirSync(file);
     expect(codes(await readPackage(file))).toEqual(['not-a-file']);
   });
 
   it('takes a path however it is written', async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     for (const { name, content } of sample()) writeFileSync(join(folder, name), content);
     expect(codes(await readPackage(`${folder}/./vm.ovf`))).toEqual([]);
     expect(codes(await readPackage(relative(process.cwd(), join(folder, 'vm.ovf'))))).toEqual([]);

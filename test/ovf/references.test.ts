@@ -6,15 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
-import {
-  codes,
-  envelope,
-  member,
-  readBytes,
-  readFolder,
-  temporaryFolder,
-  withManifest,
-} from './harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { codes, envelope, member, readBytes, readFolder, withManifest } from './harness.ts';
 
 /** The codes of a package with these File elements and files, which are the same as an archive and in a folder. */
 async function check(references: string, files: readonly TarMember[]): Promise<string[]> {
@@ -59,7 +52,7 @@ describe('a reference', () => {
   });
 
   it('to a folder instead of a file', async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     mkdirSync(join(folder, 'a.txt'));
     writeFileSync(
       join(folder, 'vm.ovf'),

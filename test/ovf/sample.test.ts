@@ -8,7 +8,8 @@ import { readPackage } from '../../src/ovf/package.ts';
 import { sampleDisk, writeSampleOva } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
 import { streamOptimizedVmdk } from '../../src/ovf/vmdk-writer.ts';
-import { member, sample, temporaryFolder } from './harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { member, sample } from './harness.ts';
 
 const MIB = 1024 * 1024;
 const GRAIN = 64 * 1024;
@@ -17,7 +18,7 @@ const hasTar = spawnSync('tar', ['--version']).status === 0;
 
 describe('writeSampleOva', () => {
   it('writes a package without findings', async () => {
-    const file = join(temporaryFolder(), 'hello.ova');
+    const file = join(temporaryDirectory(), 'hello.ova');
     await writeSampleOva(file, { name: 'hello' });
     const summary = await readPackage(file);
     expect(summary.findings).toEqual([]);
@@ -41,7 +42,7 @@ describe('writeSampleOva', () => {
   });
 
   it('writes the same bytes each time', async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     await writeSampleOva(join(folder, 'a.ova'));
     await writeSampleOva(join(folder, 'b.ova'));
     expect(readFileSync(join(folder, 'a.ova')).equals(readFileSync(join(folder, 'b.ova')))).toBe(
@@ -57,7 +58,7 @@ describe('writeSampleOva', () => {
   );
 
   it.skipIf(!hasTar)('is unpacked by tar (skipped where there is no tar)', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     const members = sample();
     writeFileSync(join(folder, 'vm.ova'), packTar(members));
     execFileSync('tar', ['-xf', 'vm.ova'], { cwd: folder });
@@ -91,7 +92,7 @@ describe('streamOptimizedVmdk', () => {
     ['more than one table', large],
     ['dense data', dense],
   ])('is read by qemu-img: %s (skipped where there is no qemu-img)', (_, disk) => {
-    const folder = temporaryFolder();
+    const folder = temporaryDirectory();
     writeFileSync(join(folder, 'disk.vmdk'), streamOptimizedVmdk(disk, 'disk.vmdk'));
     const qemu = (...args: string[]) =>
       execFileSync('qemu-img', args, { cwd: folder, encoding: 'utf8' });

@@ -6,16 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { BLOCK } from '../../src/ovf/tar-header.ts';
 import { packTar, type TarMember, withChecksum } from '../../src/ovf/tar-writer.ts';
-import {
-  codes,
-  END,
-  followedBy,
-  member,
-  readBytes,
-  sample,
-  temporaryFolder,
-  withHeader,
-} from './harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { codes, END, followedBy, member, readBytes, sample, withHeader } from './harness.ts';
 
 /** A record of a pax header, with its own length in front. */
 function paxRecord(keyAndValue: string): string {
@@ -68,7 +60,7 @@ describe('a header', () => {
     const header = archive.subarray(-END - BLOCK, -END);
     header.fill(0, 124, 136).fill(0x80, 124, 125).writeBigUInt64BE(BigInt(size), 128);
     withChecksum(header);
-    const path = join(temporaryFolder(), 'big.ova');
+    const path = join(temporaryDirectory(), 'big.ova');
     const file = openSync(path, 'w');
     writeSync(file, archive.subarray(0, -END));
     ftruncateSync(file, archive.length + size);

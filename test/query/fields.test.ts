@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { FIELDS, kindOf, resolveField } from '../../src/query/fields.ts';
 import { choose, quoted } from '../../src/query/usage.ts';
-import { usageErrorOf } from './usage-error.ts';
+import { thrownBy } from '../support/errors.ts';
 
 describe('fields', () => {
   it('are the nine of the service, in its order and with their kinds', () => {
@@ -31,9 +31,9 @@ describe('fields', () => {
     ['constructor', "unknown field 'constructor' in --columns", 'valid: id, name,'],
     ['toString', "unknown field 'toString' in --columns", 'valid: id, name,'],
   ])('%s is refused', (word, message, hint) => {
-    const error = usageErrorOf(() => resolveField(word, '--columns'));
-    expect(error.message).toBe(message);
-    expect(error.hint.slice(0, hint.length)).toBe(hint);
+    const error = thrownBy(() => resolveField(word, '--columns'));
+    expect([error.code, error.message]).toEqual(['usage', message]);
+    expect(error.hint?.slice(0, hint.length)).toBe(hint);
   });
 });
 
@@ -49,7 +49,7 @@ describe('choose', () => {
 
   it('suggests a synonym before a word that only looks alike', () => {
     const synonyms = new Map([['rod', 'Blue']] as const);
-    expect(usageErrorOf(() => choose('rod', { ...choice, synonyms })).hint).toBe(
+    expect(thrownBy(() => choose('rod', { ...choice, synonyms })).hint).toBe(
       'did you mean Blue? valid: red, Blue',
     );
   });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { parseFilter } from '../../src/query/filter.ts';
-import { usageErrorOf } from './usage-error.ts';
+import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -68,13 +68,14 @@ describe('parseFilter', () => {
       '',
     ],
   ])('%j: %s', (text, message, hint) => {
-    const error = usageErrorOf(() => parseFilter(text, NOW));
+    const error = thrownBy(() => parseFilter(text, NOW));
+    expect(error.code).toBe('usage');
     expect(error.message).toContain(message);
     expect(error.hint).toContain(hint);
   });
 
   it('cuts a long filter in its message', () => {
-    const error = usageErrorOf(() => parseFilter(`id,eq,${'x'.repeat(100_000)}`, NOW));
+    const error = thrownBy(() => parseFilter(`id,eq,${'x'.repeat(100_000)}`, NOW));
     expect(error.message.length).toBeLessThan(200);
   });
 });

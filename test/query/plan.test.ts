@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planQuery, type QueryInput } from '../../src/query/plan.ts';
-import { usageErrorOf } from './usage-error.ts';
+import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -60,7 +60,9 @@ describe('planQuery: filters and words', () => {
     [{ filters: ['id,gt,1', 'nam,eq,x'] }, "unknown field 'nam'"],
     [{ sorts: ['name', 'nam'] }, "unknown field 'nam'"],
   ])('%j is refused', (input, message) => {
-    expect(usageErrorOf(() => plan(input)).message).toContain(message);
+    const error = thrownBy(() => plan(input));
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(message);
   });
 
   it('asks the service for nothing that would lose an image', () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
 import { parseSort, sortImages } from '../../src/query/sort.ts';
-import { usageErrorOf } from './usage-error.ts';
+import { thrownBy } from '../support/errors.ts';
 
 type Row = Record<string, unknown>;
 
@@ -31,7 +31,8 @@ describe('parseSort', () => {
     ['name,asc,id', "more than a field and a direction in --sort 'name,asc,id'", '--sort once for'],
     ['name,id', "unknown direction 'id' in", 'valid: asc, desc'],
   ])('%j: %s', (text, message, hint) => {
-    const error = usageErrorOf(() => parseSort(text));
+    const error = thrownBy(() => parseSort(text));
+    expect(error.code).toBe('usage');
     expect(error.message).toContain(message);
     expect(error.hint).toContain(hint);
   });

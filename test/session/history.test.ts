@@ -3,9 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Io } from '../../src/io.ts';
 import { type HistoryEntry, readHistory, remember } from '../../src/session/history.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const BASE_URL = 'https://images.example';
 
@@ -60,10 +59,9 @@ it('keeps the last 200', async () => {
 
 it('loses none of many that are written at once', async () => {
   const directory = temporaryDirectory();
-  const io = fakeIo();
-  const quick: Io = { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
+  const io = impatientIo();
   const written = Array.from({ length: 10 }, (_, id) => id);
-  await Promise.all(written.map((id) => remember(directory, quick, entry(id))));
+  await Promise.all(written.map((id) => remember(directory, io, entry(id))));
   expect(ids(directory).sort()).toEqual(written);
 });
 

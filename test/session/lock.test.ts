@@ -3,17 +3,10 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Io } from '../../src/io.ts';
 import { withLock, withLockIfPossible } from '../../src/session/lock.ts';
-import { type FakeIo, fakeIo, temporaryDirectory } from '../support/io.ts';
+import { type FakeIo, fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
-
-/** Asks again without a pause to speak of. */
-function impatient(): Io {
-  const io = fakeIo();
-  return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
-}
 
 /** Waits as long as the lock takes, which takes no time here. */
 function timeless(): FakeIo {
@@ -37,7 +30,7 @@ async function contend(file: string): Promise<number> {
     await new Promise(setImmediate);
     holding -= 1;
   };
-  const io = impatient();
+  const io = impatientIo();
   await Promise.all(Array.from({ length: 8 }, () => withLock(file, PATIENCE, io, action)));
   return most;
 }

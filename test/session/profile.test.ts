@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../../src/io.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -12,7 +11,7 @@ import {
   readConfigFile,
 } from '../../src/session/profile.ts';
 import { Settings } from '../../src/session/settings.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 function directoryWith(text: string): string {
   const directory = temporaryDirectory();
@@ -114,12 +113,9 @@ describe('changing', () => {
 
   it('loses none of many changes at once', async () => {
     const directory = path.join(temporaryDirectory(), 'new');
-    const io = fakeIo();
-    const quick: Io = { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
+    const io = impatientIo();
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
-    await Promise.all(
-      names.map((name) => changeProfile(directory, quick, name, { username: name })),
-    );
+    await Promise.all(names.map((name) => changeProfile(directory, io, name, { username: name })));
     expect(contents(directory).profiles).toEqual(
       Object.fromEntries(names.map((name) => [name, { username: name }])),
     );

@@ -3,6 +3,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+/** Packages of real exporters; they lie beside the project, or nowhere. */
+export const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
+
 /** `600` */
 export function modeOf(file: string): string {
   return (statSync(file).mode & 0o777).toString(8);

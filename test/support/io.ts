@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Io } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
-import { MemorySink } from '../output/memory-sink.ts';
+import { MemorySink } from './memory-sink.ts';
 
 /** Standard input: a pipe with a text in it, or a terminal. */
 export class FakeInput extends PassThrough {
@@ -107,6 +107,12 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     },
     interrupt: (code = 'interrupted') => abort.abort(new ImgctlError(code, code)),
   };
+}
+
+/** An Io that sleeps for a moment instead of as long as it is told: for waits on real locks. */
+export function impatientIo(): Io {
+  const io = fakeIo();
+  return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
 }
 
 function inputOf(stdin: string | FakeInput): FakeInput {

@@ -55,6 +55,16 @@ export const RESET: ScriptedAnswer = { raw: (socket) => socket.resetAndDestroy()
 /** Never answers, and keeps the connection. */
 export const STALL: ScriptedAnswer = { raw: () => {} };
 
+/** The service's error record, section 2.6. */
+export function refusal(status: number, message: string): ScriptedAnswer {
+  return { status, json: { error: 'authentication error', message, status } };
+}
+
+/** What was asked of it so far: `GET /v2/image?page=1`, in the order it came. */
+export function asked({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
+  return requests.map(({ method, target }) => `${method} ${target}`);
+}
+
 /** On a port of the system's choice, at 127.0.0.1 if not told; over TLS where it gets a key and a certificate (PEM). */
 export async function startScriptedServer(
   script: Handler | Script,
