@@ -1,7 +1,7 @@
 // What a query leaves of the public catalogue: the service's answer, with the rest of the query done here.
 
-import type { JsonObject } from './api/answers.ts';
 import type { Client } from './api/client.ts';
+import type { JsonObject } from './api/json.ts';
 import { KeySet } from './api/key-set.ts';
 import { isNew, keyOf, type PageOfAll } from './api/paging.ts';
 import type { QueryPlan } from './query/plan.ts';

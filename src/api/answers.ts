@@ -1,6 +1,7 @@
 // What an answer means: its JSON, or the error that its status and body stand for.
 
 import { ImgctlError } from '../errors.ts';
+import { isObject, parseJson } from './json.ts';
 import { LAST_INSTANT, requestedWait } from './retry.ts';
 import type { Answer } from './transport.ts';
 
@@ -12,14 +13,12 @@ export interface Received extends Answer {
   readonly receivedAt: number;
 }
 
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export function isSuccess({ status }: Pick<Received, 'status'>): boolean {
+  return status >= 200 && status <= 299;
 }
 
 /** `GET https://host/path`, for messages; never the query, which may be long. */
-export function described(received: Pick<Received, 'method' | 'url'>): string {
+function described(received: Pick<Received, 'method' | 'url'>): string {
   return `${received.method} ${received.url.origin}${received.url.pathname}`;
 }
 
@@ -28,7 +27,7 @@ export function described(received: Pick<Received, 'method' | 'url'>): string {
  * @throws ImgctlError of the status; bad-answer where the body is no JSON
  */
 export function readJson(received: Received): unknown {
-  if (received.status < 200 || received.status > 299) throw statusError(received);
+  if (!isSuccess(received)) throw statusError(received);
   const parsed = parseJson(received.body);
   if (parsed) return parsed.value;
   throw new ImgctlError(
@@ -45,29 +44,6 @@ export function shapeError(received: Received, what: string): ImgctlError {
     `${described(received)} answered ${received.status}, but ${what}`,
     { hint: 'check that the base URL is the service: imgctl config list', status: received.status },
   );
-}
-
-/** No record of the service has more than a few levels; what writes JSON and YAML goes down by recursion. */
-const MOST_LEVELS = 500;
-
-/** undefined where the body is no JSON, or is nested so deep that it could not be written again. */
-export function parseJson(body: Buffer): { value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''));
-    return isDeeper(value, MOST_LEVELS) ? undefined : { value };
-  } catch {
-    return undefined;
-  }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  // Unlike Object.values this needs no memory, which counts with every image of a long list.
-  for (const name in value) {
-    if (isDeeper((value as Record<string, unknown>)[name], levels - 1)) return true;
-  }
-  return false;
 }
 
 function bodyKind(received: Received): string {

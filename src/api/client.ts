@@ -1,6 +1,6 @@
 // The typed client of the service, usable alone.
 
-import type { JsonObject, Received } from './answers.ts';
+import type { Received } from './answers.ts';
 import { createHttp, type HttpOptions, type Request } from './http.ts';
 import {
   getImage,
@@ -10,6 +10,7 @@ import {
   myImages,
   type UserImages,
 } from './images.ts';
+import type { JsonObject } from './json.ts';
 import { allImages, type PageOfAll, type PagingOptions } from './paging.ts';
 import { serviceRoot } from './service.ts';
 import { getSyncRequest, type SubmittedSync, type SyncRequest, submitSync } from './sync.ts';

@@ -1,7 +1,8 @@
 // Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service-api.md.
 
-import { isObject, type JsonObject, type Received, readJson, shapeError } from './answers.ts';
+import { type Received, readJson, shapeError } from './answers.ts';
 import type { Http } from './http.ts';
+import { isObject, type JsonObject } from './json.ts';
 
 /** The query of GET /v2/image, section 4.3; what is undefined is not sent. */
 export interface ImageQuery {

@@ -1,7 +1,8 @@
 // Where a paged answer goes on: by the query of its next_url, and never anywhere else.
 
 import { ImgctlError } from '../errors.ts';
-import { isObject, parseJson, type Received } from './answers.ts';
+import type { Received } from './answers.ts';
+import { isObject, parseJson } from './json.ts';
 
 /** Far more than any list has; endless ones end here. */
 const MOST_PAGES = 10_000;

@@ -1,9 +1,9 @@
 // All pages of the catalogue, several at a time, in order, and never a quiet short list.
 
 import { ImgctlError } from '../errors.ts';
-import type { JsonObject } from './answers.ts';
 import type { Http } from './http.ts';
 import { type ImagePage, type ImageQuery, listImages } from './images.ts';
+import type { JsonObject } from './json.ts';
 import { KeySet } from './key-set.ts';
 
 export interface PagingOptions {

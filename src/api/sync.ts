@@ -1,15 +1,8 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
-import {
-  isObject,
-  type JsonObject,
-  parseJson,
-  readJson,
-  serviceMessage,
-  shapeError,
-  statusError,
-} from './answers.ts';
+import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './answers.ts';
 import type { Http } from './http.ts';
+import { isObject, type JsonObject, parseJson } from './json.ts';
 
 /** A submitted sync. `id` is undefined where the answer holds none in any known place. */
 export interface SubmittedSync {
@@ -43,7 +36,7 @@ export interface SyncRequest {
  */
 export async function submitSync(http: Http): Promise<SubmittedSync> {
   const received = await http.send({ method: 'PATCH', path: '/v2/user/image/vm' });
-  if (received.status < 200 || received.status > 299) throw statusError(received);
+  if (!isSuccess(received)) throw statusError(received);
   // What is not JSON may still have taken effect: the caller must hear that, not a complaint about the body.
   const parsed = parseJson(received.body);
   const response = parsed ? parsed.value : received.body.toString('utf8').slice(0, 2_000);

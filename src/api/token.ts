@@ -1,7 +1,7 @@
 // The token request, section 4.1 of service-api.md.
 
 import {
-  isObject,
+  isSuccess,
   type Received,
   rateLimited,
   readJson,
@@ -9,6 +9,7 @@ import {
   shapeError,
 } from './answers.ts';
 import type { Http } from './http.ts';
+import { isObject } from './json.ts';
 import { rateLimitReset, requestedWait } from './retry.ts';
 import type { TokenRecord } from './types.ts';
 
@@ -69,8 +70,7 @@ export async function requestToken(
 
 /** A failure may hold a token all the same: of its body only a message is fit to be shown. */
 function withoutToken(received: Received): Received {
-  const failed = received.status < 200 || received.status > 299;
-  const isShown = !failed || serviceMessage(received.body) !== undefined;
+  const isShown = isSuccess(received) || serviceMessage(received.body) !== undefined;
   return isShown ? received : { ...received, body: Buffer.alloc(0) };
 }
 

@@ -1,7 +1,7 @@
 // imgctl api: a raw authenticated request to the service, as curl would send it.
 
 import type { Command } from 'commander';
-import { type Received, statusError } from '../api/answers.ts';
+import { isSuccess, type Received, statusError } from '../api/answers.ts';
 import { resolveUrl } from '../api/base-url.ts';
 import { nextPage } from '../api/next-page.ts';
 import type { Context } from '../context.ts';
@@ -65,10 +65,6 @@ async function api(context: Context, path: string, options: ApiOptions): Promise
     if (!isSuccess(received)) throw statusError(received);
     next = options.paginate ? nextPage(received, visited) : undefined;
   }
-}
-
-function isSuccess({ status }: Received): boolean {
-  return status >= 200 && status <= 299;
 }
 
 function parseField(text: string): [string, string] {

@@ -1,9 +1,10 @@
 // What this machine submitted: the sync requests of each profile, newest last.
 
 import path from 'node:path';
+import { isObject, type JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { isJsonRecord, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 
 export interface HistoryEntry {
@@ -67,7 +68,7 @@ function allEntries(directory: string | undefined): HistoryEntry[] {
   return result.state === 'read' ? entriesOf(result.value) : [];
 }
 
-function readable(file: string): JsonRecord {
+function readable(file: string): JsonObject {
   const result = readJsonFile(file);
   if (result.state === 'absent') return {};
   if (result.state === 'read') return result.value;
@@ -76,13 +77,13 @@ function readable(file: string): JsonRecord {
   });
 }
 
-function entriesOf({ requests }: JsonRecord): HistoryEntry[] {
+function entriesOf({ requests }: JsonObject): HistoryEntry[] {
   return Array.isArray(requests) ? requests.filter(isEntry) : [];
 }
 
 function isEntry(entry: unknown): entry is HistoryEntry {
   return (
-    isJsonRecord(entry) &&
+    isObject(entry) &&
     typeof entry.profile === 'string' &&
     typeof entry.base_url === 'string' &&
     (typeof entry.id === 'number' || typeof entry.id === 'string') &&

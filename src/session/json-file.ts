@@ -5,14 +5,13 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { isObject, type JsonObject } from '../api/json.ts';
 import { withoutSignalHandlers } from './signal-handlers.ts';
 import { stagingName, sweep } from './staging.ts';
 
-export type JsonRecord = Record<string, unknown>;
-
 export type ReadResult =
   | { readonly state: 'absent' }
-  | { readonly state: 'read'; readonly value: JsonRecord }
+  | { readonly state: 'read'; readonly value: JsonObject }
   /** `reason` tells what and where, never the contents. */
   | { readonly state: 'broken'; readonly reason: string };
 
@@ -45,10 +44,6 @@ export function readJsonFile(file: string): ReadResult {
   }
 }
 
-export function isJsonRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** There is nothing of that name, or a file where the directory would be. */
 export function isAbsence(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
@@ -67,7 +62,7 @@ function parse(text: string): ReadResult {
   const json = text.replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(json);
-    if (isJsonRecord(value)) return { state: 'read', value };
+    if (isObject(value)) return { state: 'read', value };
     return { state: 'broken', reason: 'it does not hold a JSON object' };
   } catch (error) {
     const position = errorPosition(json, (error as Error).message);
@@ -106,7 +101,7 @@ function hasUnexpectedToken(json: string): boolean {
  * whole until the new one is on the disk and was read back.
  * @throws the file system's error; nothing is left behind then
  */
-export async function writeJsonFile(file: string, value: JsonRecord): Promise<void> {
+export async function writeJsonFile(file: string, value: JsonObject): Promise<void> {
   const { default: Conf } = await withoutSignalHandlers(() => import('conf'));
   const directory = path.dirname(file);
   makeDirectory(directory);
@@ -114,7 +109,7 @@ export async function writeJsonFile(file: string, value: JsonRecord): Promise<vo
   const name = stagingName(file);
   const staging = path.join(directory, name);
   try {
-    const conf = new Conf<JsonRecord>({
+    const conf = new Conf<JsonObject>({
       cwd: directory,
       configName: name,
       fileExtension: '',

@@ -2,9 +2,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { isObject, type JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { isJsonRecord, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 import type { SettingKey, STORED_PASSWORD } from './settings.ts';
 
@@ -13,7 +14,7 @@ export interface ConfigFile {
   readonly profile: string | undefined;
   readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** What else stands in the file; kept as it is. */
-  readonly rest: JsonRecord;
+  readonly rest: JsonObject;
 }
 
 export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
@@ -48,10 +49,10 @@ export function readConfigFile(directory: string | undefined): ConfigFile {
   const { profile, profiles = {}, ...rest } = result.value;
   if (profile !== undefined && typeof profile !== 'string')
     throw brokenFile(file, 'profile is not a text');
-  if (!isJsonRecord(profiles)) throw brokenFile(file, 'profiles is not an object');
+  if (!isObject(profiles)) throw brokenFile(file, 'profiles is not an object');
   const read = new Map<string, Record<string, string>>();
   for (const [name, settings] of Object.entries(profiles)) {
-    if (!isJsonRecord(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
+    if (!isObject(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
     for (const [key, value] of Object.entries(settings)) {
       if (typeof value !== 'string')
         throw brokenFile(file, `profiles.${name}.${key} is not a text`);
@@ -97,7 +98,7 @@ export async function changeConfigFile(
   try {
     await withLock(file, LOCK_PATIENCE, io, async () => {
       const { profile, profiles, rest } = change(readConfigFile(directory));
-      const value: JsonRecord = {
+      const value: JsonObject = {
         ...(profile === undefined ? {} : { profile }),
         profiles: Object.fromEntries(profiles),
         ...rest,

@@ -2,8 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import type { JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
-import { isAbsence, type JsonRecord, readJsonFile, writeJsonFile } from './json-file.ts';
+import { isAbsence, readJsonFile, writeJsonFile } from './json-file.ts';
 import { keyedFile } from './keyed-file.ts';
 import { sweep } from './staging.ts';
 
@@ -140,7 +141,7 @@ export class TokenCache {
     });
   }
 
-  #readRecord(file: string | undefined): JsonRecord | undefined {
+  #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     tighten(path.dirname(file));
     const result = readJsonFile(file);
@@ -149,7 +150,7 @@ export class TokenCache {
     return result.state === 'read' ? result.value : undefined;
   }
 
-  async #writeRecord(file: string | undefined, value: JsonRecord): Promise<void> {
+  async #writeRecord(file: string | undefined, value: JsonObject): Promise<void> {
     try {
       if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
       tighten(path.dirname(file));
