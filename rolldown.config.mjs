@@ -6,7 +6,7 @@ import { writeLicences } from './scripts/licences.mjs';
 
 const LISTING = [
   'query|catalogue|api/paging',
-  'commands/(images|listing)',
+  'commands/(images|listing|options)',
   'session/(history|image-names|keyed-file|token-cache)',
 ];
 

@@ -7,6 +7,7 @@ import { nextPage } from '../api/next-page.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { printable } from '../output/sanitize.ts';
+import { append } from './options.ts';
 
 interface ApiOptions {
   method: string;
@@ -19,11 +20,7 @@ export function define(command: Command, context: Context): void {
   command
     .argument('<path>', 'below the base URL, such as /v2/image; or a URL of its origin')
     .option('-X, --method <method>', 'HTTP method', 'GET')
-    .option(
-      '-f, --field <key=value>',
-      'query parameter; repeatable',
-      (value: string, all: string[] = []) => [...all, value],
-    )
+    .option('-f, --field <key=value>', 'query parameter; repeatable', append)
     .option('-i, --include', 'show status and headers, too')
     .option('--paginate', 'follow meta.pages.next_url and print every page')
     .addHelpText('after', EXAMPLES)

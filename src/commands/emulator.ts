@@ -1,13 +1,12 @@
 // imgctl emulator: the embedded service on this machine, until it is told to end.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
-import { parseDuration } from '../session/duration.ts';
-import { counter } from './listing.ts';
+import { durationOption, numberOption } from './options.ts';
 
 interface EmulatorCommandOptions {
   host?: string;
@@ -26,16 +25,12 @@ interface EmulatorCommandOptions {
 }
 
 export function define(command: Command, context: Context): void {
-  const number = (flags: string, text: string, least: number, most: number) =>
-    new Option(flags, text).argParser(counter(flags.split(' ')[0] ?? '', least, most));
-  const duration = (flags: string, text: string) =>
-    new Option(flags, text).argParser((value) => parseDuration(value, flags.split(' ')[0] ?? ''));
   command
     .option('--host <address>', 'address to listen on (127.0.0.1)')
     .addOption(
-      number('--port <n>', 'port to listen on; 0 lets the system choose (8080)', 0, 65_535),
+      numberOption('--port <n>', 'port to listen on; 0 lets the system choose (8080)', 0, 65_535),
     )
-    .addOption(number('--images <n>', 'size of the public catalogue (250)', 0, 1_000_000))
+    .addOption(numberOption('--images <n>', 'size of the public catalogue (250)', 0, 1_000_000))
     .option('--uploads <dir>', 'folder with one sub-folder for each user, read by a sync')
     .option('--user <name:password>', 'who may log in; repeatable (demo:demo)', addUser)
     .option(
@@ -43,17 +38,19 @@ export function define(command: Command, context: Context): void {
       'has an account, but no permission; repeatable',
       addUser,
     )
-    .addOption(duration('--token-ttl <duration>', 'lifetime of a token (24h)'))
-    .addOption(number('--token-limit <n>', 'token requests in a window (5)', 0, 1_000_000))
-    .addOption(duration('--token-window <duration>', 'length of that window (1m)'))
-    .addOption(duration('--latency <duration>', 'wait before each answer'))
-    .addOption(duration('--sync-delay <duration>', 'from the submit of a sync to its end (2s)'))
+    .addOption(durationOption('--token-ttl <duration>', 'lifetime of a token (24h)'))
+    .addOption(numberOption('--token-limit <n>', 'token requests in a window (5)', 0, 1_000_000))
+    .addOption(durationOption('--token-window <duration>', 'length of that window (1m)'))
+    .addOption(durationOption('--latency <duration>', 'wait before each answer'))
+    .addOption(
+      durationOption('--sync-delay <duration>', 'from the submit of a sync to its end (2s)'),
+    )
     .option(
       '--fault <spec>',
       "misbehave, such as 'GET /v2/image=503,first=2'; repeatable",
       addFault,
     )
-    .addOption(number('--seed <n>', 'chooses the catalogue (1)', 0, 2 ** 31))
+    .addOption(numberOption('--seed <n>', 'chooses the catalogue (1)', 0, 2 ** 31))
     .addHelpText('after', EXAMPLES)
     .action((options: EmulatorCommandOptions) => emulate(context, options));
 }

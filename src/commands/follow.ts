@@ -1,10 +1,11 @@
 // Following a sync request to its end, for sync --wait and sync-status --wait.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { describeDuration, parseDuration } from '../session/duration.ts';
+import { describeDuration } from '../session/duration.ts';
+import { durationOption } from './options.ts';
 import { rememberStatus, statusCommand } from './sync-record.ts';
 
 export interface WaitOptions {
@@ -25,9 +26,7 @@ const PASSING = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'proxy'
 
 export function addWaitOptions(command: Command): void {
   const duration = (flags: string, text: string) =>
-    new Option(flags, text)
-      .argParser((value) => parseDuration(value, flags.split(' ')[0] ?? ''))
-      .implies({ wait: true });
+    durationOption(flags, text).implies({ wait: true });
   command
     .option('--wait', 'follow it to its end; exit 1 when it fails')
     .addOption(

@@ -1,6 +1,6 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Element, LARGEST_PAGE, readAll, readPage } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -8,7 +8,6 @@ import { createValueWriter, type ListWriter, type Row } from '../output/index.ts
 import { collectNames } from '../session/image-names.ts';
 import {
   addListingOptions,
-  counter,
   type ListingOptions,
   openWriter,
   readQuery,
@@ -16,6 +15,7 @@ import {
   rememberNames,
   reportEmpty,
 } from './listing.ts';
+import { numberOption } from './options.ts';
 
 interface ImagesListOptions extends ListingOptions {
   page?: number;
@@ -27,14 +27,8 @@ export function define(command: Command, context: Context): void {
   command.argument('[text...]', 'only images whose name contains each text');
   addListingOptions(command);
   command
-    .addOption(
-      new Option('--page <n>', 'exactly that page of the service').argParser(counter('--page', 1)),
-    )
-    .addOption(
-      new Option('--per-page <n>', 'page size, 1 to 100 (100)').argParser(
-        counter('--per-page', 1, LARGEST_PAGE),
-      ),
-    )
+    .addOption(numberOption('--page <n>', 'exactly that page of the service', 1))
+    .addOption(numberOption('--per-page <n>', 'page size, 1 to 100 (100)', 1, LARGEST_PAGE))
     .option('--urls', 'the URL of each image, one a line')
     .addHelpText('after', EXAMPLES)
     .action((words: string[], options: ImagesListOptions) => list(context, words, options));

@@ -1,6 +1,6 @@
-// What images list and my-images share: their options, the query, and how the result is shown.
+// What images list, images get and my-images share: their options, the query, and how the result is shown.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import {
@@ -16,6 +16,7 @@ import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-styl
 import { choose } from '../query/usage.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
+import { append, numberOption } from './options.ts';
 
 /** Options of a listing, as commander hands them over. */
 export interface ListingOptions extends ViewOptions {
@@ -45,7 +46,7 @@ export function addListingOptions(command: Command): void {
       'asc or desc; repeatable, most significant first',
       append,
     )
-    .addOption(new Option('--limit <n>', 'at most n images').argParser(counter('--limit', 1)))
+    .addOption(numberOption('--limit <n>', 'at most n images', 1))
     .option('--fail-empty', 'exit 5 when nothing matches')
     .option('--meta', 'json and yaml: {"data": [...], "meta": {...}}');
   addViewOptions(command);
@@ -56,23 +57,6 @@ export function addViewOptions(command: Command): void {
     .option('--columns <a,b>', `fields to show, in this order, or all: ${FIELDS.join(', ')}`)
     .option('--no-header', 'tables, csv and tsv without the header line')
     .option('--time <style>', `time stamps: ${TIME_STYLES.join(', ')} (tables local, else wire)`);
-}
-
-function append(value: string, previous: string[] = []): string[] {
-  return [...previous, value];
-}
-
-/** Reads a whole number for an option. */
-export function counter(option: string, least: number, most = Number.MAX_SAFE_INTEGER) {
-  return (text: string): number => {
-    if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most)
-      return Number(text);
-    const range =
-      most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new ImgctlError('usage', `${option} cannot be: ${text}`, {
-      hint: `a whole number ${range}`,
-    });
-  };
 }
 
 /** The query of the command line. @throws ImgctlError usage */
