@@ -21,7 +21,7 @@ import {
   readConfigFile,
 } from './session/profile.ts';
 import type { Session, SessionOptions } from './session/session.ts';
-import { DEFAULT_PROFILE, Settings } from './session/settings.ts';
+import { DEFAULT_PROFILE, type SettingFlags, Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
 
 /** The options that every command has, as commander hands them over. */
@@ -104,7 +104,7 @@ export class Context extends Messages {
   }
 
   /** The settings as they would be with these flags as well. */
-  settingsWith(flags: Readonly<Record<string, string | undefined>>): Settings {
+  settingsWith(flags: SettingFlags): Settings {
     const options = this.#options;
     const profile = this.profileName;
     return new Settings(
@@ -166,9 +166,8 @@ export class Context extends Messages {
     return decideTerminal(sink, this.io.env, color);
   }
 
-  get userAgent(): string {
-    return `imgctl/${version}`;
-  }
+  readonly version = version;
+  readonly userAgent = `imgctl/${version}`;
 
   /** @throws ImgctlError config: there is no base URL, or settings that cannot be used */
   session(): Promise<Session> {

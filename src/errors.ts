@@ -96,15 +96,11 @@ export interface ErrorFormat {
 
 /** The text of an error for stderr, with its final newline and nothing in it that moves a terminal. */
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const message = clean(error.message, format);
-  const hint = error.hint === undefined ? undefined : clean(error.hint, format);
-  let text: string;
-  if (format.json) {
-    const { code, exitCode, status } = error;
-    text = `${JSON.stringify({ error: { code, message, hint, status, exitCode } })}\n`;
-  } else {
-    text = `imgctl: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
-  }
+  const { code, exitCode, status } = error;
+  const said = cleanedOf(error, format);
+  const text = format.json
+    ? `${JSON.stringify({ error: { code, ...said, status, exitCode } })}\n`
+    : plainText(said);
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
@@ -118,11 +114,23 @@ export function formatNotice(
   hint: string | undefined,
   format: ErrorFormat,
 ): string {
-  const text = clean(message, format);
-  const advice = hint === undefined ? undefined : clean(hint, format);
-  if (format.json) return `${JSON.stringify({ [kind]: { message: text, hint: advice } })}\n`;
-  const prefix = kind === 'note' ? '' : `${kind}: `;
-  return `imgctl: ${prefix}${text}\n${advice === undefined ? '' : `hint: ${advice}\n`}`;
+  const said = cleanedOf({ message, hint }, format);
+  if (format.json) return `${JSON.stringify({ [kind]: said })}\n`;
+  return plainText(said, kind === 'note' ? '' : `${kind}: `);
+}
+
+/** What a message says, with what can be done about it. */
+type Said = Pick<ImgctlError, 'message' | 'hint'>;
+
+function cleanedOf({ message, hint }: Said, format: ErrorFormat): Said {
+  return {
+    message: clean(message, format),
+    hint: hint === undefined ? undefined : clean(hint, format),
+  };
+}
+
+function plainText({ message, hint }: Said, prefix = ''): string {
+  return `imgctl: ${prefix}${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
 }
 
 function clean(text: string, { redact = String }: ErrorFormat): string {

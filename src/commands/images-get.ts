@@ -1,6 +1,7 @@
 // imgctl images get: images by id or exact name, in full.
 
 import type { Command } from 'commander';
+import { LARGEST_PAGE } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Row, writeRecord } from '../output/index.ts';
@@ -108,7 +109,7 @@ async function namesNear(context: Context, name: string): Promise<string[]> {
 
 async function listBy(context: Context, filter?: string, limit?: number): Promise<Row[]> {
   const { client } = await context.session();
-  const query = { filter, sort: 'id,asc', perPage: 100, expand: true };
+  const query = { filter, sort: 'id,asc', perPage: LARGEST_PAGE, expand: true };
   const concurrency = context.settings.number('concurrency');
   let rows: Row[] = [];
   let pass = 1;

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 
 /**
- * The text of a file by its path in the package; the single executable holds it as an asset. Both src/commands and dist/chunks lie two folders deep.
+ * The text of a file by its path in the package; the single executable holds it as an asset.
+ * Both src/commands and dist/chunks lie two folders deep.
  * @throws the file system's error
  */
 export function readPackageFile(name: string): string {

@@ -1,4 +1,4 @@
-// The interface of this folder for commands; terminal.ts and progress.ts are the other two.
+// What commands show their data by; what is said on stderr goes by progress.ts, redaction.ts and sanitize.ts.
 
 export type { Row, TimeFields } from './cells.ts';
 export {

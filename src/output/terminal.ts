@@ -1,6 +1,5 @@
 // The one place that decides about colour, width and movement, for every stream and every library.
 
-import type { ChalkInstance } from 'chalk';
 import type { Sink } from '../io.ts';
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
@@ -35,15 +34,12 @@ export function decideTerminal(
   };
 }
 
-/** Chalk for that terminal; by itself chalk heeds neither NO_COLOR nor --color. */
-export async function createChalk(terminal: Terminal): Promise<ChalkInstance> {
-  const { Chalk } = await import('chalk');
-  return new Chalk({ level: terminal.color ? 1 : 0 });
-}
-
 /** What stands out in a table. Chalk is not even loaded where there is no colour. */
 export async function loadBold(terminal: Terminal): Promise<(text: string) => string> {
-  return terminal.color ? (await createChalk(terminal)).bold : String;
+  if (!terminal.color) return String;
+  const { Chalk } = await import('chalk');
+  // Told the level: by itself chalk heeds neither NO_COLOR nor --color.
+  return new Chalk({ level: 1 }).bold;
 }
 
 function wantsColor(

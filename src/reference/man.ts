@@ -107,9 +107,8 @@ function commandSections(page: CommandPage): string[] {
   ];
 }
 
-function synopsis({ words, usage, aliases }: CommandPage): string {
-  const names = [words, ...aliases.map((alias) => [...words.slice(0, -1), alias])];
-  return names.map((name) => `${bold(name.join(' '))} ${syntax(usage)}`).join('\n.br\n');
+function synopsis({ names, usage }: CommandPage): string {
+  return names.map((name) => `${bold(name)} ${syntax(usage)}`).join('\n.br\n');
 }
 
 function subcommands(page: CommandPage): string {

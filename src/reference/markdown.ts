@@ -66,9 +66,8 @@ function link(page: CommandPage | TopicPage): string {
   return `[${title}](#${title.replaceAll(' ', '-')})`;
 }
 
-function usage({ words, usage: rest, aliases }: CommandPage): string {
-  const names = [words, ...aliases.map((alias) => [...words.slice(0, -1), alias])];
-  return code(names.map((name) => `${name.join(' ')} ${rest}`));
+function usage({ names, usage: rest }: CommandPage): string {
+  return code(names.map((name) => `${name} ${rest}`));
 }
 
 function examples(page: CommandPage): string[] {

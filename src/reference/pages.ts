@@ -8,8 +8,8 @@ export interface CommandPage {
   readonly words: readonly string[];
   /** What follows the words on a command line. */
   readonly usage: string;
-  /** Other names of the last word. */
-  readonly aliases: readonly string[];
+  /** What is typed to get there, by each alias: `imgctl images list`, `imgctl images ls`. */
+  readonly names: readonly string[];
   /** A phrase: small first letter, no full stop. */
   readonly summary: string;
   readonly description: readonly Block[];
@@ -46,7 +46,7 @@ export function commandPage(command: Command, parents: readonly string[] = []): 
   return {
     words,
     usage: command.usage(),
-    aliases: command.aliases(),
+    names: [command.name(), ...command.aliases()].map((name) => [...parents, name].join(' ')),
     summary: phrase(command.summary() || command.description()),
     description: [{ kind: 'paragraph', text: command.description() }, ...description],
     arguments: help.visibleArguments(command).map((argument) => ({

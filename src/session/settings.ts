@@ -110,7 +110,7 @@ export interface Resolved {
 }
 
 /** The flags that stand for settings, by setting. */
-export type SettingFlags = Partial<Record<SettingKey, string | undefined>>;
+export type SettingFlags = Readonly<Partial<Record<SettingKey, string | undefined>>>;
 
 /** The profile where none is chosen. */
 export const DEFAULT_PROFILE = 'default';

@@ -28,7 +28,7 @@ export function checkProgram(context: Context): Finding[] {
   const node = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
   const hint = `install Node ${OLDEST_NODE.join('.')} or later`;
   return [
-    ok('imgctl', context.userAgent.replace('imgctl/', 'version ')),
+    ok('imgctl', `version ${context.version}`),
     old
       ? failed('node', new ImgctlError('config', `${node} is too old`, { hint }))
       : ok('node', node),
