@@ -232,6 +232,7 @@ function cannotRemove(file: string, cause: unknown): ImgctlError {
   });
 }
 
+/** One that a Date can hold, so that it can be shown. */
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }

@@ -62,6 +62,7 @@ describe('the token', () => {
     ['{"token": "s3cret"', /not valid JSON/],
     ['{"token": ""}', /does not hold a token/],
     ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /does not hold a token/],
+    ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /does not hold a token/],
     ['[]', /does not hold a JSON object/],
   ])('that reads %s is warned of once, without its contents', async (text, warning) => {
     const directory = temporaryDirectory();
