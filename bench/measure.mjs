@@ -55,6 +55,6 @@ async function measure({ command: [program, ...args], env, images }) {
   return { wall, ...(usage?.startsWith('{"cpu"') ? JSON.parse(usage) : {}) };
 }
 
-function median(values) {
+export function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNode } from '../scripts/fetch-package.mjs';
 import { hasProgram } from '../scripts/run.mjs';
+import { median } from './measure.mjs';
 
 const RUNS = Number(process.argv[2] ?? 25);
 const WARM_UPS = 3;
@@ -144,11 +145,6 @@ function row(name, times, base, baseName) {
   const cost = median(times);
   const ratio = base ? `  ${(cost / median(base)).toFixed(2)} x ${baseName}` : '';
   return `${name.padEnd(28)}${cost.toFixed(1).padStart(6)}${ratio}`;
-}
-
-function median(values) {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)];
 }
 
 /** Standard output of a command that has to succeed. */

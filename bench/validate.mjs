@@ -1,21 +1,18 @@
 // Compares `imgctl validate` of a 2 GiB OVA with `openssl dgst -sha256` of the same file, in turns.
 // Usage: node bench/validate.mjs [program [argument...]]   (bin/imgctl.js validate)
-// Needs openssl, tar and 5 GB in the temporary folder; the file is cached by the runs that warm up.
+// Needs Linux, openssl, tar and 5 GB in the temporary folder; the file is cached by the runs that warm up.
 
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { median, nodeProgram } from './measure.mjs';
 
 const MIB = 1024 * 1024;
 const DISK_MIB = 2048;
 const RUNS = 7;
 const NAMESPACE = 'http://schemas.dmtf.org/ovf/envelope/1';
-/** Has a Node program say its peak memory, in KiB, as the last line of stderr. */
-const TELL_MEMORY = `data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process.stderr.write('\\n' + process.resourceUsage().maxRSS));",
-)}`;
 
 const given = process.argv.slice(2);
 const program = given.length > 0 ? given : ['bin/imgctl.js', 'validate'];
@@ -24,7 +21,7 @@ try {
   const file = makePackage();
   const contestants = {
     openssl: ['openssl', 'dgst', '-sha256', file],
-    imgctl: [process.execPath, '--import', TELL_MEMORY, ...program, file],
+    imgctl: nodeProgram(...program, file),
   };
   const seconds = { openssl: [], imgctl: [] };
   const memory = [];
@@ -33,7 +30,7 @@ try {
       const { elapsed, stderr } = measure(command);
       // The first turn warms up.
       if (run > 0) seconds[name].push(elapsed);
-      if (name === 'imgctl') memory.push(Number(stderr.trim().split('\n').at(-1)) / 1024);
+      if (name === 'imgctl') memory.push(JSON.parse(stderr.trim().split('\n').at(-1)).peak);
     }
   }
   const [openssl, imgctl] = [median(seconds.openssl), median(seconds.imgctl)];
@@ -77,8 +74,4 @@ function measure([command, ...args], cwd = process.cwd()) {
   const elapsed = Number(process.hrtime.bigint() - start) / 1e9;
   if (status !== 0) throw error ?? new Error(`${command} ended with ${status}: ${stderr}`);
   return { elapsed, stderr };
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

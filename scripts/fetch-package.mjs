@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from './release.mjs';
 import { run } from './run.mjs';
 
-const CACHE = fileURLToPath(import.meta.resolve('../.cache/'));
+const CACHE = join(ROOT, '.cache');
 
 /**
  * The folder of a package by its name and version, or range of versions, of which the newest is taken once.

@@ -3,10 +3,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { fetchNode } from './fetch-package.mjs';
+import { ROOT } from './release.mjs';
 
-const ROOT = fileURLToPath(import.meta.resolve('../'));
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const lines = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26'];
 
