@@ -43,7 +43,7 @@ beforeAll(async () => {
   const [result] = JSON.parse(await execute(ROOT, 'npm', 'pack', ...options)) as Packed[];
   if (!result) throw new Error('npm packed nothing');
   packed = result;
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
