@@ -43,7 +43,8 @@ that were listed on this machine; the service is never asked. To install it for 
               (needs the package bash-completion; without it, in ~/.bashrc: . <(imgctl completion bash))
   zsh         mkdir -p ~/.zfunc && imgctl completion zsh > ~/.zfunc/_imgctl
               and in ~/.zshrc, before compinit: fpath=(~/.zfunc $fpath)
-  fish        imgctl completion fish > ~/.config/fish/completions/imgctl.fish
+  fish        mkdir -p ~/.config/fish/completions
+              imgctl completion fish > ~/.config/fish/completions/imgctl.fish
   powershell  imgctl completion powershell | Out-String | Invoke-Expression
               (the same line in the file that $PROFILE names)
 
