@@ -84,7 +84,7 @@ export function processIo(process: NodeJS.Process): Io {
     stdout: streamSink(process.stdout),
     stderr: streamSink(process.stderr),
     env: environmentOf(process),
-    cwd: process.cwd(),
+    cwd: currentDirectory(process),
     platform: process.platform,
     // Left alone, V8 doubles it up to 16 MB a half, the longer the more. As a flag at start it would cost the
     // code cache of Node's own modules.
@@ -93,6 +93,15 @@ export function processIo(process: NodeJS.Process): Io {
       setFlagsFromString('--semi-space-growth-factor=1');
     },
   };
+}
+
+/** Where it has been removed, as temporary ones are, there is still much that can be done. */
+function currentDirectory(process: NodeJS.Process): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
 }
 
 /** Node would announce that NODE_TLS_REJECT_UNAUTHORIZED switches verification off, which here it does not. */
