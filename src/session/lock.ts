@@ -101,9 +101,10 @@ async function removeStale(file: string, lock: Lock): Promise<void> {
   }
 }
 
+/** Of a time to come, too: a holder that died while the clock was wrong leaves such a lock. */
 function isStale(directory: string): boolean {
-  const stat = fs.statSync(directory, { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs < Date.now() - STALE_AFTER;
+  const stat = fs.lstatSync(directory, { throwIfNoEntry: false });
+  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) > STALE_AFTER;
 }
 
 function isHeld(error: unknown): boolean {

@@ -13,11 +13,11 @@ function timeless(): FakeIo {
   return fakeIo({ time: 0 });
 }
 
-/** A lock as a holder leaves it that was killed a while ago. */
-function leaveLock(file: string): void {
+/** A lock as a holder leaves it that was killed a while ago, in seconds. */
+function leaveLock(file: string, age = 60): void {
   mkdirSync(`${file}.lock`);
-  const longAgo = Date.now() / 1000 - 60;
-  utimesSync(`${file}.lock`, longAgo, longAgo);
+  const time = Date.now() / 1000 - age;
+  utimesSync(`${file}.lock`, time, time);
 }
 
 /** Eight that want the lock. @returns how many held it at once, at most */
@@ -50,10 +50,13 @@ it('is given back when the action fails', async () => {
   expect(existsSync(`${file}.lock`)).toBe(false);
 });
 
-it('is taken over from a dead holder, by one at a time', async () => {
+it.each([
+  ['that died a while ago', 60],
+  ['that died while the clock was a day ahead', -86_400],
+])('is taken over from a holder %s, by one at a time', async (_when, age) => {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'config.json');
-  leaveLock(file);
+  leaveLock(file, age);
   expect(await contend(file)).toBe(1);
   expect(readdirSync(directory)).toEqual([]);
 });
