@@ -19,3 +19,8 @@ export function authorizationOf(scheme: 'bearer' | 'basic', token: string): stri
 export function tokenSecrets(token: string): string[] {
   return [token, basicPair(token, '')];
 }
+
+/** Whether a header can hold it: what is no such text is no token, whoever says so. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}

@@ -8,6 +8,7 @@ import {
   serviceMessage,
   shapeError,
 } from './answers.ts';
+import { isToken } from './credentials.ts';
 import type { Http } from './http.ts';
 import { isObject } from './json.ts';
 import { rateLimitReset, requestedWait } from './retry.ts';
@@ -53,7 +54,7 @@ export async function requestToken(
   onLimit?.(limit);
   if (received.status === 429) throw rateLimited(received);
   const value = readJson(withoutToken(received));
-  if (!isObject(value) || typeof value.token !== 'string' || !/^[\x21-\x7e]+$/.test(value.token)) {
+  if (!isObject(value) || typeof value.token !== 'string' || !isToken(value.token)) {
     throw shapeError(received, 'without an access token');
   }
   const { duration } = value;

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { isToken } from '../api/credentials.ts';
 import type { JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
 import { isAbsence, readJsonFile, writeJsonFile } from './json-file.ts';
@@ -97,7 +98,7 @@ export class TokenCache {
     const value = this.#readRecord(file);
     if (value === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = value;
-    if (typeof token === 'string' && token !== '' && isTime(receivedAt) && isTime(expiresAt)) {
+    if (typeof token === 'string' && isToken(token) && isTime(receivedAt) && isTime(expiresAt)) {
       return { token, receivedAt, expiresAt };
     }
     this.#warnOnce(`the token cache ${file} does not hold a token; it is not used`);

@@ -2,6 +2,7 @@
 
 import { timeOf } from '../api/answers.ts';
 import type { Client } from '../api/client.ts';
+import { isToken } from '../api/credentials.ts';
 import type { TokenSource } from '../api/http.ts';
 import { NoAnswer } from '../api/network-errors.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
@@ -24,7 +25,7 @@ const LOCK_PATIENCE = 120_000;
  * @throws ImgctlError config: no header can hold it
  */
 export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} does not hold an access token`, {
       hint: 'a token has neither spaces nor line breaks',
     });

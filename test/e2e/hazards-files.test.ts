@@ -74,6 +74,7 @@ describe('the token file', () => {
     ['cut', '{"token": "s3cret-tok'],
     ['an array', '["s3cret"]'],
     ['of another shape', '{"token": 5, "s3cret": true}'],
+    ['what no header can hold', '{"token": "s3cret\\u0000", "received_at": 1, "expires_at": 9e15}'],
   ])('that is %s is warned of once and replaced by a login', async (_how, text) => {
     const { service, env, token } = await loggedIn();
     writeFileSync(token, text);
@@ -168,4 +169,15 @@ it('an unknown option is named without its value, which may be a secret', async 
   expect(result).toMatchObject({ stdout: '', exitCode: 2 });
   expect(result.stderr).toMatch(/^imgctl: unknown option '--password'\nhint: /);
   expect(result.stderr).not.toContain('s3cret');
+});
+
+it('a current directory that was removed is no harm', async () => {
+  const { user } = await scripted({ [TOKEN]: issue('T1') });
+  const { IMGCTL_PASSWORD: password, ...rest } = user;
+  const result = await runBuilt(['login'], {
+    env: { ...rest, IMGCTL_PASSWORD_COMMAND: `echo ${password}` },
+    prelude: 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"',
+  });
+  expect(result.exitCode).toBe(0);
+  expect(result.stderr).toMatch(/^imgctl: logged in to .*\n$/);
 });

@@ -61,6 +61,7 @@ describe('the token', () => {
   it.each([
     ['{"token": "s3cret"', /not valid JSON/],
     ['{"token": ""}', /does not hold a token/],
+    ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /does not hold a token/],
     ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /does not hold a token/],
     ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /does not hold a token/],
     ['[]', /does not hold a JSON object/],
