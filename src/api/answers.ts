@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { isObject, parseJson } from './json.ts';
-import { LAST_INSTANT, requestedWait } from './retry.ts';
+import { isPassing, isRepeatable, LAST_INSTANT, requestedWait } from './retry.ts';
 import type { Answer } from './transport.ts';
 
 /** An answer and what it answers, for messages. */
@@ -85,7 +85,8 @@ export function statusError(received: Received): ImgctlError {
   if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimited(received);
   if (status >= 500) {
-    const hint = 'the service failed; try again later, or with more --retries';
+    const isTriedAgain = isPassing(status) && isRepeatable(received.method);
+    const hint = `the service failed; try again later${isTriedAgain ? ', or with more --retries' : ''}`;
     return new ImgctlError('server-error', message, { hint, status });
   }
   return new ImgctlError('failed', message, { status });
@@ -95,13 +96,15 @@ export function statusError(received: Received): ImgctlError {
 function unauthorized(received: Received): ImgctlError {
   const said = serviceMessage(received.body) ?? 'no reason given';
   if (/not authorized/i.test(said)) return notPermitted(said, 401);
-  if (/password/i.test(said)) {
-    const hint = 'check the user name and password, then: imgctl login';
-    return new ImgctlError('wrong-credentials', `the service says: ${said}`, { hint, status: 401 });
-  }
+  if (/password/i.test(said)) return wrongCredentials(`the service says: ${said}`);
   return new ImgctlError('token-refused', `the service refused the access token: ${said}`, {
     status: 401,
   });
+}
+
+export function wrongCredentials(message: string): ImgctlError {
+  const hint = 'check the user name and password, then: imgctl login';
+  return new ImgctlError('wrong-credentials', message, { hint, status: 401 });
 }
 
 function notPermitted(said: string, status: number): ImgctlError {
@@ -112,11 +115,12 @@ function notPermitted(said: string, status: number): ImgctlError {
 }
 
 function redirectError(received: Received): ImgctlError {
-  const location = received.headers.location ?? '';
-  const target = URL.canParse(location, received.url.href)
-    ? new URL(location, received.url)
-    : undefined;
-  const where = target ? ` to ${target.origin}${target.pathname}` : '';
+  const { location } = received.headers;
+  const target =
+    location !== undefined && URL.canParse(location, received.url.href)
+      ? new URL(location, received.url)
+      : undefined;
+  const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
   return new ImgctlError(
     'failed',
     `${described(received)} was redirected${where} (${received.status}); redirects are not followed`,

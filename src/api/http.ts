@@ -5,7 +5,7 @@ import { type Received, rateLimited, statusError } from './answers.ts';
 import { resolveUrl } from './base-url.ts';
 import { authorizationOf, basic, basicPair, tokenSecrets } from './credentials.ts';
 import { NoAnswer } from './network-errors.ts';
-import { backoff, isPassing, LONGEST_WAIT, requestedWait } from './retry.ts';
+import { backoff, isPassing, isRepeatable, LONGEST_WAIT, requestedWait } from './retry.ts';
 import { createTransport, type Exchange, type Transport } from './transport.ts';
 
 /** The largest answer that is read as a rule, decoded. */
@@ -98,7 +98,7 @@ export function createHttp(options: HttpOptions): Http {
 
   /** The tries of one request with one token. */
   const persist = async (request: Request, url: URL, authorization: string): Promise<Received> => {
-    const safe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+    const safe = isRepeatable(request.method);
     for (let tries = 0; ; tries += 1) {
       const last = tries >= options.retries;
       let wait = backoff(tries, options.random());

@@ -14,6 +14,11 @@ export function isPassing(status: number): boolean {
   return status === 429 || status === 500 || status === 502 || status === 503 || status === 504;
 }
 
+/** Whether a request may be sent again though it may have had its effect: one that reads has none. */
+export function isRepeatable(method: string): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method);
+}
+
 /** Exponential backoff with full jitter above its half: 125 to 250 ms, then double each time, at most 8 s. */
 export function backoff(attempt: number, random: number): number {
   const ceiling = Math.min(FIRST_BACKOFF * 2 ** attempt, LONGEST_BACKOFF);

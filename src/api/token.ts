@@ -1,5 +1,6 @@
 // The token request, section 4.1 of service-api.md.
 
+import type { ImgctlError } from '../errors.ts';
 import {
   isSuccess,
   type Received,
@@ -7,6 +8,8 @@ import {
   readJson,
   serviceMessage,
   shapeError,
+  statusError,
+  wrongCredentials,
 } from './answers.ts';
 import { isToken } from './credentials.ts';
 import type { Http } from './http.ts';
@@ -53,6 +56,7 @@ export async function requestToken(
   const limit = limitOf(received);
   onLimit?.(limit);
   if (received.status === 429) throw rateLimited(received);
+  if (received.status === 401) throw refusal(received);
   const value = readJson(withoutToken(received));
   if (!isObject(value) || typeof value.token !== 'string' || !isToken(value.token)) {
     throw shapeError(received, 'without an access token');
@@ -67,6 +71,14 @@ export async function requestToken(
     receivedAt: received.receivedAt,
     limit,
   };
+}
+
+/** Section 7. Whatever other words the service has for it, no token was sent that it could refuse. */
+function refusal(received: Received): ImgctlError {
+  const error = statusError(received);
+  if (error.code !== 'token-refused') return error;
+  const said = serviceMessage(received.body) ?? 'no reason given';
+  return wrongCredentials(`the service refused the user name and password: ${said}`);
 }
 
 /** A failure may hold a token all the same: of its body only a message is fit to be shown. */

@@ -73,6 +73,15 @@ it.each<[number, unknown, string, string]>([
   expect([error.code, error.message, error.status]).toEqual([code, message, status]);
 });
 
+it.each([
+  ['GET', 503, 'the service failed; try again later, or with more --retries'],
+  ['GET', 501, 'the service failed; try again later'],
+  ['POST', 503, 'the service failed; try again later'],
+  ['PATCH', 500, 'the service failed; try again later'],
+])('%s with %i: retries are spoken of where there are any', (method, status, hint) => {
+  expect(statusError({ ...received(status, ''), method }).hint).toBe(hint);
+});
+
 it('shows no more of an unknown body than a line', () => {
   expect(statusError(received(400, 'x'.repeat(5_000))).message.length).toBeLessThan(300);
 });
@@ -83,8 +92,11 @@ it.each([
   ['/login', ' to https://images.example.com/login (302)'],
   ['', ' to https://images.example.com/v2/image (302)'],
   ['http://[', ' (302)'],
+  ['javascript:alert(1)', ' to javascript://alert(1) (302)'],
+  [undefined, ' (302)'],
 ])('a redirect to %s names its target', (location, where) => {
-  const { message, hint } = statusError(received(302, '', { location }));
+  const headers = location === undefined ? {} : { location };
+  const { message, hint } = statusError(received(302, '', headers));
   expect(message).toContain(`was redirected${where}; redirects are not followed`);
   expect(`${message}${hint}`).not.toContain('secret');
 });

@@ -100,6 +100,8 @@ describe('a token', () => {
 
   it.each([
     [401, { message: 'Invalid username and password combination.' }, 'wrong-credentials'],
+    [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
+    [401, '<html>', 'wrong-credentials'],
     [401, { message: 'User is not authorized to access.' }, 'not-permitted'],
     [429, {}, 'rate-limited'],
     [302, {}, 'failed'],
