@@ -13,6 +13,9 @@ export interface Received extends Answer {
   readonly receivedAt: number;
 }
 
+/** What helps where something else than the service answers. */
+export const CHECK_BASE_URL = 'check that the base URL is the service: imgctl config list';
+
 export function isSuccess({ status }: Pick<Received, 'status'>): boolean {
   return status >= 200 && status <= 299;
 }
@@ -33,7 +36,7 @@ export function readJson(received: Received): unknown {
   throw new ImgctlError(
     'bad-answer',
     `${described(received)} answered ${received.status} with ${bodyKind(received)}`,
-    { hint: 'check that the base URL is the service: imgctl config list', status: received.status },
+    { hint: CHECK_BASE_URL, status: received.status },
   );
 }
 
@@ -42,7 +45,7 @@ export function shapeError(received: Received, what: string): ImgctlError {
   return new ImgctlError(
     'bad-answer',
     `${described(received)} answered ${received.status}, but ${what}`,
-    { hint: 'check that the base URL is the service: imgctl config list', status: received.status },
+    { hint: CHECK_BASE_URL, status: received.status },
   );
 }
 

@@ -85,6 +85,12 @@ describe('a token', () => {
     expect(record.duration).toBe(315_360_000);
   });
 
+  it('is looked for at the wrong place: the hint says so', async () => {
+    const { client } = await start({ [POST]: { status: 404, body: '<html>' } });
+    const { hint } = await failure(client.requestToken('ann', 'pw'));
+    expect(hint).toBe('check that the base URL is the service: imgctl config list');
+  });
+
   it('is not shown though it comes with a failure', async () => {
     const { client } = await start({ [POST]: { status: 500, json: RECORD } });
     const error = await failure(client.requestToken('ann', 'pw'));
@@ -105,6 +111,7 @@ describe('a token', () => {
     [401, { message: 'User is not authorized to access.' }, 'not-permitted'],
     [429, {}, 'rate-limited'],
     [302, {}, 'failed'],
+    [404, '<html>', 'not-found'],
   ])('is refused with %i %j', async (status, json, code) => {
     const { client, server } = await start({ [POST]: { status, json } });
     expect((await failure(client.requestToken('ann', 'pw'))).code).toBe(code);
