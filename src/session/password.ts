@@ -19,7 +19,10 @@ export interface PasswordSource {
   read(): Promise<string>;
 }
 
+/** What is read of a source, in bytes. */
 const LONGEST = 64 * 1024;
+/** More than headers hold, and so few that none was cut where the reading ended. */
+const MOST_LETTERS = 8 * 1024;
 
 /** The password that is given, or else the one in the keychain. */
 export function unattendedPassword(
@@ -142,8 +145,18 @@ async function readBeginning(stream: Readable, io: Io): Promise<string> {
 function firstLine(text: string, what: string): string {
   // Some editors begin a file with a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  if (line !== '') return line;
-  throw new ImgctlError('config', `${what} gave no password`, {
+  const flaw = flawOf(line);
+  if (flaw === undefined) return line;
+  throw new ImgctlError('config', `${what} gave ${flaw}`, {
     hint: 'its first line must be it',
   });
+}
+
+/** Why a line is no password. It is not sent then: token requests are few. */
+function flawOf(line: string): string | undefined {
+  if (line === '') return 'no password';
+  if (line.length > MOST_LETTERS) return 'a line too long for a password';
+  // UTF-16 that was read as UTF-8, or a letter of another encoding.
+  if (/[\0\ufffd]/.test(line)) return 'a password that is not UTF-8';
+  return undefined;
 }

@@ -63,10 +63,16 @@ describe('without a person', () => {
     ['is missing', 'none', /^cannot read the password file none: ENOENT$/],
     ['is empty', 'empty', /^the password file empty gave no password$/],
     ['begins with an empty line', 'late', /^the password file late gave no password$/],
+    ['is longer than what is read of it', 'long', /^the password file long gave a line too long /],
+    ['is in Latin-1', 'latin1', /^the password file latin1 gave a password that is not UTF-8$/],
+    ['is in UTF-16', 'utf16', /^the password file utf16 gave a password that is not UTF-8$/],
   ])('a file that %s is an error of the configuration', async (_what, file, message) => {
     const cwd = temporaryDirectory();
     writeFileSync(path.join(cwd, 'empty'), '');
     writeFileSync(path.join(cwd, 'late'), '\nsecret\n');
+    writeFileSync(path.join(cwd, 'long'), '€'.repeat(100_000));
+    writeFileSync(path.join(cwd, 'latin1'), 's\u00e9cret\n', 'latin1');
+    writeFileSync(path.join(cwd, 'utf16'), '\ufeffsecret\n', 'utf16le');
     await expect(sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read()).rejects.toMatchObject(
       { code: 'config', message: expect.stringMatching(message) },
     );
@@ -128,7 +134,9 @@ describe('a command', () => {
 
 describe.skipIf(process.platform === 'win32')('a file that is none', () => {
   it('is read no further than a password can be long', async () => {
-    expect(await sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read()).toHaveLength(65_537);
+    await expect(sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read()).rejects.toMatchObject({
+      message: 'the password file /dev/zero gave a line too long for a password',
+    });
   });
 
   it.each([
