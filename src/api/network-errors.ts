@@ -22,6 +22,16 @@ export class NoAnswer extends ImgctlError {
 
 const CERTIFICATE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+export const ANOTHER_AUTHORITY =
+  'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem';
+export const EXPIRED =
+  'check the clock of this machine, else ask the administrators of the service to renew it';
+/** Where another certificate authority would not help. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, 'check the host of the base URL: imgctl config list'],
+  [/EXPIRED|NOT_YET_VALID/, EXPIRED],
+  [/PROTOCOL/, 'the service must speak TLS 1.2 or later: ask its administrators'],
+];
 const REFUSALS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'the host name is not known',
@@ -58,7 +68,7 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
   }
   if (CERTIFICATE.test(code)) {
     const error = new ImgctlError('tls', `no trusted TLS connection to ${url.host}: ${code}`, {
-      hint: 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem',
+      hint: REMEDIES.find(([codes]) => codes.test(code))?.[1] ?? ANOTHER_AUTHORITY,
       cause: thrown,
     });
     return new NoAnswer(error, sent, false);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient } from '../api/client.ts';
 import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
+import { ANOTHER_AUTHORITY } from '../api/network-errors.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
@@ -34,14 +35,17 @@ export interface SessionOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-const CA_HINT = 'for a private certificate authority: imgctl config set ca-file /path/to/ca.pem';
+const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
 
 /** @throws ImgctlError config: no base URL, or settings that cannot be used */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
   if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified', CA_HINT);
+    warn(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
+      ANOTHER_AUTHORITY,
+    );
   }
   const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, warn);
@@ -112,13 +116,15 @@ async function findProxy(
 /**
  * The certificates of ca-file, PEM. With them the roots that Node would add by NODE_EXTRA_CA_CERTS have to be
  * added here.
- * @throws ImgctlError config: a file that cannot be read
+ * @throws ImgctlError config: a file that cannot be read, or holds none
  */
 export function readCertificates(settings: Settings, io: Io): string | undefined {
   const { value, origin } = settings.resolve('ca-file');
   if (value === undefined) return undefined;
   try {
     const own = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
+    // Node passes over what is none without a word.
+    if (!CERTIFICATE.test(own)) throw Object.assign(new Error(), { code: 'no PEM certificate' });
     const extra = io.env.NODE_EXTRA_CA_CERTS;
     return extra && fs.existsSync(extra) ? `${own}\n${fs.readFileSync(extra, 'utf8')}` : own;
   } catch (error) {

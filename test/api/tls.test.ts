@@ -1,6 +1,7 @@
 // TLS: only a trusted certificate for the right host will do, directly and through a proxy.
 
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { networkError } from '../../src/api/network-errors.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { failure } from '../support/errors.ts';
 import { serverOf } from '../support/scripted-server.ts';
@@ -17,20 +18,34 @@ it('takes a certificate of an authority that was added', async () => {
 });
 
 it.each([
-  ['an unknown authority', HERE, undefined],
-  ['another unknown authority', HERE, ELSEWHERE.cert],
-  ['another host', ELSEWHERE, ELSEWHERE.cert],
-])('sends nothing to one of %s, and tries once', async (_, identity, ca) => {
+  ['an unknown authority', HERE, undefined, 'ca-file'],
+  ['another unknown authority', HERE, ELSEWHERE.cert, 'ca-file'],
+  ['another host', ELSEWHERE, ELSEWHERE.cert, 'check the host of the base URL'],
+])('sends nothing to one of %s, and tries once', async (_, identity, ca, hint) => {
   const server = await serverOf({}, identity);
   for (const request of [GET, PATCH]) {
     const { client, sleeps } = clientOf(server.baseUrl, { ca });
     const error = await failure(client.send(request));
     expect([error.code, error.exitCode]).toEqual(['tls', 3]);
     expect(error.message).toContain(`no trusted TLS connection to ${new URL(server.baseUrl).host}`);
-    expect(error.hint).toContain('ca-file');
+    expect(error.hint).toContain(hint);
     expect(sleeps).toEqual([]);
   }
   expect(server.requests).toEqual([]);
+});
+
+it.each([
+  ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
+  ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
+])('%s: the hint is one that helps', (code, hint) => {
+  const url = new URL('https://images.example.com/v2');
+  const { signal } = new AbortController();
+  const exchange = { method: 'GET', url, headers: {}, timeout: 1, signal };
+  const error = networkError(exchange, Object.assign(new Error(), { code }), false);
+  expect([error.code, error.hint]).toEqual(['tls', expect.stringContaining(hint)]);
 });
 
 it('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {

@@ -63,13 +63,17 @@ describe('imgctl doctor over TLS', () => {
     expect(late.of('TLS')).toMatch(/^failed: .* -> check the clock of this machine, else ask/);
   });
 
-  it('tells of a ca-file that is not there', async () => {
-    const IMGCTL_CONFIG_DIR = folderWith({ 'ca-file': '/no/such.pem' });
+  it.each([
+    ['is not there', '/no/such.pem', 'ENOENT'],
+    ['holds no certificate', '/dev/null', 'no PEM certificate'],
+  ])('tells of a ca-file that %s', async (_what, file, problem) => {
+    const IMGCTL_CONFIG_DIR = folderWith({ 'ca-file': file });
     const env = { IMGCTL_CONFIG_DIR, IMGCTL_BASE_URL: 'https://images.invalid' };
     const { of, exitCode } = await diagnose({ env: { ...env, ...TOKEN } });
     expect(of('ca-file')).toMatch(
       /^failed: cannot read the ca-file .* -> imgctl config set ca-file/,
     );
+    expect(of('ca-file')).toContain(`: ${problem} -> `);
     expect([of('TLS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);
   });
 });

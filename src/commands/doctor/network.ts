@@ -2,6 +2,7 @@
 
 import { type Received, readJson, serviceMessage, statusError, timeOf } from '../../api/answers.ts';
 import type { Stage } from '../../api/attempt.ts';
+import { EXPIRED } from '../../api/network-errors.ts';
 import type { Probe } from '../../api/probe.ts';
 import type { ProxyChoice } from '../../api/proxy.ts';
 import { httpDate } from '../../api/retry.ts';
@@ -88,9 +89,7 @@ function refusedCertificate(error: ImgctlError, { attempt }: Probe, io: Io): Fin
   const finding = failed('TLS', error);
   if (certificate === undefined) return finding;
   const expired = certificate.validUntil < io.now();
-  const remedy = expired
-    ? 'check the clock of this machine, else ask the administrators of the service to renew it'
-    : finding.remedy;
+  const remedy = expired ? EXPIRED : finding.remedy;
   return { ...finding, finding: `${error.message}; ${certificateText(certificate)}`, remedy };
 }
 
