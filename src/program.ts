@@ -168,14 +168,19 @@ const LONGEST_MESSAGE = 200;
 /** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
 function usageError(error: CommanderError, command: Command): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const unknownOption = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  const message = unknownOption === undefined ? first : `unknown option '${unknownOption}'`;
-  const suggestion =
-    unknownOption === undefined
-      ? /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]
-      : nearest(unknownOption, optionNames(command));
+  const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
+  const [message, suggestion] =
+    option === undefined
+      ? [first, /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]]
+      : refusedOption(option, optionNames(command));
   const hint = hintAt(suggestion, `${fullName(command)} --help`);
   return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, LONGEST_MESSAGE), { hint });
+}
+
+/** What is wrong with an option, and what was meant. Commander also refuses one that is given a value in vain. */
+function refusedOption(option: string, known: readonly string[]): [string, string | undefined] {
+  if (known.includes(option)) return [`option '${option}' takes no value`, undefined];
+  return [`unknown option '${option}'`, nearest(option, known)];
 }
 
 /** The long names of what may stand there, those of every command included. */

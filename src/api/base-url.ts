@@ -78,7 +78,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
 }
 
 /** Text that is no proper URL may hold a password in any place before an `@`. */
-function afterUserInfo(text: string): string {
+export function afterUserInfo(text: string): string {
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `…${text.slice(at)}`;
 }

@@ -85,10 +85,12 @@ async function list(context: Context): Promise<void> {
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
-    const { value, origin } = settings.find(key);
+    const { shown = String }: SettingDefinition = SETTINGS[key];
+    const { value: found, origin } = settings.find(key);
     const result = valueOrError(() => settings.resolve(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
+    const value = problem ? shown(found ?? '') : found;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
   const { io, terminal, quiet } = context;

@@ -1,6 +1,6 @@
 // Settings: which there are, what each may be, and where a value comes from.
 
-import { baseUrlText, parseBaseUrl } from '../api/base-url.ts';
+import { afterUserInfo, baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseDuration } from './duration.ts';
 import type { Account } from './token-cache.ts';
@@ -13,6 +13,8 @@ export interface SettingDefinition {
   readonly valid?: readonly string[];
   /** @throws ImgctlError for a value that it cannot be */
   check(text: string): void;
+  /** As much of a value that it cannot be as may show, where a password may be in it. */
+  shown?(text: string): string;
 }
 
 const oneOf = (what: string, ...valid: string[]) => ({
@@ -40,11 +42,13 @@ export const SETTINGS = {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
     check: (text) => parseBaseUrl(text, true),
+    shown: afterUserInfo,
   },
   username: {
     summary: 'user name for token requests',
     env: 'IMGCTL_USERNAME',
     check: checkUsername,
+    shown: beforeColon,
   },
   'password-command': {
     summary: 'command whose first output line is the password',
@@ -216,7 +220,13 @@ function check(definition: SettingDefinition, resolved: Resolved): void {
 function checkUsername(text: string): void {
   if (text === '') throw cannotBeEmpty('username');
   // Basic credentials cannot hold a colon in the user name (RFC 7617).
-  if (text.includes(':')) throw invalid('username', text, 'a user name cannot hold a colon');
+  if (!text.includes(':')) return;
+  throw invalid('username', beforeColon(text), 'a user name cannot hold a colon');
+}
+
+/** Who writes user:password, as for other programs, does not mean to show it. */
+function beforeColon(text: string): string {
+  return text.replace(/:.*/s, ':…');
 }
 
 function cannotBeEmpty(what: string): ImgctlError {

@@ -139,6 +139,18 @@ describe('imgctl config', () => {
     expect((await imgctl(['config', 'get', 'username'])).stdout).toBe('alice\n');
   });
 
+  it('shows no password in a value that cannot be used', async () => {
+    const env = { IMGCTL_BASE_URL: 'https://u:hunter2@a.example', IMGCTL_USERNAME: 'u:hunter2' };
+    const { stdout, stderr } = await user().imgctl(['config', 'list', '--json'], env);
+    expect(JSON.parse(stdout)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ value: '…@a.example' }),
+        expect.objectContaining({ value: 'u:…' }),
+      ]),
+    );
+    expect(stdout + stderr).not.toContain('hunter2');
+  });
+
   it('has a column for errors in a table only where there are some', async () => {
     const { imgctl } = user();
     expect((await imgctl(['config', 'list'])).stdout).toMatch(/^KEY +VALUE +ORIGIN\n/i);

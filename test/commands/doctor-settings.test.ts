@@ -27,7 +27,7 @@ describe('settings', () => {
     });
     const found = rows.filter(({ check }) => check === 'settings');
     expect(found.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-      'failed: username cannot be: a:b (from IMGCTL_USERNAME)',
+      'failed: username cannot be: a:… (from IMGCTL_USERNAME)',
       'failed: timeout is not a duration: soon (from profile default)',
       expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
       'warning: unknown setting bas-url; base-url was probably meant',

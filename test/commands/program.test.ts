@@ -77,6 +77,14 @@ describe('words that it does not know', () => {
     expect(stderr).toMatch(new RegExp(`^imgctl: ${message}\nhint: did you mean .*${suggestion}`));
   });
 
+  it('an option that takes no value is not called unknown', async () => {
+    const { stderr, exitCode } = await runCli(['login', `--password-stdin=${SECRET}`]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      "imgctl: option '--password-stdin' takes no value\nhint: see: imgctl login --help\n",
+    );
+  });
+
   it.each([
     [['images', 'list', '-x'], 'imgctl images list --help'],
     [['sync', '--zzz'], 'imgctl sync --help'],
