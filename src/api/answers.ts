@@ -105,9 +105,9 @@ function unauthorized(received: Received): ImgctlError {
   });
 }
 
+/** Without a hint: what helps depends on where the password came from. */
 export function wrongCredentials(message: string): ImgctlError {
-  const hint = 'check the user name and password, then: imgctl login';
-  return new ImgctlError('wrong-credentials', message, { hint, status: 401 });
+  return new ImgctlError('wrong-credentials', message, { status: 401 });
 }
 
 function notPermitted(said: string, status: number): ImgctlError {

@@ -144,7 +144,7 @@ async function readPassword(
     return { password: await passwordOfCommand(options.passwordCommand, io) };
   }
   const given = givenPassword(settings, io);
-  if (given) return { password: await given.read() };
+  if (given) return { password: await given.read(), remedy: given.remedy };
   // One that is to be stored does not come from the store.
   const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
   const password = await stored?.read().catch((error: unknown) => {

@@ -28,8 +28,11 @@ Examples:
 
 async function validate(context: Context, files: readonly string[]): Promise<void> {
   const columns = ['severity', 'code', 'place', 'message'];
+  const { sinkOptions } = context;
   const writer = createListWriter({
-    ...context.sinkOptions,
+    ...sinkOptions,
+    // A finding that is cut does not say what is wrong.
+    terminal: { ...sinkOptions.terminal, width: undefined },
     columns: files.length > 1 ? ['file', ...columns] : columns,
     idField: 'code',
   });

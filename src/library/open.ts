@@ -51,6 +51,7 @@ function tokensOf(
     username,
     password: {
       origin: 'the option password',
+      remedy: 'create a client with the right user name and password',
       read: async () => (typeof password === 'function' ? password() : password),
     },
     client,

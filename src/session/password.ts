@@ -13,8 +13,8 @@ import type { Account } from './token-cache.ts';
 export interface PasswordSource {
   /** The variable or setting it comes from, for messages. */
   readonly origin: string;
-  /** What helps when the service refuses it; where that is not plain from the refusal. */
-  readonly remedy?: string;
+  /** What helps where the service refuses it. */
+  readonly remedy: string;
   /** @throws ImgctlError config: the file, command or keychain gives none */
   read(): Promise<string>;
 }
@@ -36,11 +36,20 @@ export function unattendedPassword(
 /** The first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
-  if (password) return { origin: 'IMGCTL_PASSWORD', read: async () => password };
-  if (file) return { origin: 'IMGCTL_PASSWORD_FILE', read: () => passwordOfFile(file, io) };
+  const source = (origin: string, what: string, read: PasswordSource['read']) => ({
+    origin,
+    remedy: `check ${what} and the user name: imgctl config list${settings.profileFlag}`,
+    read,
+  });
+  if (password) return source('IMGCTL_PASSWORD', 'IMGCTL_PASSWORD', async () => password);
+  if (file) {
+    const what = `the password file ${file}`;
+    return source('IMGCTL_PASSWORD_FILE', what, () => passwordOfFile(file, io));
+  }
   const { value: command, origin } = settings.resolve('password-command');
   if (!command) return undefined;
-  return { origin, read: () => passwordOfCommand(command, io) };
+  const what = `the password command (${origin})`;
+  return source(what, what, () => passwordOfCommand(command, io));
 }
 
 async function passwordOfFile(file: string, io: Io): Promise<string> {

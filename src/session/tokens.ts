@@ -88,8 +88,11 @@ export class Tokens implements TokenSource {
     return this.#renewOnce(refused);
   }
 
-  /** Requests a token. `remedy` is what helps where the service refuses the password. */
-  login(password: string, remedy?: string): Promise<LoginResult> {
+  /** Requests a token. `remedy` is what helps where the service refuses the password, if more than another try. */
+  login(
+    password: string,
+    remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
+  ): Promise<LoginResult> {
     return this.#alone(() => this.#request(password, remedy));
   }
 
@@ -128,7 +131,7 @@ export class Tokens implements TokenSource {
     return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
   }
 
-  async #request(password: string, remedy: string | undefined): Promise<LoginResult> {
+  async #request(password: string, remedy: string): Promise<LoginResult> {
     const { cache, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
@@ -182,10 +185,10 @@ export class Tokens implements TokenSource {
   }
 }
 
-function withRemedy(error: unknown, hint: string | undefined): unknown {
+function withRemedy(error: unknown, hint: string): unknown {
   if (!(error instanceof ImgctlError) || error.code !== 'wrong-credentials') return error;
   const { code, message, status, cause } = error;
-  return new ImgctlError(code, message, { hint: hint ?? error.hint, status, cause });
+  return new ImgctlError(code, message, { hint, status, cause });
 }
 
 function cachedForm({ record, receivedAt }: IssuedToken): CachedToken {

@@ -81,8 +81,8 @@ describe('imgctl doctor', () => {
     expect({ troubles, exitCode }).toEqual({ troubles: [], exitCode: 0 });
     expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
     expect(of('service')).toBe('ok: GET /v2 answers 401 without a token, as it should');
-    expect(of('token')).toContain('ok: none yet; the next command gets one with the password');
-    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD');
+    expect(of('token')).toContain('ok: none yet; the next command requests one with the password');
+    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tried here');
   });
 
   it('does not send to a login whoever has a configuration that cannot be read', async () => {
@@ -98,7 +98,7 @@ describe('imgctl doctor', () => {
     const IMGCTL_CONFIG_DIR = folderWith({ username: 'alice', 'stored-password': 'keychain' });
     // A keychain that is asked could not be started: there is no PATH.
     const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR } });
-    expect(of('password')).toBe('ok: from the system keychain');
+    expect(of('password')).toBe('ok: from the system keychain; not tried here');
     expect(of('settings')).toMatch(/^ok: /);
   });
 
@@ -107,7 +107,9 @@ describe('imgctl doctor', () => {
     const file = path.join(temporaryDirectory(), 'ran');
     const command = { IMGCTL_PASSWORD_COMMAND: `touch ${file}` };
     const { of } = await diagnose({ env: { ...env, ...command } });
-    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD_COMMAND');
+    expect(of('password')).toBe(
+      'ok: from the password command (IMGCTL_PASSWORD_COMMAND); not tried here',
+    );
     expect(existsSync(file)).toBe(false);
   });
 
@@ -144,7 +146,7 @@ describe('imgctl doctor', () => {
     expect([troubles, exitCode]).toEqual([['token: failed'], 4]);
     const renewable = await at(0, PASSWORD);
     expect(renewable.of('token')).toBe(
-      `warning: ${refused}; the next command gets one with the password from IMGCTL_PASSWORD -> ${remedy}`,
+      `warning: ${refused}; the next command requests one with the password from IMGCTL_PASSWORD -> ${remedy}`,
     );
     expect(renewable.exitCode).toBe(0);
     expect(requests).toEqual(['GET /v2', 'GET /v2']);

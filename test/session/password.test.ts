@@ -30,19 +30,31 @@ describe('without a person', () => {
     const variable = { IMGCTL_PASSWORD: 'of-variable' };
     const found = async (env: Record<string, string>) => {
       const source = sourceWith(env, command, cwd);
-      return [source?.origin, await source?.read()];
+      return [source?.origin, await source?.read(), source?.remedy];
     };
-    expect(await found({ ...variable, ...file })).toEqual(['IMGCTL_PASSWORD', 'of-variable']);
-    expect(await found(file)).toEqual(['IMGCTL_PASSWORD_FILE', 'of-file']);
-    expect(await found({})).toEqual(['profile work', 'of-command']);
-    expect(await found({ IMGCTL_PASSWORD_COMMAND: 'echo of-env' })).toEqual([
-      'IMGCTL_PASSWORD_COMMAND',
-      'of-env',
+    const checking = (what: string) =>
+      `check ${what} and the user name: imgctl config list --profile work`;
+    const ofCommand = (origin: string, password: string) => {
+      const what = `the password command (${origin})`;
+      return [what, password, checking(what)];
+    };
+    expect(await found({ ...variable, ...file })).toEqual([
+      'IMGCTL_PASSWORD',
+      'of-variable',
+      checking('IMGCTL_PASSWORD'),
     ]);
-    expect(await found({ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' })).toEqual([
-      'profile work',
-      'of-command',
+    expect(await found(file)).toEqual([
+      'IMGCTL_PASSWORD_FILE',
+      'of-file',
+      checking('the password file secret'),
     ]);
+    expect(await found({})).toEqual(ofCommand('profile work', 'of-command'));
+    expect(await found({ IMGCTL_PASSWORD_COMMAND: 'echo of-env' })).toEqual(
+      ofCommand('IMGCTL_PASSWORD_COMMAND', 'of-env'),
+    );
+    expect(await found({ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' })).toEqual(
+      ofCommand('profile work', 'of-command'),
+    );
   });
 
   it('there may be none', () => {

@@ -152,6 +152,41 @@ describe('a command that needs a token', () => {
   });
 });
 
+describe('a password that the service refuses', () => {
+  const refusal = { code: 'wrong-credentials', status: 401 };
+
+  it('is looked for where it came from', async () => {
+    const { emulator } = await startService();
+    const directory = temporaryDirectory();
+    const io = fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } });
+    const session = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const hint = 'check IMGCTL_PASSWORD and the user name: imgctl config list';
+    await expect(session.client.serviceRoot()).rejects.toMatchObject({ ...refusal, hint });
+    await expect(session.tokens?.login('wrong', 'look there')).rejects.toMatchObject({
+      ...refusal,
+      hint: 'look there',
+    });
+  });
+
+  it('is asked for again where a person gave it', async () => {
+    const { emulator } = await startService();
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
+      ...refusal,
+      hint: 'check the user name and password, then: imgctl login',
+    });
+  });
+
+  it('gives no hint to another failure', async () => {
+    const { emulator } = await startService({ faults: [parseFault('POST /auth/request-token=500')] });
+    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    await expect(session.tokens?.login('demo', 'look there')).rejects.toMatchObject({
+      code: 'server-error',
+      hint: expect.stringContaining('try again'),
+    });
+  });
+});
+
 describe('the limit of token requests', () => {
   it('counts refused logins too: no sixth request is sent, by whatever session', async () => {
     const { emulator, tokenRequests } = await startService();

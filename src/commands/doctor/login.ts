@@ -33,7 +33,7 @@ export function findToken(
   if (fixed) return fixedState(fixed);
   const cached = cache.read();
   const origin = account.username === '' ? undefined : passwordOrigin(settings, account, io);
-  const next = `the next command gets one with the password from ${origin}`;
+  const next = `the next command requests one with the password from ${origin}`;
   if (cached && isLive(cached, io.now())) {
     const remedy = `log in again: ${settings.loginCommand}`;
     return {
@@ -85,7 +85,9 @@ export function passwordFinding(settings: Settings, account: Account, io: Io): F
     const remedy = `imgctl config set username NAME${settings.profileFlag}`;
     return warning('password', finding, remedy);
   }
-  return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}`);
+  return (
+    fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}; not tried here`)
+  );
 }
 
 function passwordOrigin(settings: Settings, account: Account, io: Io): string | undefined {
