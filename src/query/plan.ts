@@ -40,8 +40,8 @@ interface Condition {
 }
 
 /**
- * The first condition that the service can answer is left to it, words before filters; all others are
- * tested here. `now` in milliseconds since the epoch. Throws usage errors.
+ * The first condition that the service can answer, and that a URL can hold, is left to it, words before
+ * filters; all others are tested here. `now` in milliseconds since the epoch. Throws usage errors.
  */
 export function planQuery(input: QueryInput, { now }: { readonly now: number }): QueryPlan {
   const conditions = [
@@ -49,7 +49,7 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
     ...input.filters.map((text) => filterCondition(parseFilter(text, now))),
   ];
   const keys = input.sorts.map(parseSort);
-  const sent = conditions.find((condition) => condition.wire !== undefined);
+  const sent = conditions.find(({ wire }) => wire !== undefined && fitsIntoUrl(wire));
   const local = conditions.filter((condition) => condition !== sent || condition.needsCheck);
   return {
     server: { filter: sent?.wire, sort: keys.length === 1 ? keys[0]?.wire : undefined },
@@ -59,6 +59,13 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
     matchesAll: (image) => conditions.every((condition) => condition.test(image)),
     sort: (images) => sortImages(images, keys),
   };
+}
+
+/** Servers and proxies refuse URLs of more than some thousand bytes: a list of ids soon is one. */
+const MOST_URL_BYTES = 4_000;
+
+function fitsIntoUrl(filter: string): boolean {
+  return new URLSearchParams({ filter }).toString().length <= MOST_URL_BYTES;
 }
 
 function filterCondition(filter: Filter): Condition {

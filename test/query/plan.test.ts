@@ -30,6 +30,15 @@ describe('planQuery: filters and words', () => {
     expect(rest.filtersLocally).toBe(filtersLocally);
   });
 
+  it('keeps a filter to itself that is too long for a URL', () => {
+    const long = `id,in${',1'.repeat(2_000)}`;
+    const query = plan({ filters: [long, 'id,gt,0'] });
+    expect(query.server.filter).toBe('id,gt,0');
+    expect([query.matches({ id: 1 }), query.matches({ id: 2 })]).toEqual([true, false]);
+    expect(plan({ filters: [long] }).server.filter).toBeUndefined();
+    expect(plan({ filters: [long.slice(0, 1_001)] }).server.filter).toBe(long.slice(0, 1_001));
+  });
+
   it('leaves to the service what it was sent, and tests all of it where it was ignored', () => {
     const query = plan({ filters: ['created_on,le,-30d', 'id,gt,5', 'name,like,u%'] });
     const image = { id: 3, name: 'ubuntu', created_on: STAMP };

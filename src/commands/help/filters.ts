@@ -45,7 +45,8 @@ the most significant first. Missing values come first, text by code point.
 
 Who does what: the service takes one filter and one sort key. The first word,
 or else the first filter that it can answer, goes to it; imgctl applies the
-rest, and sorts by several keys, itself. Filters with null, and times that are
-not written as the service does, are always imgctl's. An image without a value
-equals null alone, is ne to all else, and passes no other operator.
+rest, and sorts by several keys, itself. Filters with null, those too long for
+a URL (thousands of ids), and times that are not written as the service does,
+are always imgctl's. An image without a value equals null alone, is ne to all
+else, and passes no other operator.
 `;
