@@ -43,8 +43,23 @@ export function cutToWidth(text: string, width: number, unicode: boolean): strin
   return kept + mark;
 }
 
+/** UTF-16 units that are searched for clusters at a time: in long texts each next one takes ever longer. */
+const PIECE = 256;
+
 function* clustersOf(text: string): Generator<string> {
-  for (const { segment } of new Intl.Segmenter('en').segment(text)) yield segment;
+  const segmenter = new Intl.Segmenter('en');
+  let start = 0;
+  while (start < text.length) {
+    const isLast = start + PIECE >= text.length;
+    const most = text.slice(start, start + PIECE);
+    const piece = isLast ? most : most.replace(/[\ud800-\udbff]$/, '');
+    for (const { segment, index } of segmenter.segment(piece)) {
+      const mayGoOn = !isLast && index > 0 && index + segment.length === piece.length;
+      if (mayGoOn) break; // the next piece begins with it
+      yield segment;
+      start += segment.length;
+    }
+  }
 }
 
 function clusterWidth(cluster: string): number {

@@ -32,6 +32,13 @@ describe('displayWidth', () => {
   });
 });
 
+it('sees clusters in a long text too, in time linear in its length', () => {
+  // Taken in one piece ICU takes half a minute.
+  const text = '👍🏽e\u0301👨‍👩‍👧'.repeat(6_000);
+  expect(displayWidth(text)).toBe(5 * 6_000);
+  expect(displayWidth(`a${text}`)).toBe(5 * 6_000 + 1);
+});
+
 describe('cutToWidth', () => {
   it.each([
     ['ubuntu.ova', 10, true, 'ubuntu.ova'],
