@@ -8,6 +8,9 @@ const PLAIN = /^[A-Za-z_/](?:[\w./+@%() -]*[\w./)])?$/;
 /** Words, and what some readers take for a number without digits before its exponent: `E0`. */
 const MEANS_A_VALUE = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?\d+)$/i;
 
+/** No reader looks farther than 1024 characters for the colon after a key; a longer key begins with `?`. */
+const LONGEST_KEY = 1_000;
+
 /** A YAML document with its final newline: maps and lists as blocks, each scalar on one line. */
 export function yamlText(value: unknown): string {
   return `${linesOf(value).join('\n')}\n`;
@@ -22,8 +25,9 @@ function linesOf(value: unknown): string[] {
   }
   return Object.entries(value).flatMap(([key, item]) => {
     const name = quotedUnlessPlain(key);
-    if (!isFilled(item)) return [`${name}: ${scalarText(item)}`];
-    return [`${name}:`, ...linesOf(item).map((line) => `  ${line}`)];
+    const [before, start] = name.length > LONGEST_KEY ? [[`? ${name}`], ':'] : [[], `${name}:`];
+    if (!isFilled(item)) return [...before, `${start} ${scalarText(item)}`];
+    return [...before, start, ...linesOf(item).map((line) => `  ${line}`)];
   });
 }
 

@@ -10,6 +10,7 @@ import { TRAPS } from './yaml-traps.ts';
 const NUMBERS = [0, -5, 1.5, 1e21, 1e-7, 123456789012, -2.5e30];
 const ROWS: readonly Row[] = [
   ...TRAPS.map((name, index) => ({ id: index, name, folder: null, public: true })),
+  { id: 1, ['k'.repeat(2_000)]: 1, ['"'.repeat(600)]: { a: [], b: 'x' }, [':'.repeat(1_500)]: [1] },
   ...NUMBERS.map((id) => ({ id, name: HOSTILE, tags: [['x'], {}, []], [HOSTILE]: { '=': '<<' } })),
 ];
 

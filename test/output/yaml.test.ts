@@ -55,6 +55,14 @@ describe('yamlText', () => {
       expect(read(yamlText([text, { [text]: text }]))).toEqual([text, { [text]: text }]);
     });
 
+    it('keys are those keys at any length', () => {
+      for (const length of [999, 1_001, 2_000]) {
+        const key = (unit: string) => unit.repeat(length);
+        const rows = [{ [key('k')]: 1, [key('"')]: { [key(':')]: [{}], b: 2 } }];
+        expect(read(yamlText(rows))).toEqual(rows);
+      }
+    });
+
     it('any JSON is that JSON', () => {
       const leaf = fc.oneof(anyText(), fc.constantFrom(...TRAPS), fc.double(), fc.boolean());
       const value = fc.array(fc.dictionary(anyText(), fc.oneof(leaf, fc.array(leaf))));
