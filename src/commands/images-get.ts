@@ -40,6 +40,9 @@ async function get(
   wanted: readonly string[],
   options: ViewOptions,
 ): Promise<void> {
+  if (wanted.some((name) => name.trim() === '')) {
+    throw new ImgctlError('usage', 'an empty name', { hint: 'give an id or the name of an image' });
+  }
   const view = readView(context, options, { columns: FIELDS, setting: undefined });
   const found: Row[] = [];
   let missing: ImgctlError | undefined;
@@ -100,8 +103,12 @@ async function namesNear(context: Context, name: string): Promise<string[]> {
   // Names begin with what they are an image of, so that a near one shares the first word, if that is right.
   const word = /[a-z]{3,}/i.exec(name)?.[0];
   for (const filter of word === undefined ? [undefined] : [`name,like,%${word}%`, undefined]) {
-    const names = (await listBy(context, filter, CANDIDATES)).map((row) => String(row.name));
-    const near = nearestFew(name, [...new Set(names)], 3);
+    const names = (await listBy(context, filter, CANDIDATES)).map((row) => row.name);
+    const near = nearestFew(
+      name,
+      [...new Set(names.filter((each) => typeof each === 'string'))],
+      3,
+    );
     if (near.length > 0) return near;
   }
   return [];

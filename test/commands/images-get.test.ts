@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { catalogueOf, scripted } from './listing-harness.ts';
 
@@ -69,6 +70,18 @@ describe('one argument', () => {
     expect(stdout).toBe('id      2\nname    image-0002.ova\nfolder  linux\n');
     expect((await get('image-0002.ova -q')).stdout).toBe('2\n');
   });
+});
+
+it('suggests no name that an image does not have', async () => {
+  const nameless = { ...testImage(1), name: null };
+  const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
+  expect(stderr).toContain('see which there are: imgctl images list');
+});
+
+it.each([[['']], [['1', ' ']]])('%j has an empty name: a usage error', async (names) => {
+  const { stdout, stderr, exitCode } = await runCli(['images', 'get', ...names]);
+  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+  expect(stderr).toContain('imgctl: an empty name\nhint: give an id');
 });
 
 describe('several arguments', () => {
