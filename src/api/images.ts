@@ -84,14 +84,18 @@ export interface UserImages {
 
 /**
  * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
- * @throws ImgctlError bad-answer; also where meta.count says that more were meant to come
+ * @throws ImgctlError bad-answer; also where meta says that more were meant to come
  */
 export async function myImages(http: Http): Promise<UserImages> {
   const received = await http.send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = envelope(received);
   if (!data.every(isObject)) throw shapeError(received, 'data does not hold images');
-  if (isCount(meta.count) && meta.count > data.length) {
-    throw shapeError(received, `it holds ${data.length} images where it announces ${meta.count}`);
+  // A service may page this list as well, against section 2.3.
+  const total = isObject(meta.pages) ? meta.pages.total : undefined;
+  for (const announced of [meta.count, total]) {
+    if (isCount(announced) && announced > data.length) {
+      throw shapeError(received, `it holds ${data.length} images where it announces ${announced}`);
+    }
   }
   return { images: data, meta };
 }

@@ -36,6 +36,7 @@ describe("the user's own images", () => {
 
   it.each([
     [{ data: [{ id: 1 }], meta: { count: 2 } }],
+    [{ data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } }],
     [{ data: ['http://x/1'], meta: {} }],
     [{ data: [{ id: 2 ** 53 }], meta: {} }],
   ])('are not %j', async (json) => {
