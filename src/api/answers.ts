@@ -14,7 +14,7 @@ export interface Received extends Answer {
 }
 
 /** What helps where something else than the service answers. */
-export const CHECK_BASE_URL = 'check that the base URL is the service: imgctl config list';
+const CHECK_BASE_URL = 'check that the base URL is the service: imgctl config list';
 
 export function isSuccess({ status }: Pick<Received, 'status'>): boolean {
   return status >= 200 && status <= 299;
@@ -84,7 +84,9 @@ export function statusError(received: Received): ImgctlError {
   if (status >= 300 && status < 400) return redirectError(received);
   if (status === 401) return unauthorized(received);
   if (status === 403) return notPermitted(said, status);
-  if (status === 404 || status === 410) return new ImgctlError('not-found', message, { status });
+  if (status === 404 || status === 410) {
+    return new ImgctlError('not-found', message, { hint: CHECK_BASE_URL, status });
+  }
   if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimited(received);
   if (status >= 500) {

@@ -1,8 +1,7 @@
 // The token request, section 4.1 of service-api.md.
 
-import { ImgctlError } from '../errors.ts';
+import type { ImgctlError } from '../errors.ts';
 import {
-  CHECK_BASE_URL,
   isSuccess,
   type Received,
   rateLimited,
@@ -57,7 +56,7 @@ export async function requestToken(
   const limit = limitOf(received);
   onLimit?.(limit);
   if (received.status === 429) throw rateLimited(received);
-  if (received.status === 401 || received.status === 404) throw refusal(received);
+  if (received.status === 401) throw refusal(received);
   const value = readJson(withoutToken(received));
   if (!isObject(value) || typeof value.token !== 'string' || !isToken(value.token)) {
     throw shapeError(received, 'without an access token');
@@ -76,10 +75,7 @@ export async function requestToken(
 
 /** Section 7. Whatever other words the service has for it, no token was sent that it could refuse. */
 function refusal(received: Received): ImgctlError {
-  const { status } = received;
   const error = statusError(withoutToken(received));
-  if (status === 404)
-    return new ImgctlError('not-found', error.message, { hint: CHECK_BASE_URL, status });
   if (error.code !== 'token-refused') return error;
   const said = serviceMessage(received.body) ?? 'no reason given';
   return wrongCredentials(`the service refused the user name and password: ${said}`);

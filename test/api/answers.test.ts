@@ -71,6 +71,7 @@ it.each<[number, unknown, string, string]>([
 ])('%i with %j is %s', (status, body, code, message) => {
   const error = statusError(received(status, body));
   expect([error.code, error.message, error.status]).toEqual([code, message, status]);
+  if (code === 'not-found') expect(error.hint).toContain('check that the base URL is the service');
 });
 
 it.each([
