@@ -47,10 +47,11 @@ export class Context extends Messages {
 
   /** Another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /** Set by the program: a command by its words, complete with options. @throws ImgctlError usage */
-  findCommand: (words: readonly string[]) => Promise<Command> = async () => {
-    throw new Error('the program has not been built');
-  };
+  /** Set by the program: a command by its words, complete with options; `topics` to suggest as well. @throws ImgctlError usage */
+  findCommand: (words: readonly string[], topics: readonly string[]) => Promise<Command> =
+    async () => {
+      throw new Error('the program has not been built');
+    };
 
   constructor(io: Io, rerun: Context['rerun']) {
     super();

@@ -79,7 +79,7 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
   };
   addCommands(root, specs, loaders, load);
   refuse(root);
-  context.findCommand = (words) => findCommand(root, words, load);
+  context.findCommand = (words, topics) => findCommand(root, words, topics, load);
   return { root, load };
 }
 
@@ -126,12 +126,13 @@ function addCommands(
 }
 
 /**
- * The command by its words, complete with options.
+ * The command by its words, complete with options. `topics`: what else may have been meant.
  * @throws ImgctlError usage: there is none of that name
  */
 async function findCommand(
   root: Command,
   words: readonly string[],
+  topics: readonly string[],
   load: Program['load'],
 ): Promise<Command> {
   let command = root;
@@ -141,7 +142,7 @@ async function findCommand(
     );
     if (!next) {
       const names = command.commands.map((candidate) => candidate.name());
-      const meant = nearest(word, names);
+      const meant = nearest(word, command === root ? [...names, ...topics] : names);
       throw new ImgctlError(
         'usage',
         `no command or topic: ${words.join(' ').slice(0, LONGEST_MESSAGE)}`,

@@ -20,7 +20,7 @@ export function define(command: Command, context: Context): void {
       if (words.length === 1 && Object.hasOwn(TOPICS, topic)) {
         await context.print((await TOPICS[topic]?.()) ?? '');
       } else {
-        (await context.findCommand(words)).outputHelp();
+        (await context.findCommand(words, Object.keys(TOPICS))).outputHelp();
       }
     });
 }

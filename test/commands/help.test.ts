@@ -62,7 +62,19 @@ describe('imgctl help', () => {
     expect(stdout.endsWith('\n')).toBe(true);
   });
 
-  it.each([[['nope']], [['images', 'nope']], [['filters', 'list']], [['constructor']]])(
+  it.each([
+    [['filter'], 'filters'],
+    [['Output'], 'output'],
+    [['filters', 'list'], 'filters'],
+    [['imags'], 'images'],
+    [['images', 'lst'], 'list'],
+  ])('%j: the nearest command or topic', async (words, meant) => {
+    const { stderr, exitCode } = await runCli(['help', ...words]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`\nhint: did you mean ${meant}?\n`);
+  });
+
+  it.each([[['nope']], [['images', 'nope']], [['images', 'filter']], [['constructor']]])(
     '%j is neither command nor topic',
     async (words) => {
       const { stdout, stderr, exitCode } = await runCli(['help', ...words]);
