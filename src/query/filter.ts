@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { type Field, kindOf, resolveField } from './fields.ts';
-import { isServiceShape, parseTimeValue } from './timestamp.ts';
+import { isServiceShape, parseTimeValue, withItsWeekday } from './timestamp.ts';
 import { choose, quoted } from './usage.ts';
 import { type FieldValue, interpret } from './value.ts';
 
@@ -117,15 +117,20 @@ function parseTimeOperand(text: string, { where, now }: Place): Operand {
   const instant = parseTimeValue(text, now);
   // In the service's own shape but with a zone of several meanings: the service may know its own.
   if (instant === undefined && !isServiceShape(text)) {
-    const meant = /^\d+[mhdw]$/.test(text) ? `did you mean -${text}? ` : '';
     throw usageError(
       `${quoted(text)} is not a time, in ${where}`,
-      `${meant}write 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
+      `${nearestTime(text)}write 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
     );
   }
   // Where only texts can be compared, "-30d" would tell nothing.
   const isRelative = instant !== undefined && /^[+-]/.test(text);
   return { text, value: isRelative ? new Date(instant).toISOString() : text, instant };
+}
+
+/** What was probably meant, to begin a hint with. */
+function nearestTime(text: string): string {
+  const meant = /^\d+[mhdw]$/.test(text) ? `-${text}` : withItsWeekday(text);
+  return meant === undefined ? '' : `did you mean ${meant}? `;
 }
 
 function usageError(message: string, hint: string): ImgctlError {

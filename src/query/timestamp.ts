@@ -58,6 +58,11 @@ export function isServiceShape(text: string): boolean {
   return SERVICE.test(text) && serviceInstant(text, 0) !== undefined;
 }
 
+/** The text with the weekday that its date has, where that alone keeps it from having the service's shape. */
+export function withItsWeekday(text: string): string | undefined {
+  return WEEKDAYS.map((day) => text.slice(0, 11) + day + text.slice(14)).find(isServiceShape);
+}
+
 /** By position and without captures: a long list has two of these an image. */
 function serviceInstant(text: string, offset: number | undefined): number | undefined {
   const midnight = midnightOf(text);

@@ -65,7 +65,7 @@ describe('parseFilter', () => {
     [
       'created_on,ge,2018-07-18 Thu 15:36:49 EDT',
       "'2018-07-18 Thu 15:36:49 EDT' is not a time",
-      '',
+      'did you mean 2018-07-18 Wed 15:36:49 EDT? write',
     ],
   ])('%j: %s', (text, message, hint) => {
     const error = thrownBy(() => parseFilter(text, NOW));
