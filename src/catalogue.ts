@@ -114,6 +114,9 @@ export async function readPage(
   const request = (expand: boolean) =>
     client.listImages({ ...plan.server, perPage, expand }, number);
   let page = await request(!query.urls);
+  if (page.number !== undefined && page.number !== number) {
+    observer.warn(`the service sent page ${page.number} where page ${number} was asked for`);
+  }
   const undone = undoneBy(page.meta, plan);
   if (undone.filter || undone.sort) {
     observer.warn(warningOf(undone));

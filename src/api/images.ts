@@ -19,6 +19,8 @@ export interface ImagePage {
   readonly elements: readonly (JsonObject | string)[];
   /** meta as it was sent, section 2.3. */
   readonly meta: JsonObject;
+  /** Which page it is, where the service says so. */
+  readonly number: number | undefined;
   /** Number of results on all pages. */
   readonly total: number;
   /** Number of pages. */
@@ -43,7 +45,7 @@ export async function listImages(http: Http, query: ImageQuery, page: number): P
   const { data, meta } = envelope(received);
   const { pages } = meta;
   if (!isObject(pages)) throw shapeError(received, 'without meta.pages');
-  const { total, pages: count, per_page: perPage, next_url: next } = pages;
+  const { page: number, total, pages: count, per_page: perPage, next_url: next } = pages;
   if (!isCount(total) || !isCount(count)) {
     throw shapeError(received, 'meta.pages does not say how many images there are');
   }
@@ -55,6 +57,7 @@ export async function listImages(http: Http, query: ImageQuery, page: number): P
   return {
     elements: data as (JsonObject | string)[],
     meta,
+    number: isCount(number) ? number : undefined,
     total,
     pages: count,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,

@@ -1,7 +1,7 @@
 // images list: what goes to the service and what is done here, limits, pages, URLs, meta, empty results, progress.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testImages } from '../support/catalogue-page.ts';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import {
@@ -149,6 +149,17 @@ describe('what is asked of the service', () => {
     const { imgctl } = await scripted(catalogueOf(doubled));
     const { stdout } = await imgctl('images list --page 1 -o json');
     expect(JSON.parse(stdout)).toEqual(doubled);
+  });
+
+  it('warns of a page in place of the one that was asked for', async () => {
+    // A service that gives its last page for every number beyond it.
+    const { imgctl } = await scripted(({ url }) => {
+      url.searchParams.set('page', '2');
+      return { json: cataloguePage(url, testImages(4)) };
+    });
+    const { stdout, stderr, exitCode } = await imgctl('images list --page 9 --per-page 2 -q');
+    expect({ stdout, exitCode }).toEqual({ stdout: '3\n4\n', exitCode: 0 });
+    expect(stderr).toBe('imgctl: warning: the service sent page 2 where page 9 was asked for\n');
   });
 });
 
