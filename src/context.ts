@@ -12,7 +12,8 @@ import {
   decideTerminal,
   type Terminal,
 } from './output/terminal.ts';
-import { choose } from './query/usage.ts';
+import { nearest } from './query/nearest.ts';
+import { choose, hintAt } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
@@ -170,10 +171,23 @@ export class Context extends Messages {
   readonly version = version;
   readonly userAgent = `imgctl/${version}`;
 
-  /** @throws ImgctlError config: there is no base URL, or settings that cannot be used */
+  /** @throws ImgctlError config: there is no such profile, no base URL, or settings that cannot be used */
   session(): Promise<Session> {
+    this.#requireKnownProfile();
     this.#session ??= this.openSession(this.settings);
     return this.#session;
+  }
+
+  /** A login makes a new profile; everything else needs one, or a base URL from elsewhere. */
+  #requireKnownProfile(): void {
+    const { profile, loginCommand } = this.settings;
+    const known = [...this.config.profiles.keys()];
+    if (known.length === 0 || known.includes(profile)) return;
+    if (this.settings.text('base-url') !== undefined) return;
+    const hint = hintAt(nearest(profile, known), 'imgctl profile list');
+    throw new ImgctlError('config', `there is no profile ${profile}`, {
+      hint: `${hint} (to make it: ${loginCommand})`,
+    });
   }
 
   /** A session by other settings than the run's own; it is closed with the run as well. */

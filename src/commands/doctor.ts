@@ -22,7 +22,8 @@ The service gets one GET /v2, within --timeout and with the token if there is a 
 requested, no password is sent, and a password command is not run.
 
 Exits with 0 when nothing failed, else with the code that the first failure stands for: 2 configuration,
-3 network, 4 token, 1 a service that fails. With -q only the names of failed checks and warnings show.
+3 network, 4 token, 6 rate limit, 1 a service that fails. With -q only the names of failed checks and
+warnings show.
 
 Examples:
   $ imgctl doctor

@@ -1,11 +1,14 @@
 // imgctl emulator: the embedded service on this machine, until it is told to end.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
+import { shellWord } from '../output/index.ts';
 import { durationOption, numberOption } from './options.ts';
 
 interface EmulatorCommandOptions {
@@ -69,12 +72,17 @@ Examples:
 
 async function emulate(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { host = '127.0.0.1', port = 8080, ...others } = options;
+  const { host = '127.0.0.1', port = 8080, uploads, ...others } = options;
   const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = others;
+  if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
+    const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
+    context.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellWord(folder)}`);
+  }
   const emulator = await startEmulator({
     ...rest,
     host,
     port,
+    uploads: uploads && path.resolve(io.cwd, uploads),
     users,
     deniedUsers,
     faults,

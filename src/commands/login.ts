@@ -59,7 +59,7 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   const given = context.settingsWith(flags);
   refuseContradictions(context, options, given);
   const baseUrl = given.text('base-url') ?? (await askBaseUrl(context));
-  const username = given.text('username') ?? (await ask(io, 'user name', { hidden: false }));
+  const username = given.text('username') ?? (await ask(io, USER_NAME));
   const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
   const session = await context.openSession(settings);
   const { account, tokens } = session;
@@ -99,9 +99,17 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   if (keychain) context.note('the password is kept in the system keychain');
 }
 
+const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };
+const USER_NAME = { what: 'user name', hidden: false, instead: '--username or IMGCTL_USERNAME' };
+const PASSWORD = {
+  what: 'password',
+  hidden: true,
+  instead: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
+};
+
 /** One that cannot be used is refused before anything else is asked. */
 async function askBaseUrl(context: Context): Promise<string> {
-  const answer = await ask(context.io, 'base URL', { hidden: false });
+  const answer = await ask(context.io, BASE_URL);
   const { requireBaseUrl } = await import('../session/session.ts');
   requireBaseUrl(context.settingsWith({ 'base-url': answer }));
   return answer;
@@ -154,7 +162,7 @@ async function readPassword(
   });
   if (password !== undefined) return { password, remedy: stored?.remedy };
   await context.flush();
-  return { password: await ask(io, 'password', { hidden: true }) };
+  return { password: await ask(io, PASSWORD) };
 }
 
 /** Says what the login has brought, and how many more the service allows when those are few. */

@@ -12,7 +12,7 @@ export type Paint = (text: string) => string;
 
 /**
  * One line a row, columns of numbers to the right, null as `-`; the header, where there is one, painted.
- * A terminal's width is kept to: the widest columns are cut first, so that narrow ones such as ids stay whole.
+ * A terminal's width is kept to: the widest columns of text are cut first, numbers only by the end of the line.
  */
 export function tableText(
   header: readonly string[] | undefined,
@@ -23,8 +23,9 @@ export function tableText(
   const { width: available, unicode } = terminal;
   const body = rows.map((row) => row.map(tableCell));
   const names = header?.map(printable);
-  const widths = fitWidths(naturalWidths(names ? [names, ...body] : body), available);
-  const numeric = widths.map((_, column) => isNumeric(rows, column));
+  const natural = naturalWidths(names ? [names, ...body] : body);
+  const numeric = natural.map((_, column) => isNumeric(rows, column));
+  const widths = fitWidths(natural, numeric, available);
   const line = (cells: readonly string[]) => {
     const aligned = cells.map((cell, column) => {
       const width = widths[column] ?? 0;
@@ -66,18 +67,29 @@ function naturalWidths(lines: readonly (readonly string[])[]): number[] {
   return widths;
 }
 
-/** The widths, those above a common cap lowered to it until all fit; never below 1 cell. */
-function fitWidths(widths: readonly number[], available: number | undefined): readonly number[] {
+/**
+ * The widths, those of text above a common cap lowered to it until all fit; never below 1 cell. Numbers stay
+ * whole: a part of an id is another id.
+ */
+function fitWidths(
+  widths: readonly number[],
+  numeric: readonly boolean[],
+  available: number | undefined,
+): readonly number[] {
   if (available === undefined) return widths;
   const room = available - GAP.length * (widths.length - 1);
-  const total = (cap: number) => widths.reduce((sum, width) => sum + Math.min(width, cap), 0);
+  const cut = (width: number, column: number, cap: number) =>
+    numeric[column] ? width : Math.min(width, cap);
+  const total = (cap: number) =>
+    widths.reduce((sum, width, column) => sum + cut(width, column, cap), 0);
   let cap = Math.max(1, ...widths);
   while (cap > 1 && total(cap) > room) cap -= 1;
   // What the cap leaves over goes to the columns that it cuts, a cell each from the left.
   let spare = room - total(cap);
-  return widths.map((width) => {
-    if (width <= cap || spare <= 0) return Math.min(width, cap);
+  return widths.map((width, column) => {
+    const kept = cut(width, column, cap);
+    if (kept === width || spare <= 0) return kept;
     spare -= 1;
-    return cap + 1;
+    return kept + 1;
   });
 }

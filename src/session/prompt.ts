@@ -9,20 +9,29 @@ const CTRL_U = '\u0015';
 /** What arrow keys and the like send. */
 const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
 
+/** What is asked for. */
+export interface Question {
+  /** As within a sentence: "user name". */
+  readonly what: string;
+  readonly hidden: boolean;
+  /** Other ways to give it, where there is nobody to ask. */
+  readonly instead: string;
+}
+
 /**
- * Asks on stderr and reads one line from the terminal. `question` as within a sentence: "user name".
+ * Asks on stderr and reads one line from the terminal.
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal to ask on, its end, or nothing for an answer)
  */
-export async function ask(io: Io, question: string, options: { hidden: boolean }): Promise<string> {
+export async function ask(io: Io, { what, hidden, instead }: Question): Promise<string> {
   const { stream, isTTY } = io.stdin;
   if (!isTTY || !io.stderr.isTTY) {
-    throw new ImgctlError('usage', `cannot ask for the ${question}: there is no terminal`, {
-      hint: 'see: imgctl login --help',
+    throw new ImgctlError('usage', `cannot ask for the ${what}: there is no terminal`, {
+      hint: `give it by ${instead}`,
     });
   }
-  const label = `${question.charAt(0).toUpperCase()}${question.slice(1)}`;
+  const label = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   // Raw mode from before the question: who answers at once is not echoed either.
-  stream.setRawMode(options.hidden);
+  stream.setRawMode(hidden);
   stream.setEncoding('utf8');
   let answer: string | undefined;
   try {
@@ -32,10 +41,10 @@ export async function ask(io: Io, question: string, options: { hidden: boolean }
   } finally {
     stream.setRawMode(false);
     // An answer that is echoed ends its line itself.
-    if (options.hidden || answer === undefined) await io.stderr.write('\n');
+    if (hidden || answer === undefined) await io.stderr.write('\n');
   }
   if (answer !== '') return answer;
-  throw new ImgctlError('usage', `no ${question} was given`, { hint: 'see: imgctl login --help' });
+  throw new ImgctlError('usage', `no ${what} was given`, { hint: 'see: imgctl login --help' });
 }
 
 function readLine(io: Io): Promise<string> {
@@ -59,7 +68,7 @@ function readLine(io: Io): Promise<string> {
         if (key === '\r' || key === '\n') {
           finish(() => resolve(line.join('')));
           const rest = keys.slice(index + 1).join('');
-          // Typed ahead: the answer to the next question.
+          // Typed ahead: the answer to the next what.
           if (rest !== '') stream.unshift(rest, 'utf8');
           return;
         }

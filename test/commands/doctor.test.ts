@@ -215,7 +215,7 @@ describe('the answer of the service', () => {
       /^failed: .* redirected to/,
       1,
     ],
-    [{ status: 404, json: {} }, /^failed: .*: 404/, 5],
+    [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is the service/, 1],
     [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
     [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
   ])('%j', async (answer, expected, code) => {

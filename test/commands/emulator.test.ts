@@ -54,6 +54,14 @@ describe('imgctl emulator', () => {
     expect((await fetch(`${baseUrl}/v2`, { headers })).status).toBe(503);
   });
 
+  it('says that the uploads folder is not there, and where files belong', async () => {
+    const { io } = await emulate('--uploads', 'no-such folder', '--user', 'alice:a');
+    expect(io.stderr.text).toBe(
+      "imgctl: warning: there is no folder no-such folder yet\nhint: mkdir -p 'no-such folder/alice'\n",
+    );
+    expect((await emulate('--uploads', '.')).io.stderr.text).toBe('');
+  });
+
   it.each([
     ['--port', '65536', '65535'],
     ['--port', 'http', '--port'],

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { FakeIoOptions } from '../support/io.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
+import { unusedPort } from '../support/sockets.ts';
 import { PASSWORD, startAccount } from './account.ts';
 
 /** Somebody whose config.json holds this. */
@@ -15,7 +16,7 @@ function userWith(config: unknown) {
   writeFileSync(file, JSON.stringify(config));
   const imgctl = (argv: readonly string[], env: FakeIoOptions['env'] = {}) =>
     runCli(['profile', ...argv], { env: { IMGCTL_CONFIG_DIR: directory, ...env } });
-  return { imgctl, config: () => JSON.parse(readFileSync(file, 'utf8')) };
+  return { directory, imgctl, config: () => JSON.parse(readFileSync(file, 'utf8')) };
 }
 
 const TWO = {
@@ -171,5 +172,30 @@ describe('imgctl profile delete', () => {
     expect(stderr).toMatch(/^imgctl: there is no secret-tool/);
     expect(exitCode).toBe(2);
     expect(user.config()).toEqual(config);
+  });
+});
+
+describe('--profile with a name that there is not', () => {
+  const { profiles } = TWO;
+  const list = ['images', 'list', '--retries', '0', '--profile'];
+
+  it.each([
+    ['defalt', 'did you mean default?'],
+    ['nothing-like-it', 'see: imgctl profile list'],
+  ])('%s', async (name, hint) => {
+    const { directory } = userWith({ profiles });
+    const env = { IMGCTL_CONFIG_DIR: directory };
+    expect(await runCli([...list, name], { env })).toEqual({
+      stdout: '',
+      stderr: `imgctl: there is no profile ${name}\nhint: ${hint} (to make it: imgctl login --profile ${name})\n`,
+      exitCode: 2,
+    });
+  });
+
+  it('will do where the base URL comes from elsewhere', async () => {
+    const { directory } = userWith({ profiles });
+    const { baseUrl } = await unusedPort();
+    const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T' };
+    expect((await runCli([...list, 'defalt'], { env })).exitCode).toBe(3);
   });
 });

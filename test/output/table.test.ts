@@ -40,6 +40,11 @@ describe('tableText', () => {
     expect(text).toBe('aaaa…  bbb…  c\n');
   });
 
+  it('keeps numbers whole: a part of an id is another id', () => {
+    const text = tableText(undefined, [[123456, 'abcdef', 'abcdef']], terminalOf(14), String);
+    expect(text).toBe('123456  a…  a…\n');
+  });
+
   it('cuts the lines where not even one cell a column fits', () => {
     const text = tableText(['a', 'b', 'c', 'd'], [[1, 2, 3, 4]], terminalOf(6), String);
     expect(text).toBe('a  b …\n1  2 …\n');

@@ -5,7 +5,8 @@ import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
 import { fakeIo, fakeTerminal } from '../support/io.ts';
 
-const HIDDEN = { hidden: true };
+const PASSWORD = { what: 'password', hidden: true, instead: 'IMGCTL_PASSWORD' };
+const USER_NAME = { what: 'user name', hidden: false, instead: '--username' };
 
 describe('a hidden answer', () => {
   it.each([
@@ -21,7 +22,7 @@ describe('a hidden answer', () => {
   ])('%s', async (_what, typed, answer) => {
     const terminal = fakeTerminal(typed);
     const io = fakeIo({ stdin: terminal });
-    expect(await ask(io, 'password', HIDDEN)).toBe(answer);
+    expect(await ask(io, PASSWORD)).toBe(answer);
     expect(terminal.rawModes).toEqual([true, false]);
     expect(io.stderr.text).toBe('Password: \n');
     expect(io.stdout.text).toBe('');
@@ -39,7 +40,7 @@ describe('a hidden answer', () => {
         if (modes.length === 1) terminal.type('secret\r');
       },
     };
-    expect(await ask({ ...io, stderr }, 'password', HIDDEN)).toBe('secret');
+    expect(await ask({ ...io, stderr }, PASSWORD)).toBe('secret');
     expect(modes[0]).toEqual([true]);
   });
 });
@@ -48,22 +49,22 @@ describe('an answer that is seen', () => {
   it('is left to the terminal to echo', async () => {
     const terminal = fakeTerminal('demo\n');
     const io = fakeIo({ stdin: terminal });
-    expect(await ask(io, 'user name', { hidden: false })).toBe('demo');
+    expect(await ask(io, USER_NAME)).toBe('demo');
     expect(terminal.rawModes).not.toContain(true);
     expect(io.stderr.text).toBe('User name: ');
   });
 
   it('leaves what was typed ahead to the next question', async () => {
     const io = fakeIo({ stdin: fakeTerminal('demo\nsecret\n') });
-    expect(await ask(io, 'user name', { hidden: false })).toBe('demo');
-    expect(await ask(io, 'password', HIDDEN)).toBe('secret');
+    expect(await ask(io, USER_NAME)).toBe('demo');
+    expect(await ask(io, PASSWORD)).toBe('secret');
   });
 });
 
 describe('no answer', () => {
   it('Ctrl-C ends it, and the terminal is put back', async () => {
     const terminal = fakeTerminal('sec\u0003ret\r');
-    await expect(ask(fakeIo({ stdin: terminal }), 'password', HIDDEN)).rejects.toMatchObject({
+    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({
       code: 'interrupted',
     });
     expect(terminal.rawModes.at(-1)).toBe(false);
@@ -71,12 +72,12 @@ describe('no answer', () => {
 
   it('Ctrl-D is the end of the input', async () => {
     const io = fakeIo({ stdin: fakeTerminal('\u0004') });
-    await expect(ask(io, 'password', HIDDEN)).rejects.toMatchObject({ code: 'usage' });
+    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'usage' });
   });
 
   it.each(['end', 'destroy'] as const)('a terminal that is gone (%s)', async (how) => {
     const terminal = fakeTerminal();
-    const asked = ask(fakeIo({ stdin: terminal }), 'password', HIDDEN);
+    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
     if (how === 'end') terminal.end();
     else terminal.destroy(new Error('EIO'));
     await expect(asked).rejects.toMatchObject({ code: 'usage' });
@@ -86,7 +87,7 @@ describe('no answer', () => {
     const terminal = fakeTerminal();
     const io = fakeIo({ stdin: terminal });
     if (when === 'before') io.interrupt('terminated');
-    const asked = ask(io, 'password', HIDDEN);
+    const asked = ask(io, PASSWORD);
     if (when === 'after') io.interrupt('terminated');
     await expect(asked).rejects.toMatchObject({ code: 'terminated' });
     expect(terminal.rawModes).toEqual([true, false]);
@@ -94,7 +95,7 @@ describe('no answer', () => {
 
   it.each(['\r', '\u0015\r'])('must hold something: %j', async (typed) => {
     const io = fakeIo({ stdin: fakeTerminal(typed) });
-    await expect(ask(io, 'password', HIDDEN)).rejects.toMatchObject({
+    await expect(ask(io, PASSWORD)).rejects.toMatchObject({
       code: 'usage',
       message: 'no password was given',
     });
@@ -102,16 +103,17 @@ describe('no answer', () => {
 
   it('that is interrupted ends its line', async () => {
     const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
-    await expect(ask(io, 'user name', { hidden: false })).rejects.toMatchObject({
+    await expect(ask(io, USER_NAME)).rejects.toMatchObject({
       code: 'interrupted',
     });
     expect(io.stderr.text).toBe('User name: \n');
   });
 
   it('is asked for only on a terminal', async () => {
-    await expect(ask(fakeIo({ stdin: 'secret\n' }), 'password', HIDDEN)).rejects.toMatchObject({
+    await expect(ask(fakeIo({ stdin: 'secret\n' }), PASSWORD)).rejects.toMatchObject({
       code: 'usage',
       message: 'cannot ask for the password: there is no terminal',
+      hint: 'give it by IMGCTL_PASSWORD',
     });
   });
 });

@@ -178,7 +178,9 @@ describe('a password that the service refuses', () => {
   });
 
   it('gives no hint to another failure', async () => {
-    const { emulator } = await startService({ faults: [parseFault('POST /auth/request-token=500')] });
+    const { emulator } = await startService({
+      faults: [parseFault('POST /auth/request-token=500')],
+    });
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
     await expect(session.tokens?.login('demo', 'look there')).rejects.toMatchObject({
       code: 'server-error',

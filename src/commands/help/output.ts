@@ -28,15 +28,15 @@ of names in tables, csv and tsv.
   $ imgctl images list -o tsv --columns name,updated_on --no-header
   $ imgctl my-images --columns all
 
-Times: --time STYLE says how time stamps show.
+Times: --time STYLE says how the time stamps of images show.
 
   wire     as the service sent them: 2018-07-18 Wed 15:36:49 EDT
   iso      in UTC: 2018-07-18T19:36:49Z
   local    in your own time zone, to the minute: 2018-07-18 21:36
   age      how long ago: 3 months ago
 
-Tables show local times and all other formats those of the wire. A time that
-cannot be read without a guess shows as it was sent.
+Tables show local times, all other formats and sync requests those of the wire.
+A time that cannot be read without a guess shows as it was sent.
 
   $ imgctl images list --time age -s updated_on,desc --limit 10
   $ imgctl images list -o csv --time iso
@@ -57,5 +57,6 @@ say --fail-empty.
 Control characters, line breaks and marks that reorder text never show raw on
 a terminal: they are written as in JSON, \\u001b for example. Colour needs a
 terminal; --color always or never, NO_COLOR and FORCE_COLOR change that, and
-so does TERM=dumb. Ids stay whole in a narrow table: wide columns are cut first.
+so does TERM=dumb. In a narrow terminal the widest texts of a table are cut first;
+ids stay whole.
 `;
