@@ -139,8 +139,8 @@ function __imgctl_command -S
             set variadic 1
         case 'api'
             set flags \
-                -X\t'HTTP method' \
-                --method\t'HTTP method' \
+                -X\t'HTTP method (GET)' \
+                --method\t'HTTP method (GET)' \
                 -f\t'query parameter; repeatable' \
                 --field\t'query parameter; repeatable' \
                 -i\t'show status and headers, too' \

@@ -166,8 +166,8 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
             }
             { $_ -cin 'api' } {
                 $flags = @(
-                    '-X', 'HTTP method'
-                    '--method', 'HTTP method'
+                    '-X', 'HTTP method (GET)'
+                    '--method', 'HTTP method (GET)'
                     '-f', 'query parameter; repeatable'
                     '--field', 'query parameter; repeatable'
                     '-i', 'show status and headers, too'

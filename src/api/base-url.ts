@@ -5,9 +5,13 @@ import { ImgctlError } from '../errors.ts';
 /**
  * The base URL in its normal form, without a slash at its end.
  * @throws ImgctlError config: no http(s) URL, one with credentials, query or fragment,
- *   or plain http to a host that is not this machine (unless allowHttp).
+ *   or plain http to a host that is not this machine (unless allowHttp; `allowing` is how that can be had)
  */
-export function parseBaseUrl(text: string, allowHttp: boolean): URL {
+export function parseBaseUrl(
+  text: string,
+  allowHttp: boolean,
+  allowing = 'imgctl config set allow-http true',
+): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError(
@@ -33,7 +37,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean): URL {
       'config',
       `plain http would send credentials unprotected to ${url.host}`,
       {
-        hint: `use https://${url.host}, or accept it with: imgctl config set allow-http true`,
+        hint: `use https://${url.host}, or accept it with: ${allowing}`,
       },
     );
   }

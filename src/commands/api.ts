@@ -10,7 +10,7 @@ import { printable } from '../output/sanitize.ts';
 import { append } from './options.ts';
 
 interface ApiOptions {
-  method: string;
+  method?: string;
   field?: string[];
   include?: boolean;
   paginate?: boolean;
@@ -19,7 +19,7 @@ interface ApiOptions {
 export function define(command: Command, context: Context): void {
   command
     .argument('<path>', 'below the base URL, such as /v2/image; or a URL of its origin')
-    .option('-X, --method <method>', 'HTTP method', 'GET')
+    .option('-X, --method <method>', 'HTTP method (GET)')
     .option('-f, --field <key=value>', 'query parameter; repeatable', append)
     .option('-i, --include', 'show status and headers, too')
     .option('--paginate', 'follow meta.pages.next_url and print every page')
@@ -38,9 +38,10 @@ Examples:
 `;
 
 async function api(context: Context, path: string, options: ApiOptions): Promise<void> {
-  const method = options.method.toUpperCase();
+  const { method: text = 'GET' } = options;
+  const method = text.toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT' || method === 'TRACE') {
-    throw new ImgctlError('usage', `not a method: ${options.method}`, {
+    throw new ImgctlError('usage', `not a method: ${text}`, {
       hint: 'GET, POST, PUT or PATCH',
     });
   }

@@ -58,7 +58,7 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
   const flags = { username: options.username, 'password-command': options.passwordCommand };
   const given = context.settingsWith(flags);
   refuseContradictions(context, options, given);
-  const baseUrl = given.text('base-url') ?? (await askBaseUrl(context));
+  const baseUrl = await findBaseUrl(context, given);
   const username = given.text('username') ?? (await ask(io, USER_NAME));
   const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
   const session = await context.openSession(settings);
@@ -108,11 +108,11 @@ const PASSWORD = {
 };
 
 /** One that cannot be used is refused before anything else is asked. */
-async function askBaseUrl(context: Context): Promise<string> {
-  const answer = await ask(context.io, BASE_URL);
+async function findBaseUrl(context: Context, given: Settings): Promise<string> {
+  const baseUrl = given.text('base-url') ?? (await ask(context.io, BASE_URL));
   const { requireBaseUrl } = await import('../session/session.ts');
-  requireBaseUrl(context.settingsWith({ 'base-url': answer }));
-  return answer;
+  requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
+  return baseUrl;
 }
 
 /** @throws ImgctlError usage */

@@ -81,7 +81,7 @@ export function connectionOf(options: ClientOptions): Connection {
   const settings = new Settings('library', flags, {}, {});
   settings.resolve('username');
   return {
-    baseUrl: parseBaseUrl(String(baseUrl), options.allowHttp === true),
+    baseUrl: parseBaseUrl(String(baseUrl), options.allowHttp === true, 'allowHttp: true'),
     timeout: settings.duration('timeout'),
     retries: settings.number('retries'),
     concurrency: settings.number('concurrency'),

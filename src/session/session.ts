@@ -96,7 +96,10 @@ export function tokenOfEnvironment(token: string): TokenSource {
 /** @throws ImgctlError config */
 export function requireBaseUrl(settings: Settings): URL {
   const text = settings.text('base-url');
-  if (text !== undefined) return parseBaseUrl(text, settings.text('allow-http') === 'true');
+  if (text !== undefined) {
+    const allowing = `imgctl config set allow-http true${settings.profileFlag}`;
+    return parseBaseUrl(text, settings.text('allow-http') === 'true', allowing);
+  }
   throw new ImgctlError('config', 'no base URL is set: which service is it?', {
     hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });

@@ -103,6 +103,17 @@ describe('imgctl login', () => {
     },
   );
 
+  it('asks nothing after a given one that cannot be used, and names the profile in the remedy', async () => {
+    const { imgctl } = await startAccount();
+    const env = { IMGCTL_BASE_URL: 'http://images.example', IMGCTL_USERNAME: undefined };
+    const argv = ['login', '--profile', 'work'];
+    const { stderr } = await imgctl(argv, { env, stdin: fakeTerminal('demo\rdemo\r') });
+    expect(stderr).toBe(
+      'imgctl: plain http would send credentials unprotected to images.example\n' +
+        'hint: use https://images.example, or accept it with: imgctl config set allow-http true --profile work\n',
+    );
+  });
+
   it('keeps nothing of a login that failed', async () => {
     const { imgctl } = await startAccount();
     const failed = await imgctl(['login'], { env: { IMGCTL_PASSWORD: 'wrong' } });

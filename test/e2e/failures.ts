@@ -165,7 +165,7 @@ export const FAILURES: readonly FailureRow[] = [
     exitCode: 4,
     code: 'wrong-credentials',
     message: /: Invalid username and password combination$/,
-    hint: /imgctl login/,
+    hint: /^check IMGCTL_PASSWORD and the user name/,
     prepare: async (user) => {
       const { baseUrl } = await serve({ users: [user] });
       const wrong = { ...user, password: `${user.password}-no` };
