@@ -45,6 +45,19 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_DESTROYED: 'the client is closed',
 };
+const NO_WAY = 'check the network of this machine, and what filters it: firewall, VPN, proxy';
+const OTHER_END = 'try again later, or ask the administrators of the service';
+const HELP: Readonly<Record<string, string | undefined>> = {
+  ECONNREFUSED:
+    'nothing listens there: check the port of the base URL (imgctl config list), or whether the service runs',
+  ENOTFOUND: 'check the host of the base URL: imgctl config list',
+  EAI_AGAIN: 'check the network and the name servers of this machine',
+  EHOSTUNREACH: NO_WAY,
+  ENETUNREACH: NO_WAY,
+  ETIMEDOUT: NO_WAY,
+  UND_ERR_CLOSED: undefined,
+  UND_ERR_DESTROYED: undefined,
+};
 const LASTING = new Set(['ENOTFOUND', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 /** The cause is kept for --debug; a message from the network is never shown as it is. */
@@ -83,7 +96,7 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
     return new NoAnswer(error, sent, false);
   }
   const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reasonOf(thrown)}`, {
-    hint: 'check the base URL and the network: imgctl config list',
+    hint: code in HELP ? HELP[code] : OTHER_END,
     cause: thrown,
   });
   return new NoAnswer(error, sent, !LASTING.has(code));

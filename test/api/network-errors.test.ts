@@ -1,0 +1,46 @@
+// What a network's error means, and what helps.
+
+import { describe, expect, it } from 'vitest';
+import { networkError } from '../../src/api/network-errors.ts';
+
+const REQUEST = {
+  method: 'GET',
+  url: new URL('https://images.example/v2'),
+  headers: {},
+  timeout: 1_000,
+  signal: new AbortController().signal,
+};
+
+const meaning = (code: string) => {
+  const thrown = Object.assign(new Error('by the system'), { code });
+  const { message, hint, transient } = networkError(REQUEST, thrown, false);
+  return { message, hint, transient };
+};
+
+describe('an error of the network', () => {
+  it.each([
+    ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
+    ['ENOTFOUND', 'the host name is not known', /host of the base URL/, false],
+    ['EAI_AGAIN', 'the host name could not be looked up', /name servers/, true],
+    ['EHOSTUNREACH', 'the host cannot be reached', /firewall/, true],
+    ['ENETUNREACH', 'the network cannot be reached', /firewall/, true],
+    ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
+    ['ECONNRESET', 'the connection was closed', /try again later/, true],
+    ['ESTRANGE', 'ESTRANGE', /try again later/, true],
+    ['', 'the connection failed', /try again later/, true],
+  ])('%s', (code, reason, hint, transient) => {
+    expect(meaning(code)).toEqual({
+      message: `cannot reach https://images.example: ${reason}`,
+      hint: expect.stringMatching(hint),
+      transient,
+    });
+  });
+
+  it('has no remedy where the client itself was closed', () => {
+    expect(meaning('UND_ERR_DESTROYED')).toEqual({
+      message: 'cannot reach https://images.example: the client is closed',
+      hint: undefined,
+      transient: false,
+    });
+  });
+});
