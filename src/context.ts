@@ -13,7 +13,7 @@ import {
   type Terminal,
 } from './output/terminal.ts';
 import { nearest } from './query/nearest.ts';
-import { choose, hintAt } from './query/usage.ts';
+import { choose, hintAt, quoted } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
@@ -48,7 +48,10 @@ export class Context extends Messages {
 
   /** Another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /** Set by the program: a command by its words, complete with options; `topics` to suggest as well. @throws ImgctlError usage */
+  /**
+   * Set by the program: a command by its words, complete with options; `topics` may have been meant as well.
+   * @throws ImgctlError usage
+   */
   findCommand: (words: readonly string[], topics: readonly string[]) => Promise<Command> =
     async () => {
       throw new Error('the program has not been built');
@@ -185,7 +188,7 @@ export class Context extends Messages {
     if (known.length === 0 || known.includes(profile)) return;
     if (this.settings.text('base-url') !== undefined) return;
     const hint = hintAt(nearest(profile, known), 'imgctl profile list');
-    throw new ImgctlError('config', `there is no profile ${profile}`, {
+    throw new ImgctlError('config', `there is no profile ${quoted(profile)}`, {
       hint: `${hint} (to make it: ${loginCommand})`,
     });
   }

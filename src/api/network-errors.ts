@@ -32,33 +32,50 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/EXPIRED|NOT_YET_VALID/, EXPIRED],
   [/PROTOCOL/, 'the service must speak TLS 1.2 or later: ask its administrators'],
 ];
-const REFUSALS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer broke off',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_DESTROYED: 'the client is closed',
-};
-const NO_WAY = 'check the network of this machine, and what filters it: firewall, VPN, proxy';
+interface Trouble {
+  readonly reason: string;
+  readonly hint: string | undefined;
+  /** Another try would meet the same. */
+  readonly isLasting?: true;
+}
+
+const FILTERED = 'check the network of this machine, and what filters it: firewall, VPN, proxy';
 const OTHER_END = 'try again later, or ask the administrators of the service';
-const HELP: Readonly<Record<string, string | undefined>> = {
-  ECONNREFUSED:
-    'nothing listens there: check the port of the base URL (imgctl config list), or whether the service runs',
-  ENOTFOUND: 'check the host of the base URL: imgctl config list',
-  EAI_AGAIN: 'check the network and the name servers of this machine',
-  EHOSTUNREACH: NO_WAY,
-  ENETUNREACH: NO_WAY,
-  ETIMEDOUT: NO_WAY,
-  UND_ERR_CLOSED: undefined,
-  UND_ERR_DESTROYED: undefined,
-};
-const LASTING = new Set(['ENOTFOUND', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+const CLOSED = { reason: 'the connection was closed', hint: OTHER_END };
+const NO_CLIENT = { reason: 'the client is closed', hint: undefined, isLasting: true } as const;
+const TROUBLES: ReadonlyMap<string, Trouble> = new Map<string, Trouble>([
+  [
+    'ECONNREFUSED',
+    {
+      reason: 'the connection was refused',
+      hint: 'nothing listens there: check the port of the base URL (imgctl config list), or whether the service runs',
+    },
+  ],
+  [
+    'ENOTFOUND',
+    {
+      reason: 'the host name is not known',
+      hint: 'check the host of the base URL: imgctl config list',
+      isLasting: true,
+    },
+  ],
+  [
+    'EAI_AGAIN',
+    {
+      reason: 'the host name could not be looked up',
+      hint: 'check the network and the name servers of this machine',
+    },
+  ],
+  ['EHOSTUNREACH', { reason: 'the host cannot be reached', hint: FILTERED }],
+  ['ENETUNREACH', { reason: 'the network cannot be reached', hint: FILTERED }],
+  ['ETIMEDOUT', { reason: 'the connection timed out', hint: FILTERED }],
+  ['ECONNRESET', CLOSED],
+  ['EPIPE', CLOSED],
+  ['UND_ERR_SOCKET', CLOSED],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', { reason: 'the answer broke off', hint: OTHER_END }],
+  ['UND_ERR_CLOSED', NO_CLIENT],
+  ['UND_ERR_DESTROYED', NO_CLIENT],
+]);
 
 /** The cause is kept for --debug; a message from the network is never shown as it is. */
 export function networkError({ url }: Exchange, thrown: Error, sent: boolean): NoAnswer {
@@ -95,16 +112,21 @@ export function networkError({ url }: Exchange, thrown: Error, sent: boolean): N
     });
     return new NoAnswer(error, sent, false);
   }
-  const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reasonOf(thrown)}`, {
-    hint: code in HELP ? HELP[code] : OTHER_END,
+  const { reason, hint, isLasting = false } = troubleOf(thrown);
+  const error = new ImgctlError('unreachable', `cannot reach ${url.origin}: ${reason}`, {
+    hint,
     cause: thrown,
   });
-  return new NoAnswer(error, sent, !LASTING.has(code));
+  return new NoAnswer(error, sent, !isLasting);
 }
 
-/** The code of a network's error in words, or itself where it has none. */
-export function reasonOf({ code = '' }: NodeJS.ErrnoException): string {
-  return REFUSALS[code] ?? (code || 'the connection failed');
+function troubleOf({ code = '' }: NodeJS.ErrnoException): Trouble {
+  return TROUBLES.get(code) ?? { reason: code || 'the connection failed', hint: OTHER_END };
+}
+
+/** A network's error in words; its code where there are none for it. */
+export function reasonOf(error: NodeJS.ErrnoException): string {
+  return troubleOf(error).reason;
 }
 
 /** `waitingFor` as in "still …"; `sent` where the request itself was on its way. */

@@ -26,6 +26,7 @@ describe('an error of the network', () => {
     ['ENETUNREACH', 'the network cannot be reached', /firewall/, true],
     ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
     ['ECONNRESET', 'the connection was closed', /try again later/, true],
+    ['constructor', 'constructor', /try again later/, true],
     ['ESTRANGE', 'ESTRANGE', /try again later/, true],
     ['', 'the connection failed', /try again later/, true],
   ])('%s', (code, reason, hint, transient) => {
@@ -36,11 +37,14 @@ describe('an error of the network', () => {
     });
   });
 
-  it('has no remedy where the client itself was closed', () => {
-    expect(meaning('UND_ERR_DESTROYED')).toEqual({
-      message: 'cannot reach https://images.example: the client is closed',
-      hint: undefined,
-      transient: false,
-    });
-  });
+  it.each(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])(
+    'has no remedy for %s: the client itself',
+    (code) => {
+      expect(meaning(code)).toEqual({
+        message: 'cannot reach https://images.example: the client is closed',
+        hint: undefined,
+        transient: false,
+      });
+    },
+  );
 });

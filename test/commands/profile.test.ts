@@ -187,7 +187,7 @@ describe('--profile with a name that there is not', () => {
     const env = { IMGCTL_CONFIG_DIR: directory };
     expect(await runCli([...list, name], { env })).toEqual({
       stdout: '',
-      stderr: `imgctl: there is no profile ${name}\nhint: ${hint} (to make it: imgctl login --profile ${name})\n`,
+      stderr: `imgctl: there is no profile '${name}'\nhint: ${hint} (to make it: imgctl login --profile ${name})\n`,
       exitCode: 2,
     });
   });
