@@ -1,10 +1,15 @@
 // Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service-api.md.
 
-import { type Received, readJson, shapeError } from './answers.ts';
-import type { Http } from './http.ts';
-import { isObject, type JsonObject } from './json.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import type { Send } from './auth.ts';
+import { readJson, shapeError } from './responses.ts';
+import type { ImageListMeta, ReceivedImage, UserImageList } from './types.ts';
 
-/** The query of GET /v2/image, section 4.3; what is undefined is not sent. */
+/** Maximum page size, section 2.4. */
+export const MAX_PER_PAGE = 100;
+
+/** The query of GET /v2/image, section 4.3; undefined parameters are not sent. */
 export interface ImageQuery {
   readonly filter?: string | undefined;
   readonly sort?: string | undefined;
@@ -14,14 +19,17 @@ export interface ImageQuery {
   readonly expand: boolean;
 }
 
-/** One page of the public catalogue; elements are images or, not expanded, their URLs. */
+/** An image, or its URL in a list that is not expanded. */
+export type ImageOrUrl = ReceivedImage | string;
+
+/** One page of the public catalogue. */
 export interface ImagePage {
-  readonly elements: readonly (JsonObject | string)[];
-  /** meta as it was sent, section 2.3. */
-  readonly meta: JsonObject;
-  /** Which page it is, where the service says so. */
+  readonly images: readonly ImageOrUrl[];
+  /** As sent, section 2.3. */
+  readonly meta: Partial<ImageListMeta>;
+  /** The page's own number, if the service says so. */
   readonly number: number | undefined;
-  /** Number of results on all pages. */
+  /** Number of images on all pages. */
   readonly total: number;
   /** Number of pages. */
   readonly pages: number;
@@ -29,37 +37,46 @@ export interface ImagePage {
   readonly hasNext: boolean;
 }
 
+export interface UserImages {
+  readonly images: readonly ReceivedImage[];
+  /** As sent, section 2.3. */
+  readonly meta: Partial<UserImageList['meta']>;
+}
+
 /**
  * GET /v2/image: one page.
- * @throws ImgctlError bad-answer where the envelope is not that of sections 2.3 and 2.4
+ * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
  */
-export async function listImages(http: Http, query: ImageQuery, page: number): Promise<ImagePage> {
+export async function listImages(
+  send: Send,
+  query: ImageQuery,
+  page: number,
+  signal?: AbortSignal,
+): Promise<ImagePage> {
   const parameters = new URLSearchParams();
   parameters.set('per_page', String(query.perPage));
   parameters.set('page', String(page));
   if (query.expand) parameters.set('expand', '1');
   if (query.filter !== undefined) parameters.set('filter', query.filter);
   if (query.sort !== undefined) parameters.set('sort', query.sort);
-  const encoded = parameters.toString().replaceAll('+', '%20');
-  const received = await http.send({ method: 'GET', path: `/v2/image?${encoded}` });
-  const { data, meta } = envelope(received);
-  const { pages } = meta;
-  if (!isObject(pages)) throw shapeError(received, 'without meta.pages');
-  const { page: number, total, pages: count, per_page: perPage, next_url: next } = pages;
-  if (!isCount(total) || !isCount(count)) {
-    throw shapeError(received, 'meta.pages does not say how many images there are');
+  const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
+  const response = await send({ method: 'GET', path, ...(signal ? { signal } : {}) });
+  const { data, meta } = readEnvelope(response);
+  if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
+  const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
+  if (!isCount(total) || !isCount(pages)) {
+    throw shapeError(response, 'meta.pages does not say how many images there are');
   }
-  for (const element of data) {
-    if (query.expand ? !isObject(element) : typeof element !== 'string') {
-      throw shapeError(received, `data does not hold ${query.expand ? 'images' : 'image URLs'}`);
-    }
+  const isExpected = query.expand ? isImage : isUrl;
+  if (!data.every(isExpected)) {
+    throw shapeError(response, `data does not hold ${query.expand ? 'images' : 'image URLs'}`);
   }
   return {
-    elements: data as (JsonObject | string)[],
+    images: data,
     meta,
     number: isCount(number) ? number : undefined,
     total,
-    pages: count,
+    pages,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
     hasNext: typeof next === 'string' && next !== '',
   };
@@ -69,61 +86,62 @@ export async function listImages(http: Http, query: ImageQuery, page: number): P
  * GET /v2/image/<id>, wrapped in `data` or bare.
  * @throws ImgctlError not-found, bad-answer
  */
-export async function getImage(http: Http, id: number): Promise<JsonObject> {
-  const received = await http.send({ method: 'GET', path: `/v2/image/${id}` });
-  const value = readJson(received);
+export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
+  const response = await send({ method: 'GET', path: `/v2/image/${id}` });
+  const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
-  if (!isObject(image) || !('id' in image || 'name' in image)) {
-    throw shapeError(received, 'it is not an image');
+  if (!isImage(image) || !('id' in image || 'name' in image)) {
+    throw shapeError(response, 'it is not an image');
   }
-  requireExactIds(received, [image]);
+  requireExactIds(response, [image]);
   return image;
-}
-
-export interface UserImages {
-  readonly images: readonly JsonObject[];
-  readonly meta: JsonObject;
 }
 
 /**
  * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
- * @throws ImgctlError bad-answer; also where meta says that more were meant to come
+ * @throws ImgctlError bad-answer; also if meta announces more images than were sent
  */
-export async function myImages(http: Http): Promise<UserImages> {
-  const received = await http.send({ method: 'GET', path: '/v2/user/image/vm' });
-  const { data, meta } = envelope(received);
-  if (!data.every(isObject)) throw shapeError(received, 'data does not hold images');
-  // A service may page this list as well, against section 2.3.
+export async function listUserImages(send: Send): Promise<UserImages> {
+  const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
+  const { data, meta } = readEnvelope(response);
+  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
+  // A service may page this list too, against section 2.3.
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
   for (const announced of [meta.count, total]) {
     if (isCount(announced) && announced > data.length) {
-      throw shapeError(received, `it holds ${data.length} images where it announces ${announced}`);
+      throw shapeError(response, `it holds ${data.length} of ${announced} images`);
     }
   }
   return { images: data, meta };
 }
 
-function envelope(received: Received): { data: unknown[]; meta: JsonObject } {
-  const value = readJson(received);
-  if (!isObject(value)) throw shapeError(received, 'it is not a list of images');
+function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObject } {
+  const value = readJson(response);
+  if (!isObject(value)) throw shapeError(response, 'it is not a list of images');
   const { data, meta } = value;
-  if (!Array.isArray(data)) throw shapeError(received, 'it holds no list named data');
-  if (!isObject(meta)) throw shapeError(received, 'without meta');
-  requireExactIds(received, data);
+  if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
+  if (!isObject(meta)) throw shapeError(response, 'meta is missing');
+  requireExactIds(response, data);
   return { data, meta };
 }
 
-/** JSON numbers beyond 2^53 were rounded while being read: such an id would name another image. */
-function requireExactIds(received: Received, elements: readonly unknown[]): void {
+/** JSON.parse rounds numbers beyond 2^53, so such an id would name another image. */
+function requireExactIds(response: HttpResponse, elements: readonly unknown[]): void {
   for (const element of elements) {
-    if (
-      isObject(element) &&
-      typeof element.id === 'number' &&
-      Math.abs(element.id) > Number.MAX_SAFE_INTEGER
-    ) {
-      throw shapeError(received, 'an image id is larger than 2^53 and cannot be read exactly');
+    const id = isObject(element) ? element.id : undefined;
+    if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
+      throw shapeError(response, 'an image id is larger than 2^53');
     }
   }
+}
+
+/** Fields may be missing, so an object is enough. */
+function isImage(value: unknown): value is ReceivedImage {
+  return isObject(value);
+}
+
+function isUrl(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isCount(value: unknown): value is number {

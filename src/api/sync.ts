@@ -1,26 +1,27 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
-import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './answers.ts';
-import type { Http } from './http.ts';
-import { isObject, type JsonObject, parseJson } from './json.ts';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { isObject, type JsonObject, parseJson } from '../json.ts';
+import type { Send } from './auth.ts';
+import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './responses.ts';
 
-/** A submitted sync. `id` is undefined where the answer holds none in any known place. */
 export interface SubmittedSync {
+  /** undefined if the response holds none in any known place. */
   readonly id: number | string | undefined;
-  /** Status word of the request, as sent. */
+  /** As sent. */
   readonly status: string | undefined;
   readonly message: string | undefined;
   readonly response: unknown;
 }
 
-/** How far a sync request is; what the service calls it is kept beside. */
 export type SyncState = 'waiting' | 'succeeded' | 'failed';
 
-/** A sync request, read. Names where the service gives names, a number where it counts, else null. */
 export interface SyncRequest {
   readonly id: number | string | undefined;
+  /** As sent. */
   readonly status: string | undefined;
   readonly state: SyncState;
+  /** Names or a count, as the service sends it. */
   readonly added: number | readonly unknown[] | null;
   readonly deleted: number | readonly unknown[] | null;
   readonly errors: readonly string[];
@@ -32,40 +33,61 @@ export interface SyncRequest {
 
 /**
  * PATCH /v2/user/image/vm, no body; sent once.
- * @throws ImgctlError of the status; outcome-unknown where no answer came
+ * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
-export async function submitSync(http: Http): Promise<SubmittedSync> {
-  const received = await http.send({ method: 'PATCH', path: '/v2/user/image/vm' });
-  if (!isSuccess(received)) throw statusError(received);
-  // What is not JSON may still have taken effect: the caller must hear that, not a complaint about the body.
-  const parsed = parseJson(received.body);
-  const response = parsed ? parsed.value : received.body.toString('utf8').slice(0, 2_000);
-  const record = isObject(response) ? response : {};
+export async function submitSync(send: Send): Promise<SubmittedSync> {
+  const request = { method: 'PATCH', path: '/v2/user/image/vm' };
+  const response = await send(request).catch((error: unknown) => {
+    throw mayBeSubmitted(error) ? submitError(error) : error;
+  });
+  if (!isSuccess(response)) {
+    const error = statusError(response);
+    throw mayBeSubmitted(error) ? submitError(error) : error;
+  }
+  // A body that is not JSON does not undo the sync, so it is no error here.
+  const parsed = parseJson(response.body);
+  const body = parsed ? parsed.value : response.body.toString('utf8').slice(0, 2_000);
+  const record = isObject(body) ? body : {};
   return {
-    id: requestId(record) ?? idOfUrl(received.headers.location),
+    id: findId(record) ?? idOfUrl(response.headers.location),
     status: word(requestOf(record).status),
-    message: serviceMessage(received.body),
-    response,
+    message: serviceMessage(response.body),
+    response: body,
   };
 }
 
+function mayBeSubmitted(error: unknown): error is ImgctlError {
+  const unknown: readonly ErrorCode[] = [
+    'outcome-unknown',
+    'server-error',
+    'bad-answer',
+    'interrupted',
+    'terminated',
+  ];
+  return error instanceof ImgctlError && unknown.includes(error.code);
+}
+
+function submitError(error: ImgctlError): ImgctlError {
+  return error.with({
+    message: `the sync may have been submitted: ${error.message}`,
+    hint: 'check before you submit another: imgctl my-images, or the confirmation by email',
+  });
+}
+
 /**
- * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal gives it up, retries and all.
+ * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
  * @throws ImgctlError not-found, bad-answer; the signal's reason
  */
 export async function getSyncRequest(
-  http: Http,
+  send: Send,
   id: number | string,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
-  const received = await http.send({
-    method: 'GET',
-    path: `/v2/request/image_sync/${encodeURIComponent(String(id))}`,
-    ...(signal ? { signal } : {}),
-  });
-  const response = readJson(received);
-  if (!isObject(response)) throw shapeError(received, 'it is not a sync request');
-  const record = isObject(response.data) ? response.data : response;
+  const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
+  const response = await send({ method: 'GET', path, ...(signal ? { signal } : {}) });
+  const body = readJson(response);
+  if (!isObject(body)) throw shapeError(response, 'it is not a sync request');
+  const record = isObject(body.data) ? body.data : body;
   const status = word(record.status);
   const state = syncState(status);
   const reason = state === 'failed' ? word(record.message) : undefined;
@@ -79,7 +101,7 @@ export async function getSyncRequest(
     warnings: messages(record, 'warnings'),
     createdOn: word(record.created_on) ?? null,
     updatedOn: word(record.updated_on) ?? null,
-    response,
+    response: body,
   };
 }
 
@@ -103,7 +125,7 @@ const FAILED = new Set([
   'DENIED',
 ]);
 
-/** What a status word means, in any case of letters; an unknown or missing one is still waiting. */
+/** Classifies a status word, case-insensitively; an unknown or missing one counts as waiting. */
 export function syncState(status: string | undefined): SyncState {
   const upper = status?.trim().toUpperCase() ?? '';
   if (SUCCEEDED.has(upper)) return 'succeeded';
@@ -118,8 +140,8 @@ function requestOf(record: JsonObject): JsonObject {
   return record;
 }
 
-/** The id of a submit's answer, from the places where services are known to put it. */
-function requestId(record: JsonObject): number | string | undefined {
+/** Services put the id in different places. */
+function findId(record: JsonObject): number | string | undefined {
   const request = isObject(record.request) ? record.request : {};
   const data = isObject(record.data) ? record.data : {};
   const dataRequest = isObject(data.request) ? data.request : {};
@@ -131,14 +153,14 @@ function requestId(record: JsonObject): number | string | undefined {
   return idOfUrl(Array.isArray(links) ? links[0] : links);
 }
 
-/** The last path segment, where it can be an id: one without a digit names the list of all requests. */
+/** Returns the last path segment; one without a digit names the list of all requests. */
 function idOfUrl(url: unknown): number | string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
   const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
   return /\d/.test(segment) ? identifier(segment) : undefined;
 }
 
-/** An id that can stand in a path: a whole number, or a short word such as a UUID. */
+/** Accepts a whole number, or a short word such as a UUID. */
 function identifier(value: unknown): number | string | undefined {
   if (typeof value === 'number')
     return Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -1,93 +1,84 @@
 // The token request, section 4.1 of service-api.md.
 
 import type { ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { rateLimitReset, requestedWait } from '../http/retry.ts';
+import { isObject } from '../json.ts';
+import { isToken, type Send } from './auth.ts';
 import {
   isSuccess,
-  type Received,
-  rateLimited,
+  rateLimitedError,
   readJson,
   serviceMessage,
   shapeError,
   statusError,
-  wrongCredentials,
-} from './answers.ts';
-import { isToken } from './credentials.ts';
-import type { Http } from './http.ts';
-import { isObject } from './json.ts';
-import { rateLimitReset, requestedWait } from './retry.ts';
-import type { TokenRecord } from './types.ts';
+  wrongCredentialsError,
+} from './responses.ts';
 
 export interface IssuedToken {
-  readonly record: TokenRecord;
-  /** When the answer came, milliseconds since the epoch by this machine's clock. */
+  readonly token: string;
+  /** Milliseconds since the epoch by this machine's clock. */
   readonly receivedAt: number;
+  readonly expiresAt: number;
   readonly limit: TokenLimit;
 }
 
-/** What the token endpoint says of its limit, section 8; undefined where it does not. */
+/** The limit of token requests, section 8; undefined if the service does not say. */
 export interface TokenLimit {
   /** Token requests left in this window. */
   readonly remaining: number | undefined;
-  /** When the window ends, milliseconds since the epoch by this machine's clock. */
+  /** End of the window, milliseconds since the epoch by this machine's clock. */
   readonly resetsAt: number | undefined;
 }
 
-/** A day, section 5; for an answer that gives no lifetime. */
-const DEFAULT_LIFETIME_SECONDS = 86_400;
-/** Ten years; a longer one, such as 1e308, would be no time that a clock can show. */
-const LONGEST_LIFETIME_SECONDS = 10 * 365 * 86_400;
+/** Section 5; used if the response gives no lifetime. */
+const DEFAULT_LIFETIME = 86_400;
+/** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
+const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
- * POST /auth/request-token with Basic credentials, no body; sent once. `onLimit` hears what any answer says
- * of the limit, a refusal's too: it has used up a request like all others.
- * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, the network's
+ * POST /auth/request-token with Basic credentials and no body; sent once.
+ * @param onLimit receives the limit of any response: a refused request counts too
+ * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
  */
 export async function requestToken(
-  http: Http,
+  send: Send,
   username: string,
   password: string,
   onLimit?: (limit: TokenLimit) => void,
 ): Promise<IssuedToken> {
-  const received = await http.send({
-    method: 'POST',
-    path: '/auth/request-token',
-    credentials: { username, password },
-  });
-  const limit = limitOf(received);
+  const credentials = { username, password };
+  const response = await send({ method: 'POST', path: '/auth/request-token', credentials });
+  const { receivedAt } = response;
+  const limit = limitOf(response);
   onLimit?.(limit);
-  if (received.status === 429) throw rateLimited(received);
-  if (received.status === 401) throw refusal(received);
-  const value = readJson(withoutToken(received));
-  if (!isObject(value) || typeof value.token !== 'string' || !isToken(value.token)) {
-    throw shapeError(received, 'without an access token');
+  if (response.status === 429) throw rateLimitedError(response);
+  if (response.status === 401) throw refusalError(response);
+  const record = readJson(withoutToken(response));
+  if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
+    throw shapeError(response, 'it holds no access token');
   }
-  const { duration } = value;
+  const { token, duration } = record;
   const valid = typeof duration === 'number' && duration > 0;
-  return {
-    record: {
-      ...(value as unknown as TokenRecord),
-      duration: valid ? Math.min(duration, LONGEST_LIFETIME_SECONDS) : DEFAULT_LIFETIME_SECONDS,
-    },
-    receivedAt: received.receivedAt,
-    limit,
-  };
+  const lifetime = valid ? Math.min(duration, MAX_LIFETIME) : DEFAULT_LIFETIME;
+  return { token, receivedAt, expiresAt: receivedAt + lifetime * 1_000, limit };
 }
 
-/** Section 7. Whatever other words the service has for it, no token was sent that it could refuse. */
-function refusal(received: Received): ImgctlError {
-  const error = statusError(withoutToken(received));
+/** Section 7. Whatever the service says, there was no token to refuse. */
+function refusalError(response: HttpResponse): ImgctlError {
+  const error = statusError(withoutToken(response));
   if (error.code !== 'token-refused') return error;
-  const said = serviceMessage(received.body) ?? 'no reason given';
-  return wrongCredentials(`the service refused the user name and password: ${said}`);
+  const reason = serviceMessage(response.body) ?? 'no reason given';
+  return wrongCredentialsError(`the service refused the user name and password: ${reason}`);
 }
 
-/** A failure may hold a token all the same: of its body only a message is fit to be shown. */
-function withoutToken(received: Received): Received {
-  const isShown = isSuccess(received) || serviceMessage(received.body) !== undefined;
-  return isShown ? received : { ...received, body: Buffer.alloc(0) };
+/** Even an error may hold a token, so of its body only a message is shown. */
+function withoutToken(response: HttpResponse): HttpResponse {
+  const safe = isSuccess(response) || serviceMessage(response.body) !== undefined;
+  return safe ? response : { ...response, body: Buffer.alloc(0) };
 }
 
-function limitOf({ headers, status, receivedAt }: Received): TokenLimit {
+function limitOf({ headers, status, receivedAt }: HttpResponse): TokenLimit {
   const resetsAt = rateLimitReset(headers, receivedAt);
   if (status !== 429) return { remaining: wholeNumber(headers['x-ratelimit-remaining']), resetsAt };
   const wait = requestedWait(headers, status, receivedAt);

@@ -1,23 +1,21 @@
-// The wire: what the service sends, as service-api.md has it.
-// Only what the contract promises is required; every record may carry fields that are unknown here.
+// Records as the service sends them, by service-api.md. Each may hold further fields.
+
+import type { JsonObject } from '../json.ts';
 
 /** The access token record, section 2.1. */
 export interface TokenRecord {
-  /** Access token, opaque. */
   token: string;
-  /** Lifetime in seconds from its issue; 86400. */
+  /** Seconds; 86400. */
   duration: number;
-  /** Expiry as a number of unknown unit. */
+  /** Unit unknown. */
   exp?: number;
-  /** Expiry as the service writes time stamps. */
   exp_date?: string;
-  /** Kind of token, "ACCESS". */
+  /** "ACCESS" */
   type?: string;
 }
 
-// A type, not an interface: only so a JSON object can be taken for one without a detour by way of unknown.
 /** An image in its expanded form, section 2.2. */
-export type Image = {
+export interface Image {
   id: number;
   /** File name of the OVA or OVF. */
   name: string;
@@ -32,7 +30,10 @@ export type Image = {
   /** `YYYY-MM-DD Www HH:MM:SS ZZZ` */
   created_on: string;
   updated_on: string;
-};
+}
+
+/** An image as it was received: fields may be missing or of another type, and there may be others. */
+export type ReceivedImage = { readonly [Field in keyof Image]?: unknown } & JsonObject;
 
 /** Navigation of a paged list, section 2.4. */
 export interface Pages {
@@ -53,7 +54,7 @@ export interface ImageListMeta {
   _link: { self: string };
   count: number;
   pages: Pages;
-  /** Only where one was sent. */
+  /** Only if one was sent. */
   filter?: string;
   sort?: string;
   /** Decimal seconds followed by "s". */
@@ -74,21 +75,21 @@ export interface UserImageList {
   meta: { count: number; time: string; user: string };
 }
 
-/** One image; section 4.4 is silent, the bare image is seen as well. */
-export interface ImageAnswer {
+/** One image; section 4.4 is silent, and some services send the bare image. */
+export interface ImageResponse {
   data: Image;
   meta: Record<string, unknown>;
 }
 
-/** Answer to a sync submit, section 4.5 is silent. */
-export interface SyncSubmitAnswer {
+/** Response to a sync submit; section 4.5 is silent. */
+export interface SyncSubmitResponse {
   status: number;
   message: string;
   request: { id: number; status: string; task_id: string };
   _links: { request: string };
 }
 
-/** A sync request, section 2.5 is silent; also seen without the `data` wrapper. */
+/** A sync request; section 2.5 is silent, and some services send it without the `data` wrapper. */
 export interface SyncRequestRecord {
   id: number;
   status: string;

@@ -1,8 +1,8 @@
-// How far a connection has come, for the message of a deadline and for diagnosis.
+// Tracks how far a connection has come, for timeout messages and diagnosis.
 
 import net from 'node:net';
 
-export type Stage =
+export type StageName =
   | 'lookup'
   | 'connect'
   | 'proxy-lookup'
@@ -12,7 +12,7 @@ export type Stage =
   | 'tls'
   | 'open';
 
-/** What a certificate says of itself; nothing of it is to be believed before it was verified. */
+/** What a certificate says about itself; not to be trusted before it was verified. */
 export interface CertificateFacts {
   readonly subject: string;
   readonly issuer: string;
@@ -20,43 +20,43 @@ export interface CertificateFacts {
   readonly validUntil: number;
 }
 
-/** One connection on its way: directly to the service, or through a proxy. */
-export class Attempt {
-  stage: Stage;
-  /** Of the service, or of the proxy where there is one. */
+/** One connection being opened, directly or through a proxy. */
+export class ConnectStage {
+  name: StageName;
+  /** Addresses of the host, or of the proxy if there is one. */
   readonly addresses: string[] = [];
-  /** `TLSv1.3`, once it is negotiated with the service; kept along with the certificate. */
+  /** TLS version, such as `TLSv1.3`; recorded together with the certificate. */
   protocol: string | undefined;
-  /** Of the service, also one that was refused. */
+  /** Certificate of the host, even if it was refused. */
   certificate: CertificateFacts | undefined;
   readonly #target: string;
   readonly #proxy: URL | undefined;
 
-  /** `target` as host:port. */
+  /** @param target as host:port */
   constructor(target: string, proxy: URL | undefined) {
     this.#target = target;
     this.#proxy = proxy;
-    this.stage = proxy ? 'proxy-lookup' : 'lookup';
+    this.name = proxy ? 'proxy-lookup' : 'lookup';
   }
 
-  /** Follows a socket that is being connected to `host`, the name or address of the service or proxy. */
+  /** Follows a socket that is connecting to `host`, a name or address. */
   follow(socket: net.Socket, host: string): void {
     const connecting = this.#proxy ? 'proxy-connect' : 'connect';
     if (net.isIP(host)) {
       this.addresses.push(host);
-      this.stage = connecting;
+      this.name = connecting;
     }
     socket.on('lookup', (error: Error | null, address: string) => {
       if (error || this.addresses.includes(address)) return;
       this.addresses.push(address);
-      this.stage = connecting;
+      this.name = connecting;
     });
   }
 
-  /** What it is waiting for, as in "still …". */
+  /** Describes what the connection waits for, to follow the word "still". */
   describe(): string {
     const proxy = `the proxy ${this.#proxy?.host}`;
-    switch (this.stage) {
+    switch (this.name) {
       case 'lookup':
         return `looking up the address of ${this.#target}`;
       case 'connect':

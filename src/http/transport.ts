@@ -1,57 +1,55 @@
-// One exchange with the service: a request out, its whole answer back, within a deadline and a size.
+// Sends one request to one origin and returns its whole response, within a deadline and a size limit.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
-import type { Attempt } from './attempt.ts';
 import { type ConnectOptions, createConnector } from './connect.ts';
-import { networkError, timeoutError, tooLarge, undecodable } from './network-errors.ts';
-
-export interface Exchange {
-  readonly method: string;
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds from now to the last byte of the answer. */
-  readonly timeout: number;
-  readonly signal: AbortSignal;
-}
-
-export interface Answer {
-  readonly status: number;
-  /** By name in lower case; repeated ones joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Decoded. */
-  readonly body: Buffer;
-  /** Bytes of the body as they came. */
-  readonly wireBytes: number;
-}
+import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
+import type { Endpoint, HttpEvent, HttpRequest, HttpResponse } from './message.ts';
+import type { ConnectStage } from './stages.ts';
 
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
-  /** Connections at a time. */
+  readonly endpoint: Endpoint;
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Cap of an answer's body, decoded, in bytes. */
+  /** Maximum size of a decoded body in bytes. */
   readonly maxBytes: number;
+  readonly now: () => number;
+  readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
 export interface Transport {
-  /** @throws NoAnswer; the signal's reason when it aborts */
-  exchange(request: Exchange): Promise<Answer>;
-  /** The connection that was begun last. */
-  latest(): Attempt | undefined;
+  /** @throws TransportError; the signal's reason when it aborts */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Returns the stage of the newest connection. */
+  latest(): ConnectStage | undefined;
   close(): Promise<void>;
 }
 
 export function createTransport(options: TransportOptions): Transport {
+  const { now, onEvent } = options;
   const connector = createConnector(options);
   const pool = new Pool(options.origin, {
     connections: options.connections,
     connect: (target, done) =>
       connector.connect(target, done as Parameters<typeof connector.connect>[1]),
-    // One deadline spans the whole exchange; undici's own would be a second opinion for each gap.
+    // One deadline covers the whole request; undici's own limits apply to each gap.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   return {
-    exchange: (request) => exchange(pool, options, request, connector.latest),
+    async send(request) {
+      const { method, url } = request;
+      const started = now();
+      try {
+        const response = await dispatch(pool, options, request, connector.latest);
+        onEvent?.({ kind: 'response', response, milliseconds: now() - started });
+        return response;
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        onEvent?.({ kind: 'error', method, url, milliseconds: now() - started, error });
+        throw error;
+      }
+    },
     latest: connector.latest,
     async close() {
       connector.close();
@@ -60,13 +58,13 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function exchange(
+function dispatch(
   pool: Pool,
-  options: TransportOptions,
-  request: Exchange,
+  { endpoint, maxBytes, now }: TransportOptions,
+  request: HttpRequest,
   latest: Transport['latest'],
-): Promise<Answer> {
-  const { url, signal } = request;
+): Promise<HttpResponse> {
+  const { method, url, signal } = request;
   return new Promise((resolve, reject) => {
     let controller: { abort(reason: Error): void } | undefined;
     let ended = false;
@@ -88,55 +86,54 @@ function exchange(
     };
     const aborted = () => fail(signal.reason);
     const waitingFor = () => {
-      if (status !== 0) return 'reading the answer';
-      return controller ? 'waiting for the answer' : latest()?.describe();
+      if (status !== 0) return 'reading the response';
+      return controller ? 'waiting for the response' : (latest()?.describe() ?? 'connecting');
     };
     const timedOut = () =>
-      fail(timeoutError(request, waitingFor() ?? 'connecting', controller !== undefined));
+      fail(timeoutError(request, waitingFor(), controller !== undefined, endpoint));
     const timer = setTimeout(timedOut, request.timeout);
     if (signal.aborted) return aborted();
     signal.addEventListener('abort', aborted, { once: true });
 
     pool.dispatch(
-      {
-        method: request.method as 'GET',
-        path: `${url.pathname}${url.search}`,
-        headers: request.headers,
-      },
+      { method: method as 'GET', path: `${url.pathname}${url.search}`, headers: request.headers },
       {
         onRequestStart(started) {
           controller = started;
-          if (ended) started.abort(new Error('given up'));
+          if (ended) started.abort(new Error('aborted'));
         },
         onResponseStart(_controller, statusCode, rawHeaders) {
           status = statusCode;
-          headers = flatten(rawHeaders);
+          headers = joinHeaders(rawHeaders);
         },
         onResponseData(_controller, chunk) {
           wireBytes += chunk.length;
-          if (wireBytes > options.maxBytes) fail(tooLarge(request, status, options.maxBytes));
+          if (wireBytes > maxBytes) fail(tooLargeError(request, status, maxBytes, endpoint));
           else chunks.push(chunk);
         },
         onResponseEnd() {
-          decode(Buffer.concat(chunks), headers['content-encoding'], options.maxBytes).then(
-            (body) => finish(() => resolve({ status, headers, body, wireBytes })),
+          decode(Buffer.concat(chunks), headers['content-encoding'], maxBytes).then(
+            (body) =>
+              finish(() =>
+                resolve({ method, url, status, headers, body, wireBytes, receivedAt: now() }),
+              ),
             (error: NodeJS.ErrnoException) =>
               fail(
                 error.code === 'ERR_BUFFER_TOO_LARGE'
-                  ? tooLarge(request, status, options.maxBytes)
-                  : undecodable(request, status, error),
+                  ? tooLargeError(request, status, maxBytes, endpoint)
+                  : decodeError(request, status, error, endpoint),
               ),
           );
         },
         onResponseError(_controller, error) {
-          fail(networkError(request, error, controller !== undefined));
+          fail(networkError(request, error, controller !== undefined, endpoint));
         },
       },
     );
   });
 }
 
-function flatten(raw: Record<string, string | string[] | undefined>): Record<string, string> {
+function joinHeaders(raw: Record<string, string | string[] | undefined>): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(raw)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -144,11 +141,11 @@ function flatten(raw: Record<string, string | string[] | undefined>): Record<str
   return headers;
 }
 
-async function decode(body: Buffer, named: string | undefined, cap: number): Promise<Buffer> {
-  const encoding = named?.trim().toLowerCase();
+async function decode(body: Buffer, coding: string | undefined, maxBytes: number): Promise<Buffer> {
+  const encoding = coding?.trim().toLowerCase();
   if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
   const zlib = await import('node:zlib');
-  const limit = { maxOutputLength: cap };
+  const limit = { maxOutputLength: maxBytes };
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.gunzipSync(body, limit);
   if (encoding === 'br') return zlib.brotliDecompressSync(body, limit);
   throw new Error(`unknown content encoding ${encoding}`);

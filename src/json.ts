@@ -1,4 +1,4 @@
-// JSON from elsewhere: read no deeper than it could be written again.
+// Reads JSON from elsewhere, no deeper than it can be written again.
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,14 +6,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** No record of the service has more than a few levels; what writes JSON and YAML goes down by recursion. */
-const MOST_LEVELS = 500;
+/** Records of the service have a few levels; the writers of JSON and YAML recurse. */
+const MAX_DEPTH = 500;
 
-/** undefined where the body is no JSON, or is nested so deep that it could not be written again. */
+/** Returns undefined if the body is not JSON or nested too deep. */
 export function parseJson(body: Buffer): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''));
-    return isDeeper(value, MOST_LEVELS) ? undefined : { value };
+    return isDeeper(value, MAX_DEPTH) ? undefined : { value };
   } catch {
     return undefined;
   }
@@ -22,7 +22,7 @@ export function parseJson(body: Buffer): { value: unknown } | undefined {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  // Unlike Object.values this needs no memory, which counts with every image of a long list.
+  // Unlike Object.values, for-in allocates nothing, which matters for long lists.
   for (const name in value) {
     if (isDeeper((value as JsonObject)[name], levels - 1)) return true;
   }

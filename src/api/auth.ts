@@ -1,0 +1,151 @@
+// Authorizes every request: sends the access token, renews it once after a 401, and retries what is safe.
+
+import { ImgctlError } from '../errors.ts';
+import { TransportError } from '../http/errors.ts';
+import type { HttpEvent, HttpResponse } from '../http/message.ts';
+import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
+import type { Transport } from '../http/transport.ts';
+import { basicPair, resolveUrl } from '../http/url.ts';
+import { describeRequest, rateLimitedError, statusError } from './responses.ts';
+
+/** Provides access tokens; hides the disk, the lock and the password. */
+export interface TokenSource {
+  /** Returns a token that has not expired as far as known. @throws ImgctlError not-logged-in, or why there is none */
+  current(): Promise<string>;
+  /**
+   * Returns another token for one that the service refused, or undefined if there is no way to get one.
+   * Several requests may call it at once with the same token.
+   * @param accepted the service had accepted that token before
+   */
+  renew(refused: string, accepted: boolean): Promise<string | undefined>;
+  /** The hint for a token that was refused for good. */
+  readonly remedy: string;
+}
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** Below the base URL, with its query; or an absolute URL of the base URL's origin. */
+  readonly path: string;
+  /** Basic credentials instead of the token, for the token request only. */
+  readonly credentials?: { readonly username: string; readonly password: string };
+  /** Aborts this request, in addition to the client's own signal. */
+  readonly signal?: AbortSignal;
+}
+
+export type ClientEvent = HttpEvent | { kind: 'renewal'; method: string; url: URL };
+
+export interface AuthOptions extends RetryOptions {
+  readonly baseUrl: URL;
+  readonly userAgent: string;
+  readonly tokens: TokenSource;
+  readonly authScheme: 'bearer' | 'basic';
+  /** Milliseconds for each request, until the last byte. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+  readonly onEvent?: ((event: ClientEvent) => void) | undefined;
+  /** Receives passwords, tokens and their Basic pairs before they are sent: a response may repeat them. */
+  readonly onSecret?: ((secret: string) => void) | undefined;
+}
+
+/**
+ * Sends a request and returns the response of any status but 401 (refused token) and 429.
+ * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent
+ *   and got no usable response), and those of the transport
+ */
+export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
+
+export function createSender(transport: Transport, options: AuthOptions): Send {
+  const accepted = new Set<string>();
+
+  const sendWith = async (request: ServiceRequest, url: URL, authorization: string) => {
+    const { method, signal } = request;
+    const { timeout, userAgent } = options;
+    const headers = requestHeaders(userAgent, authorization);
+    const abort = signal ? AbortSignal.any([signal, options.signal]) : options.signal;
+    const sent = { method, url, headers, timeout, signal: abort };
+    return sendWithRetry(transport, sent, options);
+  };
+
+  /** @throws ImgctlError not-permitted: another token would be refused too */
+  const tokenRefused = (response: HttpResponse): ImgctlError => {
+    const error = statusError(response);
+    if (error.code === 'not-permitted') throw error;
+    // With the basic scheme a service may call a bad token a wrong password.
+    const { message, status } = error;
+    return new ImgctlError('token-refused', message, { status, hint: options.tokens.remedy });
+  };
+
+  const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
+    const authorize = (token: string) => {
+      for (const secret of tokenSecrets(token)) options.onSecret?.(secret);
+      return sendWith(request, url, authorization(options.authScheme, token));
+    };
+    let token = await options.tokens.current();
+    let response = await authorize(token);
+    if (response.status === 401) {
+      const refused = tokenRefused(response);
+      const renewed = await options.tokens.renew(token, accepted.has(token));
+      if (renewed === undefined) throw refused;
+      options.onEvent?.({ kind: 'renewal', method: request.method, url });
+      token = renewed;
+      response = await authorize(token);
+      if (response.status === 401) throw tokenRefused(response);
+    }
+    accepted.add(token);
+    if (response.status === 429) throw rateLimitedError(response);
+    return response;
+  };
+
+  return async (request) => {
+    const { method, path, credentials } = request;
+    const url = resolveUrl(options.baseUrl, path);
+    if (credentials) {
+      const { username, password } = credentials;
+      const pair = basicPair(username, password);
+      for (const secret of [password, pair]) options.onSecret?.(secret);
+      return sendWith(request, url, `Basic ${pair}`);
+    }
+    try {
+      return await sendWithToken(request, url);
+    } catch (error) {
+      const unknown = error instanceof TransportError && error.sent && !isSafeMethod(method);
+      throw unknown ? outcomeUnknown(request, url, error) : error;
+    }
+  };
+}
+
+function outcomeUnknown({ method }: ServiceRequest, url: URL, cause: TransportError): ImgctlError {
+  return cause.with({
+    code: 'outcome-unknown',
+    message: `${describeRequest({ method, url })} was sent, but its outcome is unknown: ${cause.message}`,
+    hint: 'check whether it took effect before you send it again',
+  });
+}
+
+/** Returns the headers of every request. */
+export function requestHeaders(
+  userAgent: string,
+  authorization: string | undefined,
+): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'accept-encoding': 'gzip, br',
+    'user-agent': userAgent,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}
+
+/** Formats a token as a header in one of the two ways of section 5. */
+export function authorization(scheme: 'bearer' | 'basic', token: string): string {
+  return scheme === 'bearer' ? `Bearer ${token}` : `Basic ${basicPair(token, '')}`;
+}
+
+/** Returns the forms of a token that must never be shown. */
+export function tokenSecrets(token: string): string[] {
+  return [token, basicPair(token, '')];
+}
+
+/** True if a header can hold the text. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}

@@ -1,0 +1,136 @@
+// Reads a response of the service: its JSON, or the error that its status and body stand for.
+
+import { ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
+import { isObject, parseJson } from '../json.ts';
+
+const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
+
+export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Formats as `GET https://host/path`, without the query, which may be long. */
+export function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
+  return `${method} ${url.origin}${url.pathname}`;
+}
+
+/**
+ * Parses the JSON of a successful response.
+ * @throws ImgctlError of the status; bad-answer if the body is not JSON
+ */
+export function readJson(response: HttpResponse): unknown {
+  if (!isSuccess(response)) throw statusError(response);
+  const parsed = parseJson(response.body);
+  if (parsed) return parsed.value;
+  throw new ImgctlError(
+    'bad-answer',
+    `${describeRequest(response)} returned ${response.status} with ${bodyKind(response)}`,
+    { hint: CHECK_BASE_URL, status: response.status },
+  );
+}
+
+/** @param problem what is wrong with the JSON, such as "meta is missing" */
+export function shapeError(response: HttpResponse, problem: string): ImgctlError {
+  const { status } = response;
+  const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
+  return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
+}
+
+function bodyKind({ body }: HttpResponse): string {
+  const start = body.subarray(0, 200).toString('utf8').trimStart();
+  if (start === '') return 'an empty body instead of JSON';
+  if (start.startsWith('<')) return 'HTML instead of JSON';
+  return start.startsWith('{') || start.startsWith('[')
+    ? 'JSON that is truncated, malformed or nested too deep'
+    : 'a body that is not JSON';
+}
+
+/** Returns the service's own reason from the error record (section 2.6), or a similar field. */
+export function serviceMessage(body: Buffer): string | undefined {
+  const value = parseJson(body)?.value;
+  if (!isObject(value)) return undefined;
+  for (const candidate of [value.message, value.error, value.detail]) {
+    if (typeof candidate === 'string' && candidate.trim() !== '') {
+      return candidate.trim().slice(0, 500).replace(/\.$/, '');
+    }
+  }
+  return undefined;
+}
+
+/** Returns the start of a body without a message on one line, unless it is a web page. */
+function bodyExcerpt(body: Buffer): string {
+  const text = body.subarray(0, 2_000).toString('utf8').replace(/\s+/g, ' ').trim();
+  return text.startsWith('<') ? 'with HTML instead of JSON' : text.slice(0, 200);
+}
+
+/** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
+export function statusError(response: HttpResponse): ImgctlError {
+  const { status } = response;
+  const reason = serviceMessage(response.body) ?? bodyExcerpt(response.body);
+  const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
+  if (status >= 300 && status < 400) return redirectError(response);
+  if (status === 401) return unauthorizedError(response);
+  if (status === 403) return notPermittedError(reason, status);
+  if (status === 404 || status === 410) {
+    return new ImgctlError('not-found', message, { hint: CHECK_BASE_URL, status });
+  }
+  if (status === 407) return new ImgctlError('proxy', message, { status });
+  if (status === 429) return rateLimitedError(response);
+  if (status >= 500) {
+    const retried = isRetryableStatus(status) && isSafeMethod(response.method);
+    const hint = `the service failed; try again later${retried ? ', or with more --retries' : ''}`;
+    return new ImgctlError('server-error', message, { hint, status });
+  }
+  return new ImgctlError('failed', message, { status });
+}
+
+/** Section 7: the reasons for a 401 differ only in their message. */
+function unauthorizedError({ body }: HttpResponse): ImgctlError {
+  const reason = serviceMessage(body) ?? 'no reason given';
+  if (/not authorized/i.test(reason)) return notPermittedError(reason, 401);
+  if (/password/i.test(reason)) return wrongCredentialsError(`the service says: ${reason}`);
+  const message = `the service refused the access token: ${reason}`;
+  return new ImgctlError('token-refused', message, { status: 401 });
+}
+
+/** The hint depends on the source of the password, which the caller knows. */
+export function wrongCredentialsError(message: string): ImgctlError {
+  return new ImgctlError('wrong-credentials', message, { status: 401 });
+}
+
+function notPermittedError(reason: string, status: number): ImgctlError {
+  return new ImgctlError('not-permitted', `the service says: ${reason || 'not permitted'}`, {
+    hint: 'ask the administrators of the service for access to its API',
+    status,
+  });
+}
+
+function redirectError(response: HttpResponse): ImgctlError {
+  const { headers, status, url } = response;
+  const { location } = headers;
+  const target =
+    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
+  const message = `${describeRequest(response)} was redirected${where} (${status}); redirects are not followed`;
+  const hint = 'if the service has moved, run: imgctl config set base-url URL';
+  return new ImgctlError('failed', message, { hint, status });
+}
+
+/** 429, with the time at which the limit ends if the response says so. */
+export function rateLimitedError(response: HttpResponse): ImgctlError {
+  const { headers, receivedAt } = response;
+  const wait = requestedWait(headers, 429, receivedAt);
+  const when = wait === undefined ? 'later' : `after ${utcTime(receivedAt + wait)}`;
+  return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
+    hint: `try again ${when}`,
+    status: 429,
+  });
+}
+
+/** Formats an instant as UTC, rounded up to a full second. */
+export function utcTime(milliseconds: number): string {
+  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, MAX_INSTANT));
+  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,196 @@
+// Lists the public catalogue: every matching image exactly once, or an error.
+
+import type { Client } from '../api/client.ts';
+import { type ImageOrUrl, type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
+import type { QueryPlan } from '../query/plan.ts';
+import { type Budget, Reading } from './reading.ts';
+import { SeenKeys } from './seen-keys.ts';
+
+export interface CatalogueQuery {
+  readonly plan: QueryPlan;
+  readonly limit?: number | undefined;
+  /** 1 to 100 (100). */
+  readonly perPage?: number | undefined;
+  /** URLs are enough: images are fetched only if the rest of the query needs them. */
+  readonly urls?: boolean;
+  /** Yields images page by page if their order allows it, else all at the end. */
+  readonly streams?: boolean;
+  /** Requests at a time. */
+  readonly concurrency: number;
+}
+
+export interface CatalogueObserver {
+  readonly warn?: (message: string) => void;
+  readonly progress?: (text: string) => void;
+}
+
+/** Images after those of the previous batches, and the meta of the page that was read last. */
+export interface Batch {
+  readonly images: readonly ImageOrUrl[];
+  readonly meta: ImagePage['meta'];
+}
+
+/** What the service was asked for but did not confirm. */
+interface Unconfirmed {
+  readonly filter: boolean;
+  readonly sort: boolean;
+}
+
+/** How often a list that keeps changing is read. */
+const MAX_READINGS = 3;
+
+/**
+ * Yields every image that matches, up to the limit. Nothing is yielded twice.
+ *
+ * The list may change while it is read. If it grew, the further pages are read. If it shrank or images are
+ * missing, it is read again, and within twice the announced pages plus 10 it is complete or an error.
+ * If the service does not confirm the filter or sort, the list is read again and both are applied locally.
+ * @throws ImgctlError incomplete-list, and whatever a request throws
+ */
+export async function* listCatalogue(
+  client: Pick<Client, 'listImages'>,
+  query: CatalogueQuery,
+  { warn, progress }: CatalogueObserver = {},
+): AsyncGenerator<Batch, void, void> {
+  const { plan, concurrency } = query;
+  const seen = new SeenKeys();
+  let unconfirmed: Unconfirmed = { filter: false, sort: false };
+  let budget: Budget = { left: undefined };
+  let yielded = 0;
+  for (let readings = 1; ; readings += 1) {
+    const { matches, sorts } = localWork(plan, unconfirmed);
+    const isLocal = matches !== undefined || sorts;
+    const streams = query.streams === true && !sorts;
+    const limit = query.limit === undefined ? undefined : query.limit - yielded;
+    // Only local work tells which images count towards the limit.
+    const wanted = isLocal ? undefined : limit;
+    const request = requestOf(query, wanted, isLocal);
+    const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
+    const found: ImageOrUrl[] = [];
+    let count = 0;
+    let meta: ImagePage['meta'] = {};
+    let isUnconfirmed = false;
+    try {
+      for (let page = await reading.next(); page; page = await reading.next()) {
+        const missing = unconfirmedBy(page.meta, plan);
+        if ((missing.filter && !unconfirmed.filter) || (missing.sort && !unconfirmed.sort)) {
+          isUnconfirmed = true;
+          warn?.(unconfirmedWarning(missing));
+          unconfirmed = {
+            filter: missing.filter || unconfirmed.filter,
+            sort: missing.sort || unconfirmed.sort,
+          };
+          break;
+        }
+        meta = page.meta;
+        const fresh = page.images.filter((image) => seen.addIfNew(keyOf(image)));
+        const matching = matches ? fresh.filter(matches) : fresh;
+        const images = matching.filter((image) =>
+          streams ? seen.yieldIfNew(keyOf(image)) : !seen.wasYielded(keyOf(image)),
+        );
+        if (limit !== undefined && !sorts) images.splice(limit - count);
+        count += images.length;
+        progress?.(
+          `page ${reading.pagesRead} of ${reading.pagesKnown}, ${streams ? yielded + count : count} images`,
+        );
+        if (streams) yield { images, meta };
+        else for (const image of images) found.push(image);
+        if (count === limit && !sorts) break;
+      }
+    } finally {
+      reading.close();
+    }
+    if (streams) yielded += count;
+    if (isUnconfirmed) {
+      readings = 0;
+      budget = { left: undefined };
+    } else if ((count === limit && !sorts) || reading.fault === undefined) {
+      if (!streams) {
+        yield { images: sorts ? plan.sort(found.filter(isImage)).slice(0, limit) : found, meta };
+      }
+      return;
+    } else if (readings === MAX_READINGS || Number(budget.left) < reading.length) {
+      throw new ImgctlError('incomplete-list', `the list is incomplete: ${reading.fault}`, {
+        hint: 'it may be changing; run the command again',
+      });
+    }
+  }
+}
+
+/**
+ * Returns exactly one page of the service, for a plan without local work.
+ * @throws ImgctlError whatever Client.listImages throws
+ */
+export async function readCataloguePage(
+  client: Pick<Client, 'listImages'>,
+  query: CatalogueQuery,
+  number: number,
+  { warn }: CatalogueObserver = {},
+): Promise<Batch> {
+  const { plan, limit, perPage = MAX_PER_PAGE, urls = false } = query;
+  const request = (expand: boolean) =>
+    client.listImages({ ...plan.server, perPage, expand }, number);
+  let page = await request(!urls);
+  if (page.number !== undefined && page.number !== number) {
+    warn?.(`the service sent page ${page.number} instead of page ${number}`);
+  }
+  const unconfirmed = unconfirmedBy(page.meta, plan);
+  if (unconfirmed.filter || unconfirmed.sort) {
+    warn?.(unconfirmedWarning(unconfirmed));
+    if (urls) page = await request(true);
+  }
+  const { matches, sorts } = localWork(plan, unconfirmed);
+  const matching = matches ? page.images.filter(matches) : page.images;
+  const sorted = sorts ? plan.sort(matching.filter(isImage)) : matching;
+  return { images: sorted.slice(0, limit), meta: page.meta };
+}
+
+function requestOf(query: CatalogueQuery, wanted: number | undefined, isLocal: boolean) {
+  const { plan, perPage = MAX_PER_PAGE, urls = false } = query;
+  return {
+    filter: plan.server.filter,
+    // Without an order images may move from page to page.
+    sort: plan.server.sort ?? 'id,asc',
+    perPage: wanted === undefined ? perPage : Math.min(perPage, wanted),
+    expand: isLocal || !urls,
+  };
+}
+
+/** Returns what the service does not do: a filter if one is needed, and whether to sort. */
+function localWork(plan: QueryPlan, unconfirmed: Unconfirmed) {
+  const test = unconfirmed.filter ? plan.matchesAll : plan.matches;
+  const filters = unconfirmed.filter || plan.filtersLocally;
+  return {
+    matches: filters ? (image: ImageOrUrl) => isImage(image) && test(image) : undefined,
+    sorts: unconfirmed.sort || plan.sortsLocally,
+  };
+}
+
+/** Section 2.3 of service-api.md promises an echo of the filter and sort that were applied. */
+function unconfirmedBy(meta: ImagePage['meta'], { server }: QueryPlan): Unconfirmed {
+  return {
+    filter: server.filter !== undefined && !isEcho(meta.filter, server.filter),
+    sort: server.sort !== undefined && !isEcho(meta.sort, server.sort),
+  };
+}
+
+/** An echo may be percent-encoded, as in the navigation URLs. */
+function isEcho(echoed: unknown, sent: string): boolean {
+  return echoed === sent || echoed === encodeURIComponent(sent);
+}
+
+function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
+  const what = filter && sort ? 'filter and the sort' : filter ? 'filter' : 'sort';
+  return `the service did not confirm the ${what}, so imgctl applies it`;
+}
+
+/** An image without an id is told apart by its identity. */
+function keyOf(image: ImageOrUrl): unknown {
+  return isImage(image) ? (image.id ?? image) : image;
+}
+
+function isImage(image: ImageOrUrl): image is ReceivedImage {
+  return typeof image !== 'string';
+}

@@ -1,0 +1,126 @@
+// Reads the pages of the catalogue once from the first to the last, several requests at a time.
+
+import type { Client } from '../api/client.ts';
+import type { ImagePage, ImageQuery } from '../api/images.ts';
+import type { SeenKeys } from './seen-keys.ts';
+
+/** Pages in a row without a new image, before the announced rest is not requested. */
+const MAX_IDLE_PAGES = 10;
+
+/** Limits the requests of a whole listing, so that pages that never end do. */
+export interface Budget {
+  /** Requests left; undefined before the first page has said how many pages there are. */
+  left: number | undefined;
+}
+
+export interface ReadingOptions {
+  readonly request: ImageQuery;
+  /** Requests at a time. */
+  readonly concurrency: number;
+  /** Images that are needed; further pages are not requested in advance. */
+  readonly wanted: number | undefined;
+  readonly seen: SeenKeys;
+  readonly budget: Budget;
+}
+
+/**
+ * One reading of the list. Pages are requested by number: navigation URLs only tell whether there is more, so
+ * one that is foreign, wrong or loops leads nowhere.
+ */
+export class Reading {
+  pagesRead = 0;
+  /** Pages announced, for progress. */
+  pagesKnown = 0;
+  #fault: string | undefined;
+  #total = 0;
+  #firstPages = 0;
+  #lastPage = 0;
+  #idlePages = 0;
+  #seenBefore = 0;
+  #page: ImagePage | undefined;
+  #next = 1;
+  readonly #requests: Promise<ImagePage>[] = [];
+  readonly #abort = new AbortController();
+  readonly #client: Pick<Client, 'listImages'>;
+  readonly #options: ReadingOptions;
+
+  constructor(client: Pick<Client, 'listImages'>, options: ReadingOptions) {
+    this.#client = client;
+    this.#options = options;
+    options.seen.startPass();
+  }
+
+  /** Number of pages that the first one announced, at least 1. */
+  get length(): number {
+    return Math.max(1, this.#firstPages);
+  }
+
+  /** Why images may be missing; undefined if the list is complete. */
+  get fault(): string | undefined {
+    const { count } = this.#options.seen;
+    if (this.#fault !== undefined || count >= this.#total) return this.#fault;
+    return `the service announced ${this.#total} images but sent ${count}`;
+  }
+
+  /** Returns the next page, or undefined at the end or if the list shrank. */
+  async next(): Promise<ImagePage | undefined> {
+    if (this.#page && !this.#mayContinue(this.#page)) return undefined;
+    if (this.#requests.length === 0) this.#request();
+    const page = await (this.#requests.shift() as Promise<ImagePage>);
+    if (this.#page === undefined) this.#begin(page);
+    if (page.total < this.#total) {
+      // Images moved up, past the pages already read.
+      this.#fault = 'it became shorter while it was read';
+      return undefined;
+    }
+    this.#total = page.total;
+    this.#page = page;
+    this.#seenBefore = this.#options.seen.count;
+    this.pagesRead += 1;
+    this.pagesKnown = Math.max(page.pages, this.pagesRead);
+    const { concurrency, budget } = this.#options;
+    while (
+      this.#next <= this.#lastPage &&
+      this.#requests.length < concurrency &&
+      Number(budget.left) > 0
+    ) {
+      this.#request();
+    }
+    return page;
+  }
+
+  /** Aborts the requests that are no longer needed. */
+  close(): void {
+    this.#abort.abort(new Error('no longer needed'));
+  }
+
+  #begin(first: ImagePage): void {
+    const { budget, wanted } = this.#options;
+    this.#firstPages = first.pages;
+    budget.left ??= 2 * this.length + 10 - 1;
+    const pagesWanted = wanted === undefined ? first.pages : Math.ceil(wanted / first.perPage);
+    this.#lastPage = Math.min(first.pages, pagesWanted);
+  }
+
+  #mayContinue(page: ImagePage): boolean {
+    const hadNew = this.#options.seen.count > this.#seenBefore;
+    this.#idlePages = hadNew ? 0 : this.#idlePages + 1;
+    if (this.#idlePages > MAX_IDLE_PAGES) return false;
+    if (this.#requests.length > 0) return true;
+    // After the announced pages: continue as long as there is more and it is new.
+    if (!page.hasNext || !hadNew) return false;
+    if (Number(this.#options.budget.left) > 0) return true;
+    this.#fault = 'its pages do not end';
+    return false;
+  }
+
+  #request(): void {
+    const { request, budget } = this.#options;
+    const page = this.#client.listImages(request, this.#next, this.#abort.signal);
+    // It is thrown when the page's turn comes.
+    page.catch(() => {});
+    this.#requests.push(page);
+    this.#next += 1;
+    if (budget.left !== undefined) budget.left -= 1;
+  }
+}

@@ -1,0 +1,125 @@
+// Opens the pool's connections: each can be aborted at once, and a failing proxy fails once.
+
+import net from 'node:net';
+import type tls from 'node:tls';
+import { trustOptions, untilEvent } from './sockets.ts';
+import { type CertificateFacts, ConnectStage } from './stages.ts';
+import { hostAndPort } from './url.ts';
+
+export interface ConnectOptions {
+  /** Extra trusted certificates, PEM. */
+  readonly ca?: string | undefined;
+  readonly proxy?: URL | undefined;
+  /** Records the certificate of the host, which takes time to read. */
+  readonly recordCertificate?: boolean;
+}
+
+/** A connection that the pool asks for, in undici's shape. */
+export interface Target {
+  readonly hostname: string;
+  readonly protocol: string;
+  readonly port: string;
+  readonly servername?: string | null;
+}
+
+type Done = (error: Error | null, socket: net.Socket | null) => void;
+
+export interface Connector {
+  connect(target: Target, done: Done): void;
+  /** Returns the stage of the newest connection. */
+  latest(): ConnectStage | undefined;
+  /** Ends every connection, including those being opened. */
+  close(): void;
+}
+
+export function createConnector(options: ConnectOptions): Connector {
+  const sockets = new Set<net.Socket>();
+  let closed = false;
+  const track = <Socket extends net.Socket>(socket: Socket): Socket => {
+    if (closed) socket.destroy();
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+
+  let latest: ConnectStage | undefined;
+
+  const open = async (target: Target): Promise<net.Socket> => {
+    const { hostname } = target;
+    const { proxy, ca } = options;
+    const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
+    const stage = new ConnectStage(hostAndPort(hostname, port), proxy);
+    latest = stage;
+    const tunnel = proxy
+      ? await import('./tunnel.ts').then(({ openTunnel }) =>
+          openTunnel(proxy, hostname, port, { stage, track, ca }),
+        )
+      : undefined;
+    if (target.protocol === 'https:') return openTls(target, port, stage, tunnel);
+    const socket = tunnel ?? track(net.connect({ host: hostname, port, noDelay: true }));
+    if (!tunnel) {
+      stage.follow(socket, hostname);
+      await untilEvent(socket, 'connect');
+    }
+    stage.name = 'open';
+    return socket;
+  };
+
+  const openTls = async (
+    target: Target,
+    port: number,
+    stage: ConnectStage,
+    tunnel: net.Socket | undefined,
+  ): Promise<net.Socket> => {
+    const tls = await import('node:tls');
+    const { hostname } = target;
+    const socket = track(
+      tls.connect({
+        // The certificate is checked for this name, through a tunnel too.
+        host: hostname,
+        port,
+        ...(tunnel ? { socket: tunnel } : {}),
+        ...(net.isIP(hostname) ? {} : { servername: target.servername ?? hostname }),
+        ...trustOptions(tls, options.ca),
+        ALPNProtocols: ['http/1.1'],
+      }),
+    );
+    const negotiate = () => {
+      stage.name = 'tls';
+    };
+    if (tunnel) negotiate();
+    else stage.follow(socket.once('connect', negotiate), hostname);
+    if (options.recordCertificate) {
+      // Node reads the certificate in its own listener, and drops one that it refuses.
+      socket.prependOnceListener('secure', () => {
+        stage.protocol = socket.getProtocol() ?? undefined;
+        stage.certificate = certificateFacts(socket.getPeerCertificate());
+      });
+    }
+    await untilEvent(socket, 'secureConnect');
+    stage.name = 'open';
+    return socket;
+  };
+
+  return {
+    connect(target, done) {
+      open(target).then(
+        (socket) => done(null, socket),
+        (error: Error) => done(error, null),
+      );
+    },
+    latest: () => latest,
+    close() {
+      closed = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {
+  const { subject, issuer, valid_to: validTo } = certificate;
+  // Node gives an empty object if there is no certificate.
+  if (!subject || !issuer) return undefined;
+  const name = ({ CN, O }: tls.Certificate) => String(CN ?? O ?? 'unknown');
+  return { subject: name(subject), issuer: name(issuer), validUntil: Date.parse(validTo) };
+}

@@ -1,0 +1,42 @@
+// The request and response of one HTTP exchange with an origin, and how messages name that origin.
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds until the last byte of the response. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly method: string;
+  readonly url: URL;
+  readonly status: number;
+  /** Names in lower case; repeated headers joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Decoded. */
+  readonly body: Buffer;
+  /** Bytes of the body before decoding. */
+  readonly wireBytes: number;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** How hints name the origin and its settings, so that this folder knows neither. */
+export interface Endpoint {
+  /** As in "check …": `the base URL`. */
+  readonly name: string;
+  /** The command that shows it. */
+  readonly show: string;
+  /** The command that trusts another certificate authority. */
+  readonly trust: string;
+  /** Makes a response smaller that is too large. */
+  readonly reduce: string;
+}
+
+/** One step of a request, for a trace; holds no secret. */
+export type HttpEvent =
+  | { kind: 'response'; response: HttpResponse; milliseconds: number }
+  | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
+  | { kind: 'retry'; method: string; url: URL; count: number; wait: number };

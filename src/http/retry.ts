@@ -1,0 +1,126 @@
+// The retry rule: which requests are sent again, when, and how long to wait before.
+
+import { TransportError } from './errors.ts';
+import type { HttpEvent, HttpRequest, HttpResponse } from './message.ts';
+import type { Transport } from './transport.ts';
+
+/** Maximum wait that a server may ask for, in milliseconds. */
+export const MAX_WAIT = 60_000;
+
+/** The last instant a Date can hold, in milliseconds since the epoch. */
+export const MAX_INSTANT = 8.64e15;
+
+const FIRST_BACKOFF = 250;
+const MAX_BACKOFF = 8_000;
+
+export interface RetryOptions {
+  readonly retries: number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+}
+
+/**
+ * Sends a request and retries it. A safe method is retried after a retryable status or a network failure,
+ * any other only if it was never sent. Waits as long as the response asks, at least the backoff.
+ * @returns the last response, even if its status is an error
+ * @throws TransportError; the signal's reason when it aborts
+ */
+export async function sendWithRetry(
+  transport: Transport,
+  request: HttpRequest,
+  { retries, sleep, random, onEvent }: RetryOptions,
+): Promise<HttpResponse> {
+  const { method, url, signal } = request;
+  const safe = isSafeMethod(method);
+  for (let count = 1; ; count += 1) {
+    let wait = backoff(count, random());
+    try {
+      const response = await transport.send(request);
+      if (!safe || !isRetryableStatus(response.status) || count > retries) return response;
+      const { headers, status, receivedAt } = response;
+      const requested = requestedWait(headers, status, receivedAt) ?? 0;
+      if (requested > MAX_WAIT) return response;
+      wait = Math.max(wait, requested);
+    } catch (error) {
+      if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
+      if (error.sent && !safe) throw error;
+    }
+    onEvent?.({ kind: 'retry', method, url, count, wait });
+    await sleep(wait, signal);
+  }
+}
+
+/** True if the same request may succeed later. */
+export function isRetryableStatus(status: number): boolean {
+  return status === 429 || status === 500 || status === 502 || status === 503 || status === 504;
+}
+
+/** True if repeating the request cannot change anything (RFC 9110, section 9.2.1). */
+export function isSafeMethod(method: string): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method);
+}
+
+/** Returns milliseconds with jitter: 125 to 250 for the first retry, doubling up to 8 s. */
+export function backoff(retry: number, random: number): number {
+  const ceiling = Math.min(FIRST_BACKOFF * 2 ** (retry - 1), MAX_BACKOFF);
+  return Math.round(ceiling / 2 + (ceiling / 2) * random);
+}
+
+/**
+ * Returns the milliseconds that a response asks to wait: Retry-After (seconds or a date), or for 429
+ * X-RateLimit-Reset. undefined if it does not say, or cannot be parsed.
+ * @param now when the response arrived, milliseconds since the epoch
+ */
+export function requestedWait(
+  headers: Readonly<Record<string, string>>,
+  status: number,
+  now: number,
+): number | undefined {
+  const retryAfter = headers['retry-after'] ?? '';
+  const seconds = maxNumber(retryAfter);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  const date = httpDate(retryAfter);
+  if (date !== undefined) return Math.max(0, date - serverTime(headers, now));
+  const reset = rateLimitReset(headers, now);
+  return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
+}
+
+/**
+ * Returns X-RateLimit-Reset or RateLimit-Reset as milliseconds since the epoch by this machine's clock.
+ * The value may be epoch seconds, epoch milliseconds or seconds from now, told apart by size; or a date.
+ */
+export function rateLimitReset(
+  headers: Readonly<Record<string, string>>,
+  now: number,
+): number | undefined {
+  const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
+  const value = maxNumber(text);
+  if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
+  const time =
+    value === undefined ? httpDate(text) : Math.ceil(value < 1e11 ? value * 1000 : value);
+  if (time === undefined) return undefined;
+  return Math.min(time - serverTime(headers, now) + now, MAX_INSTANT);
+}
+
+/** A repeated header, such as from a service and its proxy, holds several: the longest wait suits all. */
+function maxNumber(text: string): number | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return undefined;
+  return Math.max(...parts.map(Number));
+}
+
+/** The server's clock may differ from ours. */
+function serverTime(headers: Readonly<Record<string, string>>, now: number): number {
+  return httpDate(headers.date ?? '') ?? now;
+}
+
+/** Parses a date in any of HTTP's three formats (GMT by default) or ISO 8601. */
+export function httpDate(text: string): number | undefined {
+  const trimmed = text.trim();
+  const inWords = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i.exec(trimmed);
+  if (!inWords && !/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(trimmed))
+    return undefined;
+  const date = Date.parse(inWords && !inWords.groups?.zone ? `${trimmed} GMT` : trimmed);
+  return Number.isNaN(date) ? undefined : date;
+}

@@ -1,0 +1,90 @@
+// Rules for base URLs: which are allowed, and which URLs lie below them.
+
+import { ImgctlError } from '../errors.ts';
+
+/**
+ * Parses a base URL and removes its trailing slashes.
+ * @param allowHttpHow the command or option that allows plain http, for the hint
+ * @throws ImgctlError config: not http(s), with credentials, query or fragment, or plain http beyond loopback
+ */
+export function parseBaseUrl(
+  text: string,
+  allowHttp: boolean,
+  allowHttpHow = 'imgctl config set allow-http true',
+): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
+      hint: 'use a URL such as https://images.example.com',
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ImgctlError('config', 'base URL must not contain a user name or password', {
+      hint: 'remove them from the URL, then run: imgctl login',
+    });
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new ImgctlError('config', 'base URL must not contain a query or fragment', {
+      hint: `use ${url.origin}${url.pathname}`,
+    });
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw new ImgctlError('config', `plain http would expose credentials sent to ${url.host}`, {
+      hint: `use https://${url.host}, or allow plain http: ${allowHttpHow}`,
+    });
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** True if the host name, as a URL holds it, is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** Formats a base URL for messages and cache keys, without a trailing slash. */
+export function baseUrlText(baseUrl: URL): string {
+  return `${baseUrl.origin}${baseUrl.pathname === '/' ? '' : baseUrl.pathname}`;
+}
+
+/**
+ * Resolves a path below the base URL's own path, or an absolute URL of its origin.
+ * @throws ImgctlError usage: another origin, which must never see the credentials
+ */
+export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(pathOrUrl) || pathOrUrl.startsWith('//')) {
+    const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;
+    if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
+      return url;
+    throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${hideUserInfo(pathOrUrl)}`, {
+      hint: 'use a path such as /v2/image; credentials go only to the base URL',
+    });
+  }
+  const url = new URL(baseUrl);
+  const [, path = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(pathOrUrl) ?? [];
+  const prefix = url.pathname.replace(/\/+$/, '');
+  url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
+  url.search = query;
+  if (!url.pathname.startsWith(`${prefix}/`)) {
+    throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
+      hint: `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
+    });
+  }
+  return url;
+}
+
+/** Removes everything before an `@`: text that is not a proper URL may hold a password anywhere there. */
+export function hideUserInfo(text: string): string {
+  const at = text.lastIndexOf('@');
+  return at < 0 ? text : `…${text.slice(at)}`;
+}
+
+/** Formats a host and port as URLs and CONNECT requests do. */
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Encodes credentials for Basic authentication (RFC 7617). */
+export function basicPair(username: string, password: string): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
+}
