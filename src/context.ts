@@ -2,10 +2,11 @@
 
 import type { Command } from 'commander';
 import { version } from '../package.json';
-import { type ErrorFormat, ImgctlError } from './errors.ts';
+import { ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
+import type { ErrorFormat } from './output/messages.ts';
 import {
   COLOR_CHOICES,
   type ColorChoice,
