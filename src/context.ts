@@ -14,7 +14,7 @@ import {
   type Terminal,
 } from './output/terminal.ts';
 import { nearest } from './query/nearest.ts';
-import { choose, hintAt, quoted } from './query/usage.ts';
+import { parseChoice, quoted, suggest } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
@@ -188,7 +188,7 @@ export class Context extends Messages {
     const known = [...this.config.profiles.keys()];
     if (known.length === 0 || known.includes(profile)) return;
     if (this.settings.text('base-url') !== undefined) return;
-    const hint = hintAt(nearest(profile, known), 'imgctl profile list');
+    const hint = suggest(nearest(profile, known), 'imgctl profile list');
     throw new ImgctlError('config', `there is no profile ${quoted(profile)}`, {
       hint: `${hint} (to make it: ${loginCommand})`,
     });
@@ -234,10 +234,10 @@ function isOn(text: string | undefined): boolean {
 
 /** @throws ImgctlError usage: no output format */
 export function requireFormat(text: string): Format {
-  return choose(text, { noun: 'format', valid: FORMATS, where: '--output' });
+  return parseChoice(text, { noun: 'format', valid: FORMATS, where: '--output' });
 }
 
 /** @throws ImgctlError usage: no choice of colour */
 export function requireColor(text: string): ColorChoice {
-  return choose(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
+  return parseChoice(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
 }
