@@ -2,11 +2,19 @@
 
 import type { Command } from 'commander';
 import { version } from '../package.json';
+import { Console, type ConsoleStyle } from './console.ts';
 import { ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
-import { Messages } from './messages.ts';
-import { FORMATS, type Format, isFormat } from './output/index.ts';
-import type { ErrorFormat } from './output/messages.ts';
+import {
+  createListWriter,
+  FORMATS,
+  type Format,
+  isFormat,
+  type ListWriter,
+  type Row,
+  type RowFields,
+  writeRecord,
+} from './output/index.ts';
 import {
   COLOR_CHOICES,
   type ColorChoice,
@@ -38,15 +46,27 @@ export interface GlobalOptions {
   quiet?: boolean;
 }
 
-export class Context extends Messages {
+/** How a command's data is printed, if not as the options and settings say. */
+export interface PrintOptions extends RowFields {
+  /** The field that -q prints; `id` by default. */
+  readonly idField?: string;
+  readonly columns?: readonly string[] | undefined;
+  /** Never cuts cells to the width of the terminal. */
+  readonly whole?: boolean;
+  readonly format?: Format;
+  readonly header?: boolean | undefined;
+}
+
+export class Context implements ConsoleStyle {
   readonly io: Io;
+  readonly console: Console;
   readonly paths: Paths;
   #options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
 
-  /** Another command line with another Io, for the demo. */
+  /** Runs another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
   /**
    * Set by the program: a command by its words, complete with options; `topics` may have been meant as well.
@@ -58,8 +78,8 @@ export class Context extends Messages {
     };
 
   constructor(io: Io, rerun: Context['rerun']) {
-    super();
     this.io = io;
+    this.console = new Console(io, this);
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.platform);
   }
@@ -132,19 +152,42 @@ export class Context extends Messages {
     return isFormat(value) ? value : 'table';
   }
 
-  /** Where and how a command prints its data. */
-  get sinkOptions() {
-    const { io, terminal, format, quiet } = this;
-    return { sink: io.stdout, terminal, format, quiet };
+  /** What the writers of src/output need to print data. */
+  get outputOptions() {
+    const { console, terminal, format, quiet } = this;
+    return { sink: console.stdout, terminal, format, quiet };
   }
 
-  /** How errors show; never throws, since it shows the errors of everything else. */
-  get errorFormat(): ErrorFormat {
-    return {
-      json: this.#wantsJsonErrors(),
-      debug: this.debug,
-      redact: (text) => this.redaction.apply(text),
-    };
+  /** Opens a list whose rows arrive one after the other; the caller ends it. */
+  openList(columns: readonly string[], options: PrintOptions = {}): ListWriter<Row> {
+    const { whole = false, ...rest } = options;
+    const { terminal } = this;
+    const width = whole ? undefined : terminal.width;
+    return createListWriter({
+      ...this.outputOptions,
+      ...rest,
+      columns,
+      terminal: { ...terminal, width },
+    });
+  }
+
+  async printList(
+    rows: readonly Row[],
+    columns: readonly string[],
+    options: PrintOptions = {},
+  ): Promise<void> {
+    const list = this.openList(columns, options);
+    await list.write(rows);
+    await list.end();
+  }
+
+  async printRecord(record: Row, options: PrintOptions = {}): Promise<void> {
+    await writeRecord({ ...this.outputOptions, ...options }, record);
+  }
+
+  /** Never throws, since it formats the errors of everything else. */
+  get errorFormat(): ConsoleStyle['errorFormat'] {
+    return { json: this.#wantsJsonErrors(), debug: this.debug };
   }
 
   #wantsJsonErrors(): boolean {
@@ -161,7 +204,7 @@ export class Context extends Messages {
     return this.#terminalOf(this.io.stdout);
   }
 
-  /** Colour and width of stderr, where progress and notes go. */
+  /** Colour and width of stderr. */
   get errorTerminal(): Terminal {
     return this.#terminalOf(this.io.stderr);
   }
@@ -201,29 +244,29 @@ export class Context extends Messages {
       settings,
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
-      warn: (message, hint) => this.warn(message, hint),
-      onSecret: (secret) => this.redaction.add(secret),
+      warn: (message, hint) => this.console.warn(message, hint),
+      onSecret: (secret) => this.console.redaction.add(secret),
       onEvent: this.onEvent,
     });
     this.#closers.push(session.close);
     return session;
   }
 
-  /** Hears what happens on the wire, where it is to be traced. */
+  /** Traces requests with --debug. */
   get onEvent(): SessionOptions['onEvent'] {
-    return this.debug ? (event) => this.trace(describeEvent(event)) : undefined;
+    return this.debug ? (event) => this.console.trace(describeEvent(event)) : undefined;
   }
 
   readonly #closers: (() => Promise<void>)[] = [];
 
-  /** Something that is to be done at the end of the run, however it ends. */
+  /** Registers an action for the end of the run, however it ends. */
   onClose(action: () => Promise<void>): void {
     this.#closers.push(action);
   }
 
   async close(): Promise<void> {
     for (const closer of this.#closers.reverse()) await closer();
-    await this.flush();
+    await this.console.settle();
   }
 }
 

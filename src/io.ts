@@ -11,13 +11,13 @@ export interface Sink {
   readonly columns: number | undefined;
   /**
    * Resolves once the bytes are taken, so that a slow reader slows the writer.
-   * @throws ReaderGone; ImgctlError failed where the bytes cannot be written
+   * @throws BrokenPipeError; ImgctlError failed where the bytes cannot be written
    */
   write(text: string): Promise<void>;
 }
 
 /** The other end of a pipe was closed: nobody wants more. */
-export class ReaderGone extends Error {}
+export class BrokenPipeError extends Error {}
 
 export interface Source {
   readonly isTTY: boolean;
@@ -40,8 +40,6 @@ export interface Io {
   random(): number;
   /** Aborts with an ImgctlError (interrupted, terminated) when the process is told to end. */
   readonly signal: AbortSignal;
-  /** From now on memory for what is short-lived does not grow: for work that goes on long and keeps nothing. */
-  freezeYoungGeneration(): Promise<void>;
 }
 
 /** Time, chance and what ends a run: enough for what only waits. */
@@ -81,17 +79,11 @@ export function processIo(process: NodeJS.Process): Io {
         return process.stdin.isTTY === true;
       },
     },
-    stdout: streamSink(process.stdout),
+    stdout: afterWrites(streamSink(process.stdout), LONG_RUN, freezeYoungGeneration),
     stderr: streamSink(process.stderr),
     env: environmentOf(process),
     cwd: currentDirectory(process),
     platform: process.platform,
-    // Left alone, V8 doubles it up to 16 MB a half, the longer the more. As a flag at start it would cost the
-    // code cache of Node's own modules.
-    async freezeYoungGeneration() {
-      const { setFlagsFromString } = await import('node:v8');
-      setFlagsFromString('--semi-space-growth-factor=1');
-    },
   };
 }
 
@@ -112,6 +104,36 @@ function environmentOf({ env }: NodeJS.Process): Io['env'] {
   return whole;
 }
 
+/** Writes to stdout after which a run is long: a listing writes once per page. */
+const LONG_RUN = 20;
+
+/**
+ * Keeps V8's young generation at its size. Otherwise it grows to 16 MB per half in a long run, although a
+ * stream of pages keeps nothing. As a flag at start it would cost the code cache of Node's own modules.
+ */
+async function freezeYoungGeneration(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** Returns the sink, which runs the action once after so many writes. */
+export function afterWrites(sink: Sink, count: number, action: () => Promise<void>): Sink {
+  let writes = 0;
+  return {
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+    async write(text) {
+      await sink.write(text);
+      writes += 1;
+      if (writes === count) await action();
+    },
+  };
+}
+
 function streamSink(stream: NodeJS.WriteStream): Sink {
   // Each write reports its own error; without a listener the stream's would end the process.
   stream.on('error', () => {});
@@ -130,7 +152,7 @@ function streamSink(stream: NodeJS.WriteStream): Sink {
           const reason = error.code ?? error.message;
           reject(
             gone
-              ? new ReaderGone()
+              ? new BrokenPipeError()
               : new ImgctlError('failed', `cannot write the output: ${reason}`),
           );
         });

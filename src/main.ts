@@ -2,7 +2,7 @@
 
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
-import { type Io, processIo, ReaderGone } from './io.ts';
+import { BrokenPipeError, type Io, processIo } from './io.ts';
 import { formatError } from './output/messages.ts';
 import { execute } from './program.ts';
 
@@ -13,11 +13,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     await execute(argv, context);
   } catch (thrown) {
-    if (!(thrown instanceof ReaderGone)) {
-      const error = asImgctlError(thrown);
-      exitCode = error.exitCode;
-      await context.flush().catch(() => {});
-      await io.stderr.write(formatError(error, context.errorFormat)).catch(() => {});
+    if (!(thrown instanceof BrokenPipeError)) {
+      exitCode = asImgctlError(thrown).exitCode;
+      await context.console.fail(thrown);
     }
   }
   await context.close().catch(() => {});

@@ -17,7 +17,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
   } catch (thrown) {
     if (!isHelp(thrown)) throw thrown;
   }
-  await context.flush();
+  await context.console.settle();
 }
 
 /** The command tree, each command complete, but for hidden ones: for what is generated from it. */
@@ -50,9 +50,9 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => context.printSoon(text),
+      writeOut: (text) => context.console.printLater(text),
       // A group without a command shows its help; complaints take the road of all other errors.
-      writeErr: (text) => context.printSoon(text),
+      writeErr: (text) => context.console.printLater(text),
       outputError: () => {},
       getOutHelpWidth: helpWidth,
       getErrHelpWidth: helpWidth,

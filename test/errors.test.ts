@@ -1,8 +1,8 @@
 // The error class.
 
 import { describe, expect, it } from 'vitest';
-import { NoAnswer } from '../src/api/network-errors.ts';
 import { ImgctlError } from '../src/errors.ts';
+import { TransportError } from '../src/http/errors.ts';
 import { formatError } from '../src/output/messages.ts';
 
 describe('ImgctlError.with', () => {
@@ -20,8 +20,10 @@ describe('ImgctlError.with', () => {
   });
 
   it('returns an error of the same class with its fields and its stack', () => {
-    const changed = new NoAnswer(original, true, false).with({ message: 'up' }).with({ hint: 'x' });
-    expect(changed).toBeInstanceOf(NoAnswer);
+    const changed = new TransportError('timeout', 'down', { cause, sent: true })
+      .with({ message: 'up' })
+      .with({ hint: 'x' });
+    expect(changed).toBeInstanceOf(TransportError);
     expect(changed).toMatchObject({
       message: 'up',
       hint: 'x',

@@ -67,12 +67,14 @@ export async function listImages(
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
   }
-  const isExpected = query.expand ? isImage : isUrl;
-  if (!data.every(isExpected)) {
+  const images: readonly ImageOrUrl[] | undefined = query.expand
+    ? allOf(data, isImage)
+    : allOf(data, isUrl);
+  if (images === undefined) {
     throw shapeError(response, `data does not hold ${query.expand ? 'images' : 'image URLs'}`);
   }
   return {
-    images: data,
+    images,
     meta,
     number: isCount(number) ? number : undefined,
     total,
@@ -104,15 +106,16 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
 export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readEnvelope(response);
-  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
+  const images = allOf(data, isImage);
+  if (images === undefined) throw shapeError(response, 'data does not hold images');
   // A service may page this list too, against section 2.3.
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
   for (const announced of [meta.count, total]) {
-    if (isCount(announced) && announced > data.length) {
-      throw shapeError(response, `it holds ${data.length} of ${announced} images`);
+    if (isCount(announced) && announced > images.length) {
+      throw shapeError(response, `it holds ${images.length} of ${announced} images`);
     }
   }
-  return { images: data, meta };
+  return { images, meta };
 }
 
 function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObject } {
@@ -133,6 +136,13 @@ function requireExactIds(response: HttpResponse, elements: readonly unknown[]): 
       throw shapeError(response, 'an image id is larger than 2^53');
     }
   }
+}
+
+function allOf<Item>(
+  data: readonly unknown[],
+  test: (value: unknown) => value is Item,
+): readonly Item[] | undefined {
+  return data.every(test) ? data : undefined;
 }
 
 /** Fields may be missing, so an object is enough. */

@@ -14,8 +14,8 @@ export interface TokenRecord {
   type?: string;
 }
 
-/** An image in its expanded form, section 2.2. */
-export interface Image {
+/** An image in its expanded form, section 2.2. A type, since an interface has no index signature. */
+export type Image = {
   id: number;
   /** File name of the OVA or OVF. */
   name: string;
@@ -30,7 +30,7 @@ export interface Image {
   /** `YYYY-MM-DD Www HH:MM:SS ZZZ` */
   created_on: string;
   updated_on: string;
-}
+};
 
 /** An image as it was received: fields may be missing or of another type, and there may be others. */
 export type ReceivedImage = { readonly [Field in keyof Image]?: unknown } & JsonObject;

@@ -1,11 +1,12 @@
 // imgctl api: a raw authenticated request to the service, as curl would send it.
 
 import type { Command } from 'commander';
-import { isSuccess, type Received, statusError } from '../api/answers.ts';
-import { resolveUrl } from '../api/base-url.ts';
-import { nextPage } from '../api/next-page.ts';
+import { nextPage } from '../api/pages.ts';
+import { isSuccess, statusError } from '../api/responses.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { resolveUrl } from '../http/url.ts';
 import { printable } from '../output/sanitize.ts';
 import { append } from './options.ts';
 
@@ -58,10 +59,10 @@ async function api(context: Context, path: string, options: ApiOptions): Promise
   let next: URL | undefined = url;
   while (next) {
     visited.add(next.search);
-    const received: Received = await client.send({ method, path: next.href });
-    await show(context, received, options);
-    if (!isSuccess(received)) throw statusError(received);
-    next = options.paginate ? nextPage(received, visited) : undefined;
+    const response: HttpResponse = await client.send({ method, path: next.href });
+    await show(context, response, options);
+    if (!isSuccess(response)) throw statusError(response);
+    next = options.paginate ? nextPage(response, visited) : undefined;
   }
 }
 
@@ -73,17 +74,18 @@ function parseField(text: string): [string, string] {
   });
 }
 
-async function show(context: Context, received: Received, options: ApiOptions): Promise<void> {
+async function show(context: Context, response: HttpResponse, options: ApiOptions): Promise<void> {
   // What a request is refused with may repeat it, and ends in logs; data stays as it came.
-  const safe = (text: string) => (isSuccess(received) ? text : context.redaction.apply(text));
+  const safe = (text: string) =>
+    isSuccess(response) ? text : context.console.redaction.apply(text);
   if (options.include) {
-    const headers = Object.entries(received.headers).map(
+    const headers = Object.entries(response.headers).map(
       ([name, value]) => `${name}: ${printable(safe(value))}\n`,
     );
-    await context.print(`${received.status}\n${headers.join('')}\n`);
+    await context.console.print(`${response.status}\n${headers.join('')}\n`);
   }
-  const body = safe(received.body.toString('utf8'));
+  const body = safe(response.body.toString('utf8'));
   // Raw is what the command is for, but a terminal must not be at the service's mercy.
   const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
-  if (lines !== '') await context.print(lines.endsWith('\n') ? lines : `${lines}\n`);
+  if (lines !== '') await context.console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
 }

@@ -31,7 +31,7 @@ async function complete(context: Context, kind: string, prefix: string): Promise
     const found = [...new Set(values)].filter(
       (value) => value.toLowerCase().startsWith(lowered) && isPlainOnTerminals(value),
     );
-    await context.print(found.map((value) => `${value}\0`).join(''));
+    await context.console.print(found.map((value) => `${value}\0`).join(''));
   } catch {
     // The user is in the middle of a line: no message could help there.
   }

@@ -31,7 +31,7 @@ export function define(command: Command, context: Context): void {
         .argParser(chooseShell),
     )
     .addHelpText('after', EXAMPLES)
-    .action((shell: Shell) => context.print(readPackageFile(COMPLETION_FILES[shell])));
+    .action((shell: Shell) => context.console.print(readPackageFile(COMPLETION_FILES[shell])));
 }
 
 const EXAMPLES = `

@@ -4,7 +4,6 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
-import { createListWriter } from '../output/index.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
 import {
@@ -54,7 +53,9 @@ export function define(command: Command, context: Context): void {
     .command('path')
     .description('Print where the settings are kept.')
     .addHelpText('after', '\nExamples:\n  $ imgctl config path\n  $ cat "$(imgctl config path)"\n')
-    .action(() => context.print(`${configFilePath(requireDirectory(context.paths.config))}\n`));
+    .action(() =>
+      context.console.print(`${configFilePath(requireDirectory(context.paths.config))}\n`),
+    );
 }
 
 const EXAMPLES = `
@@ -93,15 +94,11 @@ async function list(context: Context): Promise<void> {
     const value = problem ? shown(found ?? '') : found;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
-  const { io, terminal, quiet } = context;
   const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];
   // In a table that has nothing to say of errors their column would be in the way.
   if (format !== 'table' || problems.size > 0) columns.push('error');
-  const sink = io.stdout;
-  const writer = createListWriter({ sink, terminal, quiet, format, columns, idField: 'key' });
-  await writer.write(rows);
-  await writer.end();
+  await context.printList(rows, columns, { format, idField: 'key' });
   const [first] = problems.values();
   if (first) throw first;
 }
@@ -113,7 +110,7 @@ async function get(context: Context, key: SettingKey): Promise<void> {
       hint: `imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
-  await context.print(`${value}\n`);
+  await context.console.print(`${value}\n`);
 }
 
 async function set(context: Context, key: SettingKey, value: string): Promise<void> {

@@ -42,7 +42,7 @@ async function demo(context: Context): Promise<void> {
         throw new ImgctlError('failed', `the demo ended at: imgctl ${words.join(' ')}`);
       await say('');
     };
-    const say = (line: string) => context.print(`${line}\n`);
+    const say = (line: string) => context.console.print(`${line}\n`);
 
     await type('login', '--base-url', emulator.baseUrl, '--username', 'demo');
     await type('images', 'list', '--limit', '5');

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import { createListWriter, isFormat } from '../output/index.ts';
+import { isFormat } from '../output/index.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';
 import { checkFiles } from './doctor/files.ts';
 import type { Finding } from './doctor/finding.ts';
@@ -50,7 +50,8 @@ async function doctor(context: Context): Promise<void> {
 }
 
 async function show(context: Context, findings: readonly Finding[]): Promise<void> {
-  const { io, terminal, quiet, options, redaction } = context;
+  const { quiet, options } = context;
+  const { redaction } = context.console;
   const { json, output = 'table' } = options;
   const asked = json ? 'json' : output;
   const format = valueOr(() => context.format, isFormat(asked) ? asked : 'table');
@@ -63,15 +64,6 @@ async function show(context: Context, findings: readonly Finding[]): Promise<voi
     return { check, state, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
   });
   const columns = ['check', 'state', 'finding', ...(format === 'table' ? [] : ['remedy'])];
-  const writer = createListWriter({
-    sink: io.stdout,
-    // A remedy that is cut is none.
-    terminal: { ...terminal, width: undefined },
-    format,
-    quiet,
-    columns,
-    idField: 'check',
-  });
-  await writer.write(rows);
-  await writer.end();
+  // A remedy that is cut does not help.
+  await context.printList(rows, columns, { format, idField: 'check', whole: true });
 }

@@ -76,7 +76,7 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
   const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = others;
   if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
-    context.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellQuote(folder)}`);
+    context.console.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellQuote(folder)}`);
   }
   const emulator = await startEmulator({
     ...rest,
@@ -86,7 +86,7 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
     users,
     deniedUsers,
     faults,
-    log: (line) => context.note(line),
+    log: (line) => context.console.note(line),
   }).catch((error: NodeJS.ErrnoException) => {
     const reason =
       error.code === undefined ? error.message : `cannot listen on ${host}:${port}: ${error.code}`;
@@ -95,7 +95,7 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
     throw new ImgctlError('usage', reason, { hint, cause: error });
   });
   try {
-    await context.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
+    await context.console.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });

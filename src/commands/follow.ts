@@ -48,7 +48,7 @@ export async function follow(
   const { io } = context;
   const started = io.now();
   const limit = options.waitTimeout ?? WAIT_LIMIT;
-  const progress = context.startProgress({ lines: true });
+  const progress = context.console.startProgress({ lines: true });
   const tell = (text: string) =>
     progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
   let interval = options.pollInterval ?? FIRST_INTERVAL;

@@ -18,7 +18,7 @@ export function define(command: Command, context: Context): void {
     .action(async (words: string[]) => {
       const [topic = ''] = words;
       if (words.length === 1 && Object.hasOwn(TOPICS, topic)) {
-        await context.print((await TOPICS[topic]?.()) ?? '');
+        await context.console.print((await TOPICS[topic]?.()) ?? '');
       } else {
         (await context.findCommand(words, Object.keys(TOPICS))).outputHelp();
       }

@@ -1,20 +1,15 @@
 // imgctl images get: images by id or exact name, in full.
 
 import type { Command } from 'commander';
-import { LARGEST_PAGE } from '../catalogue.ts';
+import { listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { type Row, writeRecord } from '../output/index.ts';
+import type { Row } from '../output/index.ts';
 import { FIELDS } from '../query/fields.ts';
+import { planQuery } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
-import {
-  addViewOptions,
-  openWriter,
-  readView,
-  rememberNames,
-  type ViewOptions,
-} from './listing.ts';
+import { addViewOptions, readView, rememberNames, type ViewOptions } from './listing.ts';
 
 export function define(command: Command, context: Context): void {
   command.argument('<id|name...>', 'image ids, or exact names');
@@ -32,8 +27,8 @@ Examples:
   $ imgctl images get 7 42 --json | jq -r '.[].path'
 `;
 
-/** Names that are compared to suggest the nearest. */
-const CANDIDATES = 1000;
+/** Names that are compared to suggest similar ones. */
+const MAX_CANDIDATES = 1000;
 
 async function get(
   context: Context,
@@ -51,17 +46,15 @@ async function get(
       found.push(...(await find(context, name)));
     } catch (error) {
       if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
-      if (missing) context.warn(missing.message, missing.hint);
+      if (missing) context.console.warn(missing.message, missing.hint);
       missing = error;
     }
   }
   const [first] = found;
   if (wanted.length === 1 && found.length === 1 && first) {
-    await writeRecord({ ...context.sinkOptions, ...view, header: options.header !== false }, first);
+    await context.printRecord(first, view);
   } else if (found.length > 0 || wanted.length > 1) {
-    const writer = openWriter(context, view, options);
-    await writer.write(found);
-    await writer.end();
+    await context.printList(found, view.columns, view);
   }
   await rememberNames(context, collectNames(found), false);
   if (missing) throw missing;
@@ -87,44 +80,43 @@ async function byId(context: Context, id: number): Promise<Row[]> {
 
 /** @throws ImgctlError not-found, with the nearest names */
 async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
-  // A service that ignores the filter, or the case, is answered by the comparison here.
-  const candidates = await listBy(context, `name,eq,${name}`);
-  const found = candidates.filter((row) => row.name === name);
-  if (found.length > 1) context.note(`${found.length} images have the name ${name}`);
+  // The comparison here corrects a service that ignores the filter, or the case.
+  const images = await listMatching(context, { filters: [`name,eq,${name}`] });
+  const found = images.filter((row) => row.name === name);
+  if (found.length > 1) context.console.note(`${found.length} images have the name ${name}`);
   if (found.length > 0) return found;
   const near = isId ? [] : await namesNear(context, name);
   throw new ImgctlError('not-found', `there is no image with the ${isId ? 'id' : 'name'} ${name}`, {
-    hint:
-      near.length > 0 ? `near it: ${near.join(', ')}` : 'see which there are: imgctl images list',
+    hint: near.length > 0 ? `similar names: ${near.join(', ')}` : 'list all: imgctl images list',
   });
 }
 
 async function namesNear(context: Context, name: string): Promise<string[]> {
-  // Names begin with what they are an image of, so that a near one shares the first word, if that is right.
+  // A name begins with what the image contains, so a similar one probably shares the first word.
   const word = /[a-z]{3,}/i.exec(name)?.[0];
-  for (const filter of word === undefined ? [undefined] : [`name,like,%${word}%`, undefined]) {
-    const names = (await listBy(context, filter, CANDIDATES)).map((row) => row.name);
-    const near = nearestFew(
-      name,
-      [...new Set(names.filter((each) => typeof each === 'string'))],
-      3,
-    );
+  for (const words of word === undefined ? [[]] : [[word], []]) {
+    const images = await listMatching(context, { words }, MAX_CANDIDATES);
+    const names = new Set(images.map((row) => row.name).filter((each) => typeof each === 'string'));
+    const near = nearestFew(name, [...names], 3);
     if (near.length > 0) return near;
   }
   return [];
 }
 
-async function listBy(context: Context, filter?: string, limit?: number): Promise<Row[]> {
+async function listMatching(
+  context: Context,
+  input: { readonly filters?: readonly string[]; readonly words?: readonly string[] },
+  limit?: number,
+): Promise<Row[]> {
   const { client } = await context.session();
-  const query = { filter, sort: 'id,asc', perPage: LARGEST_PAGE, expand: true };
+  const plan = planQuery(
+    { filters: [], words: [], sorts: [], ...input },
+    { now: context.io.now() },
+  );
   const concurrency = context.settings.number('concurrency');
-  let rows: Row[] = [];
-  let pass = 1;
-  for await (const page of client.allImages(query, { concurrency, limit })) {
-    // Read anew, the list supersedes what came before.
-    if (page.pass > pass) rows = [];
-    pass = page.pass;
-    rows.push(...(page.elements as Row[]));
+  const rows: Row[] = [];
+  for await (const { images } of listCatalogue(client, { plan, concurrency, limit })) {
+    rows.push(...images.filter((image) => typeof image !== 'string'));
   }
   return rows;
 }

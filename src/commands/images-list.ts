@@ -1,7 +1,8 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
 import type { Command } from 'commander';
-import { type Element, LARGEST_PAGE, readAll, readPage } from '../catalogue.ts';
+import { type ImageOrUrl, MAX_PER_PAGE } from '../api/images.ts';
+import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
@@ -28,7 +29,7 @@ export function define(command: Command, context: Context): void {
   addListingOptions(command);
   command
     .addOption(numberOption('--page <n>', 'exactly that page of the service', 1))
-    .addOption(numberOption('--per-page <n>', 'page size, 1 to 100 (100)', 1, LARGEST_PAGE))
+    .addOption(numberOption('--per-page <n>', 'page size, 1 to 100 (100)', 1, MAX_PER_PAGE))
     .option('--urls', 'the URL of each image, one a line')
     .addHelpText('after', EXAMPLES)
     .action((words: string[], options: ImagesListOptions) => list(context, words, options));
@@ -44,9 +45,6 @@ Examples:
 
 More: imgctl help filters, imgctl help output
 `;
-
-/** Pages of a stream after which it is a long one: what is loaded later than this is little. */
-const LONG_STREAM = 20;
 
 async function list(
   context: Context,
@@ -64,43 +62,40 @@ async function list(
     );
   }
   const { format, io, settings } = context;
-  const writer = openElementWriter(context, options);
+  const list = openImageList(context, options);
   const { client, baseUrl } = await context.session();
   const query = {
     plan,
     limit: options.limit,
-    perPage: options.perPage ?? LARGEST_PAGE,
+    perPage: options.perPage,
     urls: options.urls === true,
     streams: format === 'ndjson',
     concurrency: settings.number('concurrency'),
   };
-  // ndjson on a terminal shows rows while they come; a moving line between them would only disturb.
+  // ndjson on a terminal shows rows as they arrive; a moving line between them would disturb.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
-  const progress = context.startProgress({ lines: false, quiet });
+  const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {
-    warn: (message: string) => context.warn(message),
+    warn: (message: string) => context.console.warn(message),
     progress: (text: string) => progress.update(text),
   };
   const batches =
     options.page === undefined
-      ? readAll(client, query, observer)
-      : [await readPage(client, query, options.page, observer)];
+      ? listCatalogue(client, query, observer)
+      : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
-  let pages = 0;
   let meta: Row = {};
-  // The names alone: a list may be far longer than what memory should hold.
+  // Only the names: a list may be far longer than what memory should hold.
   const names = new Map<number, string>();
   for await (const batch of batches) {
-    const { elements } = batch;
-    await writer.write(options.urls ? elements.map((each) => urlOf(each, baseUrl)) : elements);
-    count += elements.length;
-    collectNames(elements, names);
+    const { images } = batch;
+    await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);
+    count += images.length;
+    collectNames(images, names);
     meta = batch.meta;
-    pages += 1;
-    if (pages === LONG_STREAM && query.streams) await io.freezeYoungGeneration();
   }
-  await context.flush();
-  await writer.end(options.meta ? { ...meta, count } : undefined);
+  await progress.stop();
+  await list.end(options.meta ? { ...meta, count } : undefined);
   const { filter } = plan.server;
   const isWhole =
     filter === undefined &&
@@ -113,7 +108,7 @@ async function list(
 }
 
 /** @throws ImgctlError usage */
-function openElementWriter(context: Context, options: ImagesListOptions): ListWriter<Element> {
+function openImageList(context: Context, options: ImagesListOptions): ListWriter<ImageOrUrl> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
     setting: 'columns.images',
@@ -122,13 +117,13 @@ function openElementWriter(context: Context, options: ImagesListOptions): ListWr
   if (options.columns !== undefined) {
     throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
   }
-  return createValueWriter('url', { ...context.sinkOptions, header: options.header !== false });
+  return createValueWriter('url', { ...context.outputOptions, header: options.header !== false });
 }
 
-/** The URL as the service lists it without expand, service-api.md section 2.2. */
-function urlOf(element: Element, baseUrl: string): string {
-  if (typeof element === 'string') return element;
-  const { id } = element;
+/** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */
+function urlOf(image: ImageOrUrl, baseUrl: string): string {
+  if (typeof image === 'string') return image;
+  const { id } = image;
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
   }

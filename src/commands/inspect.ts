@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted, createListWriter, type Row, writeRecord } from '../output/index.ts';
+import { counted, type Row } from '../output/index.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
@@ -25,23 +25,23 @@ Examples:
 `;
 
 async function inspect(context: Context, files: readonly string[]): Promise<void> {
-  const show = openShow(context, files.length === 1);
+  const list = openPackageList(context, files.length === 1);
   const unreadable: string[] = [];
   const read = eachPackage(
     context,
     files,
     () => ({ digests: false }),
     async (summary) => {
-      await show.write(summary);
+      await list.write(summary);
       const errors = countErrors(summary);
       if (summary.ovfVersion === null) unreadable.push(summary.file);
       else if (errors > 0) {
         const hint = `see all findings: imgctl validate ${summary.file}`;
-        context.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
+        context.console.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
       }
     },
   );
-  await read.finally(() => show.end());
+  await read.finally(() => list.end());
   if (unreadable.length === 0) return;
   throw new ImgctlError(
     'invalid-package',
@@ -50,21 +50,21 @@ async function inspect(context: Context, files: readonly string[]): Promise<void
   );
 }
 
-/** Shows packages one by one: tables as records with a blank line between, a single one as a record. */
-function openShow(context: Context, single: boolean) {
-  const options = { ...context.sinkOptions, columns: COLUMNS, idField: 'file' };
-  const list = createListWriter(options);
+/** Prints packages one by one: tables as records with a blank line between, a single package as a record. */
+function openPackageList(context: Context, single: boolean) {
+  const options = { columns: COLUMNS, idField: 'file' };
+  const list = context.openList(COLUMNS, options);
   const asTable = context.format === 'table' && !context.quiet;
   let gap = '';
   return {
     async write(summary: PackageSummary): Promise<void> {
       if (asTable) {
-        // Not even an archive: the error names it, and a record would hold nothing.
+        // Not even an archive: the error names it, and its record would be empty.
         if (summary.ovfVersion === null && summary.files.length === 0) return;
-        await context.print(gap);
-        await writeRecord({ ...options, columns: undefined }, describe(summary));
+        await context.console.print(gap);
+        await context.printRecord(describe(summary));
         gap = '\n';
-      } else if (single) await writeRecord(options, dataOf(summary));
+      } else if (single) await context.printRecord(dataOf(summary), options);
       else await list.write([dataOf(summary)]);
     },
     end: async () => {

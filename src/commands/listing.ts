@@ -120,7 +120,7 @@ export function openWriter(
   view: ImageView,
   options: ViewOptions,
 ): ListWriter<Row> {
-  return createListWriter({ ...context.sinkOptions, ...view, header: options.header !== false });
+  return context.openList(view.columns, { ...view, header: options.header !== false });
 }
 
 /** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */
@@ -136,5 +136,5 @@ export async function rememberNames(
 /** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */
 export function reportEmpty(context: Context, options: ListingOptions, message: string): void {
   if (options.failEmpty) throw new ImgctlError('empty', message);
-  if (context.format === 'table') context.note(message);
+  if (context.format === 'table') context.console.note(message);
 }

@@ -84,7 +84,7 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
     // The login itself has worked; without a place to keep the rest it holds for this run.
     if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // Where the token could not be kept either, one warning has said so.
-    if (!session.cache.isUnkept) context.warn(error.message, error.hint);
+    if (!session.cache.isUnkept) context.console.warn(error.message, error.hint);
   });
   report(context, session, token);
   await keychain?.store(account, password).catch(async (error: unknown) => {
@@ -96,7 +96,7 @@ async function login(context: Context, options: LoginOptions): Promise<void> {
     }
     throw error;
   });
-  if (keychain) context.note('the password is kept in the system keychain');
+  if (keychain) context.console.note('the password is kept in the system keychain');
 }
 
 const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };
@@ -158,23 +158,22 @@ async function readPassword(
   const password = await stored?.read().catch((error: unknown) => {
     // Without a session that has the keychain, such as over ssh, a person can still be asked.
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
-    context.warn(error.message);
+    context.console.warn(error.message);
   });
   if (password !== undefined) return { password, remedy: stored?.remedy };
-  await context.flush();
-  return { password: await ask(io, PASSWORD) };
+  return { password: await context.console.exclusively(() => ask(io, PASSWORD)) };
 }
 
 /** Says what the login has brought, and how many more the service allows when those are few. */
 function report(context: Context, { baseUrl, account }: Session, token: LoginResult): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
-  context.note(
+  context.console.note(
     `logged in to ${baseUrl} as ${printable(account.username)}; the token is valid for ${lifetime}`,
   );
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
     const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
-    context.note(`${counted(remaining, 'token request')} left${until}`);
+    context.console.note(`${counted(remaining, 'token request')} left${until}`);
   }
 }

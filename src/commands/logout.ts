@@ -27,18 +27,19 @@ Examples:
 async function logout(context: Context): Promise<void> {
   const { settings } = context;
   const cache = new TokenCache(context.paths.config, settings.account, (message) =>
-    context.warn(message),
+    context.console.warn(message),
   );
-  context.note(cache.forget() ? 'logged out' : 'there was no token to forget');
-  if (await forgetPassword(context, settings)) context.note('the stored password is forgotten');
+  context.console.note(cache.forget() ? 'logged out' : 'there was no token to forget');
+  if (await forgetPassword(context, settings))
+    context.console.note('the stored password is forgotten');
 }
 
 async function logoutAll(context: Context): Promise<void> {
   const count = forgetTokens(context.paths.config);
-  context.note(`${counted(count, 'token')} forgotten`);
+  context.console.note(`${counted(count, 'token')} forgotten`);
   for (const [profile, stored] of context.config.profiles) {
     if (await forgetPassword(context, new Settings(profile, {}, {}, stored))) {
-      context.note(`the stored password of profile ${profile} is forgotten`);
+      context.console.note(`the stored password of profile ${profile} is forgotten`);
     }
   }
 }

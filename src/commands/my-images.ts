@@ -36,7 +36,7 @@ async function list(
     setting: 'columns.my-images',
   });
   const { client } = await context.session();
-  const { images, meta } = await client.myImages();
+  const { images, meta } = await client.listUserImages();
   const found = plan.sort(images.filter(plan.matchesAll)).slice(0, options.limit);
   const writer = openWriter(context, view, options);
   await writer.write(found);

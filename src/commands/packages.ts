@@ -27,7 +27,7 @@ export async function eachPackage(
     }
   }
   const last = unreadable.pop();
-  for (const { message, hint } of unreadable) context.warn(message, hint);
+  for (const { message, hint } of unreadable) context.console.warn(message, hint);
   if (last) throw last;
 }
 

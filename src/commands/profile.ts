@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import { createListWriter, type Row } from '../output/index.ts';
+import type { Row } from '../output/index.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
@@ -70,14 +70,9 @@ Examples:
 async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => describe(context, name, stored, profile));
-  const writer = createListWriter({
-    ...context.sinkOptions,
-    columns: ['name', 'default', 'base_url', 'username', 'token', 'password'],
-    idField: 'name',
-  });
-  await writer.write(rows);
-  await writer.end();
-  if (rows.length === 0) context.note('there are no profiles', 'run: imgctl login');
+  const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
+  await context.printList(rows, columns, { idField: 'name' });
+  if (rows.length === 0) context.console.note('there are no profiles', 'run: imgctl login');
 }
 
 function describe(
@@ -106,7 +101,9 @@ function describe(
 function tokenState(context: Context, settings: Settings): string {
   const account = valueOr(() => settings.account, undefined);
   if (account === undefined) return 'none';
-  const cache = new TokenCache(context.paths.config, account, (message) => context.warn(message));
+  const cache = new TokenCache(context.paths.config, account, (message) =>
+    context.console.warn(message),
+  );
   return stateOf(cache.read(), context.io.now());
 }
 
@@ -114,9 +111,9 @@ async function use(context: Context, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
-  context.note(`the default profile is ${profile}`);
+  context.console.note(`the default profile is ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
-    context.note(`IMGCTL_PROFILE comes before it: ${io.env.IMGCTL_PROFILE}`);
+    context.console.note(`IMGCTL_PROFILE comes before it: ${io.env.IMGCTL_PROFILE}`);
   }
 }
 
@@ -131,8 +128,9 @@ async function remove(context: Context, name: string): Promise<void> {
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
-  context.note(`profile ${name} is deleted`);
-  if (wasDefault) context.note('it was the default one', 'choose another: imgctl profile use NAME');
+  context.console.note(`profile ${name} is deleted`);
+  if (wasDefault)
+    context.console.note('it was the default one', 'choose another: imgctl profile use NAME');
 }
 
 /** The settings of a profile. @throws ImgctlError not-found: there is none of that name */

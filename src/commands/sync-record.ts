@@ -3,7 +3,6 @@
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { writeRecord } from '../output/index.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
@@ -29,12 +28,12 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   };
   const columns = apart ? COLUMNS : [...COLUMNS, ...REPORTS];
   // The reasons of a failure may repeat what was sent with the request.
-  const shown = state === 'failed' ? context.redaction.applyWithin(record) : record;
-  await writeRecord({ ...context.sinkOptions, columns }, shown);
+  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
+  await context.printRecord(shown, { columns });
   if (apart) {
-    for (const warning of warnings) context.warn(`sync ${id}: ${warning}`);
+    for (const warning of warnings) context.console.warn(`sync ${id}: ${warning}`);
     // Part of an upload can fail while the rest goes through.
-    for (const error of errors) context.warn(`sync ${id}: error: ${error}`);
+    for (const error of errors) context.console.warn(`sync ${id}: error: ${error}`);
   }
   if (state !== 'failed') return;
   const hint =
@@ -85,7 +84,7 @@ export async function rememberRequest(
     if (cache.isUnkept) return;
     const reason =
       error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
-    context.warn(`cannot keep the sync history: ${reason}`);
+    context.console.warn(`cannot keep the sync history: ${reason}`);
   });
 }
 

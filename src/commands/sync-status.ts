@@ -4,7 +4,6 @@ import { type Command, Option } from 'commander';
 import { syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { createListWriter } from '../output/index.ts';
 import { addWaitOptions, follow, getRequest, type WaitOptions } from './follow.ts';
 import { rememberStatus, showRequest, submittedHere } from './sync-record.ts';
 
@@ -54,17 +53,11 @@ async function list(context: Context, id: string | undefined): Promise<void> {
     throw new ImgctlError('usage', '--list takes no id', { hint });
   }
   const entries = (await submittedHere(context)).reverse();
-  const writer = createListWriter({
-    ...context.sinkOptions,
-    columns: ['id', 'status', 'state', 'submitted_on'],
+  const rows = entries.map(({ id, status, submitted_on, base_url }) => {
+    return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
-  await writer.write(
-    entries.map(({ id, status, submitted_on, base_url }) => {
-      return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
-    }),
-  );
-  await writer.end();
-  if (entries.length === 0 && context.format === 'table') context.note(NONE_YET, SUBMIT);
+  await context.printList(rows, ['id', 'status', 'state', 'submitted_on']);
+  if (entries.length === 0 && context.format === 'table') context.console.note(NONE_YET, SUBMIT);
 }
 
 const NONE_YET = 'no sync request was submitted from this machine with this profile';

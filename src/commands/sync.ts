@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { type Row, writeRecord } from '../output/index.ts';
+import type { Row } from '../output/index.ts';
 import { addWaitOptions, follow, type WaitOptions } from './follow.ts';
 import { describeNames, rememberRequest, showRequest, statusCommand } from './sync-record.ts';
 
@@ -35,9 +35,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   // With the token at hand, what fails afterwards is about the submit alone.
   await tokens?.current();
   const before = options.wait ? await listImages(context).catch(unlessFinal) : undefined;
-  const submitted = await client.submitSync().catch((error: unknown) => {
-    throw isFateOpen(error) ? outcomeUnknown(error) : error;
-  });
+  const submitted = await client.submitSync();
   const { id, status, message, response } = submitted;
   if (id === undefined) throw unknownId(submitted);
   await rememberRequest(context, id, status);
@@ -48,9 +46,9 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   const columns = ['id', 'status', 'url', 'message'];
-  await writeRecord({ ...context.sinkOptions, columns }, record);
+  await context.printRecord(record, { columns });
   const hint = `follow it with: ${statusCommand(context, id)} --wait`;
-  context.note(`sync request ${id} submitted`, hint);
+  context.console.note(`sync request ${id} submitted`, hint);
 }
 
 async function dryRun(context: Context): Promise<void> {
@@ -61,13 +59,13 @@ async function dryRun(context: Context): Promise<void> {
     url: `${baseUrl}/v2/user/image/vm`,
     images: context.format === 'table' ? describeNames(images) : images,
   };
-  await writeRecord({ ...context.sinkOptions, idField: 'url' }, record);
-  context.note('the token is valid; nothing was submitted');
+  await context.printRecord(record, { idField: 'url' });
+  context.console.note('the token is valid; nothing was submitted');
 }
 
 async function listImages(context: Context): Promise<readonly Row[]> {
   const { client } = await context.session();
-  return (await client.myImages()).images;
+  return (await client.listUserImages()).images;
 }
 
 /** A look at the images that fails must not hinder the sync, unless that would fail by the same. */
@@ -109,31 +107,6 @@ function keyOf({ id, name }: Row): string {
 
 function nameOf({ id, name }: Row): string {
   return String(name ?? id);
-}
-
-/** Whether a submit that ended so may have had its effect. */
-function isFateOpen(error: unknown): error is ImgctlError {
-  const open: readonly ErrorCode[] = [
-    'outcome-unknown',
-    'server-error',
-    'bad-answer',
-    'interrupted',
-    'terminated',
-  ];
-  return error instanceof ImgctlError && open.includes(error.code);
-}
-
-/** A submit is never sent twice: where its fate is open, the user must know, and how to find out. */
-function outcomeUnknown({ code, message, status, cause }: ImgctlError): ImgctlError {
-  return new ImgctlError(
-    code,
-    `${message}; the outcome is unknown: the sync may have been submitted`,
-    {
-      hint: 'before you submit another, look at: imgctl my-images, or for the confirmation by email',
-      status,
-      cause,
-    },
-  );
 }
 
 function unknownId({ response }: SubmittedSync): ImgctlError {

@@ -14,7 +14,7 @@ export function define(command: Command, context: Context): void {
     if (cached && cached.token === token && !isLive(cached, now())) {
       throw noValidToken('expired', context.settings);
     }
-    await context.print(`${token}\n`);
+    await context.console.print(`${token}\n`);
   });
 }
 

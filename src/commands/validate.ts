@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted, createListWriter } from '../output/index.ts';
+import { counted } from '../output/index.ts';
 import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/duration.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
@@ -28,17 +28,12 @@ Examples:
 
 async function validate(context: Context, files: readonly string[]): Promise<void> {
   const columns = ['severity', 'code', 'place', 'message'];
-  const { sinkOptions } = context;
-  const writer = createListWriter({
-    ...sinkOptions,
-    // A finding that is cut does not say what is wrong.
-    terminal: { ...sinkOptions.terminal, width: undefined },
-    columns: files.length > 1 ? ['file', ...columns] : columns,
-    idField: 'code',
-  });
+  const shown = files.length > 1 ? ['file', ...columns] : columns;
+  // A finding that is cut does not say what is wrong.
+  const list = context.openList(shown, { idField: 'code', whole: true });
   // A line that moves would stand between the findings that ndjson shows as they come.
   const quiet = context.format === 'ndjson' && context.io.stdout.isTTY;
-  const progress = context.startProgress({ lines: false, quiet });
+  const progress = context.console.startProgress({ lines: false, quiet });
   const invalid: PackageSummary[] = [];
   try {
     await eachPackage(
@@ -55,16 +50,15 @@ async function validate(context: Context, files: readonly string[]): Promise<voi
         const warnings = summary.findings.length - errors;
         if (errors > 0) invalid.push(summary);
         else
-          context.note(
+          context.console.note(
             `${summary.file}: valid, ${warnings === 0 ? 'no findings' : counted(warnings, 'warning')}`,
           );
-        await writer.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
+        await list.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
       },
     );
   } finally {
     await progress.stop();
-    await context.flush();
-    await writer.end();
+    await list.end();
   }
   if (invalid.length > 0) throw invalidPackage(invalid);
 }

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { writeRecord } from '../output/index.ts';
 import { describeDuration } from '../session/duration.ts';
 import type { Session } from '../session/session.ts';
 import type { Settings } from '../session/settings.ts';
@@ -39,7 +38,7 @@ async function whoami(context: Context, options: { check?: boolean }): Promise<v
       expiresAt === undefined ? null : new Date(expiresAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     expires_in: expiresAt === undefined ? null : describeDuration(expiresAt - context.io.now()),
   };
-  await writeRecord({ ...context.sinkOptions, idField: 'username' }, record);
+  await context.printRecord(record, { idField: 'username' });
   if (options.check || state === 'valid' || state === 'from IMGCTL_TOKEN') return;
   throw noValidToken(state, context.settings);
 }

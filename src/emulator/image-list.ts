@@ -1,6 +1,6 @@
 // The public images: GET /v2/image, filtered, sorted and paged (section 4.3), and GET /v2/image/<id> (4.4).
 
-import type { ImageAnswer, ImageList, ImageListMeta, Pages } from '../api/types.ts';
+import type { ImageList, ImageListMeta, ImageResponse, Pages } from '../api/types.ts';
 import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import type { ApiRequest } from './router.ts';
@@ -43,7 +43,7 @@ export function getImage(
   const data = catalog.get(id);
   if (data === undefined) throw new Refusal(404, `There is no image ${id}.`);
   const meta = { time: processingTime(request), user };
-  return jsonAnswer(200, { data, meta } satisfies ImageAnswer);
+  return jsonAnswer(200, { data, meta } satisfies ImageResponse);
 }
 
 /** Time since the request arrived, as meta.time shows it. */

@@ -1,6 +1,6 @@
 // All resources of the service and what answers on each of their methods (section 4).
 
-import type { SyncSubmitAnswer, UserImageList } from '../api/types.ts';
+import type { SyncSubmitResponse, UserImageList } from '../api/types.ts';
 import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import { type Auth, TOKEN_PATH } from './auth.ts';
 import type { CatalogIndex } from './catalog-index.ts';
@@ -42,7 +42,7 @@ export function createResources(
     const { id, status, task_id } = sync.submit(user);
     const url = `${baseUrl}/v2/request/image_sync/${id}`;
     log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
-    const answer: SyncSubmitAnswer = {
+    const answer: SyncSubmitResponse = {
       status: 202,
       message: 'The image sync request was received.',
       request: { id, status, task_id },

@@ -1,18 +1,18 @@
 // The package as a library: a client of the service that keeps its token in memory and needs no settings.
 
-import type { Received } from '../api/answers.ts';
+import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import type { Request } from '../api/http.ts';
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Image } from '../api/types.ts';
+import type { HttpResponse } from '../http/message.ts';
 import { systemClock } from '../io.ts';
 import { type ClientOptions, connectionOf, type ImageQuery } from './options.ts';
 
-export type { Received } from '../api/answers.ts';
-export type { Request } from '../api/http.ts';
+export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncRequest, SyncState } from '../api/sync.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
+export type { HttpResponse } from '../http/message.ts';
 export type { ClientOptions, Credentials, ImageQuery } from './options.ts';
 
 /** The service's operations. All of them throw ImgctlError, or the reason of the signal that ended them. */
@@ -32,7 +32,7 @@ export interface ImageClient {
   /** How far a sync request is. @throws ImgctlError not-found */
   getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
   /** Any request with the token; gives the answer whatever its status, but for 401 and 429. */
-  send(request: Omit<Request, 'credentials'>): Promise<Received>;
+  send(request: Omit<ServiceRequest, 'credentials'>): Promise<HttpResponse>;
   /** Ends all connections, and with them what is under way. */
   close(): Promise<void>;
 }

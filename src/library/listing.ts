@@ -2,7 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import type { Image } from '../api/types.ts';
-import { LARGEST_PAGE, readAll } from '../catalogue.ts';
+import { listCatalogue } from '../catalogue/listing.ts';
 import { ImgctlError } from '../errors.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import type { ImageQuery } from './options.ts';
@@ -17,27 +17,23 @@ export interface ListingOptions {
 export async function* listImages(
   client: Client,
   query: ImageQuery,
-  { concurrency, onWarning = () => {} }: ListingOptions,
+  { concurrency, onWarning }: ListingOptions,
 ): AsyncGenerator<Image, void, void> {
   const request = {
     plan: planOf(query),
     limit: limitOf(query),
-    perPage: LARGEST_PAGE,
-    urls: false,
     streams: true,
     concurrency,
   };
-  const observer = { warn: onWarning, progress: () => {} };
-  for await (const { elements } of readAll(client, request, observer)) {
-    yield* elements as Image[];
-  }
+  const observer = onWarning ? { warn: onWarning } : {};
+  for await (const { images } of listCatalogue(client, request, observer)) yield* images as Image[];
 }
 
 /** The user's own images, in the service's order where the query has none. */
 export async function listMyImages(client: Client, query: ImageQuery): Promise<Image[]> {
   const plan = planOf(query);
   const limit = limitOf(query);
-  const { images } = await client.myImages();
+  const { images } = await client.listUserImages();
   return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 

@@ -1,9 +1,9 @@
 // Opens a client: the service's operations, with tokens that live as long as it does.
 
 import { version } from '../../package.json';
-import { baseUrlText } from '../api/base-url.ts';
-import { type Client, createClient } from '../api/client.ts';
-import { MAX_BYTES, type TokenSource } from '../api/http.ts';
+import type { TokenSource } from '../api/auth.ts';
+import { type Client, createClient, MAX_BYTES } from '../api/client.ts';
+import { baseUrlText } from '../http/url.ts';
 import type { Clock } from '../io.ts';
 import { isInForce, type RememberedLimit } from '../session/token-cache.ts';
 import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
@@ -76,6 +76,6 @@ function memoryStore(): TokenStore {
 
 async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<URL | undefined> {
   if (proxy === undefined) return undefined;
-  const { chooseProxy } = await import('../api/proxy.ts');
+  const { chooseProxy } = await import('../http/proxy-env.ts');
   return chooseProxy(baseUrl, { https_proxy: proxy, http_proxy: proxy }).proxy;
 }

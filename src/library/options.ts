@@ -1,7 +1,7 @@
 // What a client is created with, and what it asks for; checked as the program checks its own settings.
 
-import { parseBaseUrl } from '../api/base-url.ts';
 import { ImgctlError } from '../errors.ts';
+import { parseBaseUrl } from '../http/url.ts';
 import { Settings } from '../session/settings.ts';
 
 /** An access token, used as it is; or what new ones are requested with, whenever one is needed. */

@@ -1,6 +1,6 @@
 // What commands show their data by; what is said on stderr goes by progress.ts, redaction.ts and sanitize.ts.
 
-export type { Row, TimeFields } from './cells.ts';
+export type { Row, RowFields, TimeFields } from './cells.ts';
 export {
   defaultTimeStyle,
   FORMATS,

@@ -1,9 +1,9 @@
 // What this machine submitted: the sync requests of each profile, newest last.
 
 import path from 'node:path';
-import { isObject, type JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 

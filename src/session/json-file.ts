@@ -5,7 +5,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isObject, type JsonObject } from '../api/json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { withoutSignalHandlers } from './signal-handlers.ts';
 import { stagingName, sweep } from './staging.ts';
 

@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isObject, type JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { withLock } from './lock.ts';
 import type { SettingKey, STORED_PASSWORD } from './settings.ts';

@@ -2,11 +2,11 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { parseBaseUrl } from '../api/base-url.ts';
-import { type Client, createClient } from '../api/client.ts';
-import { type HttpEvent, MAX_BYTES, type TokenSource } from '../api/http.ts';
-import { ANOTHER_AUTHORITY } from '../api/network-errors.ts';
+import type { ClientEvent, TokenSource } from '../api/auth.ts';
+import { type Client, createClient, MAX_BYTES, SERVICE } from '../api/client.ts';
 import { ImgctlError } from '../errors.ts';
+import { trustHint } from '../http/errors.ts';
+import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from './password.ts';
 import type { Settings } from './settings.ts';
@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly warn: (message: string, hint?: string) => void;
   /** Hears every secret before it is sent, in the forms in which it is. */
   readonly onSecret: (secret: string) => void;
-  readonly onEvent?: ((event: HttpEvent) => void) | undefined;
+  readonly onEvent?: ((event: ClientEvent) => void) | undefined;
 }
 
 const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
@@ -44,7 +44,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
-      ANOTHER_AUTHORITY,
+      trustHint(SERVICE),
     );
   }
   const { account } = settings;
@@ -110,7 +110,7 @@ async function findProxy(
   { io: { env }, onSecret }: SessionOptions,
 ): Promise<URL | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
-  const { chooseProxy, proxySecrets } = await import('../api/proxy.ts');
+  const { chooseProxy, proxySecrets } = await import('../http/proxy-env.ts');
   const { proxy } = chooseProxy(baseUrl, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   return proxy;

@@ -1,7 +1,7 @@
 // Settings: which there are, what each may be, and where a value comes from.
 
-import { afterUserInfo, baseUrlText, parseBaseUrl } from '../api/base-url.ts';
 import { ImgctlError } from '../errors.ts';
+import { baseUrlText, hideUserInfo, parseBaseUrl } from '../http/url.ts';
 import { parseDuration } from './duration.ts';
 import type { Account } from './token-cache.ts';
 
@@ -42,7 +42,7 @@ export const SETTINGS = {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
     check: (text) => parseBaseUrl(text, true),
-    shown: afterUserInfo,
+    shown: hideUserInfo,
   },
   username: {
     summary: 'user name for token requests',

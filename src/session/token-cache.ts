@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isToken } from '../api/credentials.ts';
-import type { JsonObject } from '../api/json.ts';
+import { isToken } from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { isAbsence, readJsonFile, writeJsonFile } from './json-file.ts';
 import { keyedFile } from './keyed-file.ts';
 import { sweep } from './staging.ts';

@@ -1,12 +1,12 @@
 // Where a command's access token comes from: the environment, the cache, or a token request.
 
-import { timeOf } from '../api/answers.ts';
+import type { TokenSource } from '../api/auth.ts';
+import { isToken } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import { isToken } from '../api/credentials.ts';
-import type { TokenSource } from '../api/http.ts';
-import { NoAnswer } from '../api/network-errors.ts';
+import { utcTime } from '../api/responses.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
+import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
@@ -141,7 +141,8 @@ export class Tokens implements TokenSource {
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
       throw withRemedy(error, remedy);
     });
-    const token = cachedForm(issued);
+    const { token: issuedToken, receivedAt, expiresAt } = issued;
+    const token = { token: issuedToken, receivedAt, expiresAt };
     this.#memory = token;
     this.#issuedHere.add(token.token);
     await cache.write(token);
@@ -161,7 +162,7 @@ export class Tokens implements TokenSource {
       return await this.#options.client().requestToken(username, password, onLimit);
     } catch (error) {
       // Never sent, so that it did not count.
-      if (error instanceof NoAnswer && !error.sent) limit = known;
+      if (error instanceof TransportError && !error.sent) limit = known;
       throw error;
     } finally {
       if (limit) await this.#options.cache.writeLimit(limit);
@@ -172,7 +173,7 @@ export class Tokens implements TokenSource {
     return new ImgctlError(
       'rate-limited',
       'no token request is left: the service allows only a few',
-      { hint: `try again after ${timeOf(resetsAt)}` },
+      { hint: `try again after ${utcTime(resetsAt)}` },
     );
   }
 
@@ -189,8 +190,4 @@ function withRemedy(error: unknown, hint: string): unknown {
   if (!(error instanceof ImgctlError) || error.code !== 'wrong-credentials') return error;
   const { code, message, status, cause } = error;
   return new ImgctlError(code, message, { hint, status, cause });
-}
-
-function cachedForm({ record, receivedAt }: IssuedToken): CachedToken {
-  return { token: record.token, receivedAt, expiresAt: receivedAt + record.duration * 1_000 };
 }

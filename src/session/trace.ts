@@ -1,24 +1,23 @@
-// --debug: what went over the wire, a line each, without headers and so without secrets.
+// Describes requests for --debug, one line each, without headers and so without secrets.
 
-import type { HttpEvent } from '../api/http.ts';
+import type { ClientEvent } from '../api/auth.ts';
 
-/** The event as one line; sizes in bytes, times in milliseconds. */
-export function describeEvent(event: HttpEvent): string {
+/** Returns one line; sizes in bytes, times in milliseconds. */
+export function describeEvent(event: ClientEvent): string {
   switch (event.kind) {
-    case 'answer': {
-      const { method, url, status, headers, body, wireBytes } = event.received;
-      const size =
-        body.length === wireBytes ? `${wireBytes} B` : `${wireBytes} B (${body.length} B decoded)`;
+    case 'response': {
+      const { method, url, status, headers, body, wireBytes } = event.response;
+      const decoded = body.length === wireBytes ? '' : ` (${body.length} B decoded)`;
       const left = headers['x-ratelimit-remaining'];
       const limit = headers['x-ratelimit-limit'];
       const limits = left && limit ? `, ${left} of ${limit} requests left` : '';
-      return `${method} ${url.href}: ${status} in ${event.milliseconds} ms, ${size}${limits}`;
+      return `${method} ${url.href}: ${status} in ${event.milliseconds} ms, ${wireBytes} B${decoded}${limits}`;
     }
-    case 'no-answer':
-      return `${event.method} ${event.url.href}: no answer after ${event.milliseconds} ms: ${event.error.message}`;
+    case 'error':
+      return `${event.method} ${event.url.href}: no response after ${event.milliseconds} ms: ${event.error.message}`;
     case 'retry':
-      return `${event.method} ${event.url.href}: try ${event.attempt + 1} after ${event.wait} ms`;
+      return `${event.method} ${event.url.href}: retry ${event.count} after ${event.wait} ms`;
     case 'renewal':
-      return `${event.method} ${event.url.href}: 401, again with a renewed token`;
+      return `${event.method} ${event.url.href}: 401, sent again with a renewed token`;
   }
 }

@@ -1,8 +1,8 @@
 // Secrets of requests, by value: what redaction has to know of.
 
 import { expect, it } from 'vitest';
+import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import { start } from './harness.ts';
 
 it('what must not show of a request is told before it is sent', async () => {
   const secrets: string[] = [];

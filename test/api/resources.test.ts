@@ -1,9 +1,9 @@
 // One image, the user's own images and the token request: their records, read or refused.
 
 import { describe, expect, it } from 'vitest';
+import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import type { ScriptedAnswer } from '../support/scripted-server.ts';
-import { start } from './harness.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 
@@ -31,7 +31,7 @@ describe("the user's own images", () => {
   it.each([[{ count: 2 }], [{ count: 1 }], [{}]])('with meta %j', async (meta) => {
     const json = { data: [{ id: 1 }, { id: 2 }], meta };
     const { client } = await start({ 'GET /v2/user/image/vm': { json } });
-    expect(await client.myImages()).toEqual({ images: json.data, meta });
+    expect(await client.listUserImages()).toEqual({ images: json.data, meta });
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe("the user's own images", () => {
     [{ data: [{ id: 2 ** 53 }], meta: {} }],
   ])('are not %j', async (json) => {
     const { client } = await start({ 'GET /v2/user/image/vm': { json } });
-    expect((await failure(client.myImages())).code).toBe('bad-answer');
+    expect((await failure(client.listUserImages())).code).toBe('bad-answer');
   });
 });
 
@@ -60,8 +60,9 @@ describe('a token', () => {
     const now = () => NOW + 3_600_000;
     const { client, server } = await start({ [POST]: { json: RECORD, headers } }, { now });
     expect(await client.requestToken('ann', 'p:w')).toEqual({
-      record: RECORD,
+      token: RECORD.token,
       receivedAt: now(),
+      expiresAt: now() + 3_600_000,
       limit: { remaining: 4, resetsAt: now() + 60_000 },
     });
     expect(server.requests[0]?.headers.authorization).toBe(
@@ -74,22 +75,22 @@ describe('a token', () => {
     'with duration %j lasts a day',
     async (duration) => {
       const { client } = await start({ [POST]: { json: { ...RECORD, duration } } });
-      const { record, limit } = await client.requestToken('ann', 'pw');
-      expect(record.duration).toBe(86_400);
+      const { receivedAt, expiresAt, limit } = await client.requestToken('ann', 'pw');
+      expect(expiresAt - receivedAt).toBe(86_400_000);
       expect(limit).toEqual({ remaining: undefined, resetsAt: undefined });
     },
   );
 
   it('lasts no longer than a clock can show', async () => {
     const { client } = await start({ [POST]: { json: { ...RECORD, duration: 1e308 } } });
-    const { record } = await client.requestToken('ann', 'pw');
-    expect(record.duration).toBe(315_360_000);
+    const { receivedAt, expiresAt } = await client.requestToken('ann', 'pw');
+    expect(expiresAt - receivedAt).toBe(315_360_000_000);
   });
 
   it('is looked for at the wrong place: the hint says so', async () => {
     const { client } = await start({ [POST]: { status: 404, body: '<html>' } });
     const { hint } = await failure(client.requestToken('ann', 'pw'));
-    expect(hint).toBe('check that the base URL is the service: imgctl config list');
+    expect(hint).toBe('check that the base URL is correct: imgctl config list');
   });
 
   it('is not shown though it comes with a failure', async () => {
@@ -102,7 +103,7 @@ describe('a token', () => {
     const { client } = await start({ [POST]: { json: { ...RECORD, token } } });
     const error = await failure(client.requestToken('ann', 'pw'));
     expect(error.code).toBe('bad-answer');
-    expect(error.message).toContain('without an access token');
+    expect(error.message).toContain('it holds no access token');
   });
 
   it.each([

@@ -109,8 +109,8 @@ describe('imgctl login', () => {
     const argv = ['login', '--profile', 'work'];
     const { stderr } = await imgctl(argv, { env, stdin: fakeTerminal('demo\rdemo\r') });
     expect(stderr).toBe(
-      'imgctl: plain http would send credentials unprotected to images.example\n' +
-        'hint: use https://images.example, or accept it with: imgctl config set allow-http true --profile work\n',
+      'imgctl: plain http would expose credentials sent to images.example\n' +
+        'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n',
     );
   });
 

@@ -1,7 +1,7 @@
 // GET /v2/image and GET /v2/image/<id> over a real socket: sections 4.3 and 4.4, 2.3 and 2.4, per_page of section 8.
 
 import { describe, expect, it } from 'vitest';
-import type { ErrorRecord, Image, ImageAnswer, ImageList } from '../../src/api/types.ts';
+import type { ErrorRecord, Image, ImageList, ImageResponse } from '../../src/api/types.ts';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
 import { type Service, startService } from './harness.ts';
 
@@ -191,7 +191,7 @@ describe('one image', () => {
     const { baseUrl, get, list } = await startListing();
     const { body } = await list<string>('?page=2');
     const url = body.data[0] ?? '';
-    const answer = await get<ImageAnswer>(url.slice(baseUrl.length));
+    const answer = await get<ImageResponse>(url.slice(baseUrl.length));
     expect(answer.status).toBe(200);
     expect(answer.body.data).toEqual(IMAGES[10]);
   });

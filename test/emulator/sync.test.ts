@@ -1,7 +1,7 @@
 // Sync requests over a real socket: sections 4.5, 4.6, 2.5 and 6.
 
 import { describe, expect, it } from 'vitest';
-import type { SyncSubmitAnswer } from '../../src/api/types.ts';
+import type { SyncSubmitResponse } from '../../src/api/types.ts';
 import { startService } from './harness.ts';
 import { DELAY, ovaBytes, startUploads } from './uploads-harness.ts';
 
@@ -27,7 +27,7 @@ describe('a sync request', () => {
   it('is pending, then in progress, then processed', async () => {
     const { advance, login, send } = await startService({ syncDelay: DELAY });
     const credentials = await login();
-    const submitted = await send<SyncSubmitAnswer>('PATCH', '/v2/user/image/vm', credentials);
+    const submitted = await send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', credentials);
     const read = async () => (await send('GET', '/v2/request/image_sync/1', credentials)).body;
     const pending = {
       id: 1,

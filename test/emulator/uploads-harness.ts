@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type {
   Image,
   SyncRequestRecord,
-  SyncSubmitAnswer,
+  SyncSubmitResponse,
   UserImageList,
 } from '../../src/api/types.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
@@ -30,7 +30,7 @@ export async function startUploads() {
   const other = await service.login('other');
 
   const submit = async (who = credentials) =>
-    service.send<SyncSubmitAnswer>('PATCH', '/v2/user/image/vm', who);
+    service.send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', who);
   const read = async (id: number | string, who = credentials) =>
     service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
   const images = async (who = credentials): Promise<Image[]> =>

@@ -78,7 +78,6 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
   let time = options.time;
-  let freezes = 0;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
@@ -88,10 +87,6 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     platform: options.platform ?? 'linux',
     signal: abort.signal,
     sleeps,
-    freezes: () => freezes,
-    freezeYoungGeneration: async () => {
-      freezes += 1;
-    },
     now: () => time ?? Date.now(),
     random: () => 0.5,
     async sleep(milliseconds, signal) {

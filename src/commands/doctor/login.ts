@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { timeOf } from '../../api/answers.ts';
+import { utcTime } from '../../api/responses.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/index.ts';
@@ -39,13 +39,13 @@ export function findToken(
     return {
       token: cached.token,
       finding(verdict) {
-        const finding = judged(`valid until ${timeOf(cached.expiresAt)}`, verdict, remedy);
+        const finding = judged(`valid until ${utcTime(cached.expiresAt)}`, verdict, remedy);
         if (finding.code !== 'token-refused' || origin === undefined) return finding;
         return warning('token', `${finding.finding}; ${next}`, remedy);
       },
     };
   }
-  const what = cached ? `expired at ${timeOf(cached.expiresAt)}` : 'none yet';
+  const what = cached ? `expired at ${utcTime(cached.expiresAt)}` : 'none yet';
   return {
     token: undefined,
     finding: () =>
@@ -110,7 +110,7 @@ function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
 export function limitFinding(cache: TokenCache, io: Io): Finding {
   const limit = cache.readLimit(io.now());
   if (limit === undefined) return ok('token requests', 'no limit is remembered');
-  const until = timeOf(limit.resetsAt);
+  const until = utcTime(limit.resetsAt);
   if (limit.remaining > 0) return ok('token requests', `${limit.remaining} left until ${until}`);
   return warning('token requests', `none is left until ${until}`, `log in after ${until}`);
 }

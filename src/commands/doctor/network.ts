@@ -1,16 +1,17 @@
 // The way to the service, check by check, as one request found it.
 
-import { type Received, readJson, serviceMessage, statusError, timeOf } from '../../api/answers.ts';
-import type { Stage } from '../../api/attempt.ts';
-import { EXPIRED } from '../../api/network-errors.ts';
-import type { Probe } from '../../api/probe.ts';
-import type { ProxyChoice } from '../../api/proxy.ts';
-import { httpDate } from '../../api/retry.ts';
+import { readJson, serviceMessage, statusError, utcTime } from '../../api/responses.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
+import { RENEW_CERTIFICATE } from '../../http/errors.ts';
+import type { HttpResponse } from '../../http/message.ts';
+import type { ProxyChoice } from '../../http/proxy-env.ts';
+import { httpDate } from '../../http/retry.ts';
+import type { StageName } from '../../http/stages.ts';
 import type { Io } from '../../io.ts';
 import { describeDuration } from '../../session/duration.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
+import type { Probe } from './probe.ts';
 
 const DAY = 24 * 3_600_000;
 /** A certificate this close to its end is worth a word. */
@@ -28,15 +29,15 @@ export interface Way {
   readonly withToken: boolean;
 }
 
-export function proxyFinding({ proxy, variable, sparedBy }: ProxyChoice): Finding {
+export function proxyFinding({ proxy, variable, bypassReason }: ProxyChoice): Finding {
   if (variable === undefined) return ok('proxy', 'none is set');
-  if (proxy === undefined) return ok('proxy', `${variable} is passed by: ${sparedBy}`);
+  if (proxy === undefined) return ok('proxy', `${variable} is passed by: ${bypassReason}`);
   const credentials = proxy.username === '' ? '' : ', with a user name and password';
   return ok('proxy', `${proxy.protocol}//${proxy.host} from ${variable}${credentials}`);
 }
 
 /** The check that fails where a connection gets no further than this stage. */
-const CHECK_OF: Readonly<Record<Stage, (typeof NETWORK_CHECKS)[number]>> = {
+const CHECK_OF: Readonly<Record<StageName, (typeof NETWORK_CHECKS)[number]>> = {
   lookup: 'DNS',
   'proxy-lookup': 'DNS',
   connect: 'connection',
@@ -48,8 +49,8 @@ const CHECK_OF: Readonly<Record<Stage, (typeof NETWORK_CHECKS)[number]>> = {
 };
 
 export function networkFindings(probe: Probe, way: Way, io: Io): Finding[] {
-  const { attempt, outcome } = probe;
-  const stopped = outcome instanceof ImgctlError ? CHECK_OF[attempt?.stage ?? 'lookup'] : undefined;
+  const { stage, outcome } = probe;
+  const stopped = outcome instanceof ImgctlError ? CHECK_OF[stage?.name ?? 'lookup'] : undefined;
   const end = stopped === undefined ? NETWORK_CHECKS.length : NETWORK_CHECKS.indexOf(stopped);
   return NETWORK_CHECKS.flatMap((check, index): Finding[] => {
     if (index > end) return [notChecked(check, `${stopped} failed`)];
@@ -64,8 +65,8 @@ export function networkFindings(probe: Probe, way: Way, io: Io): Finding[] {
   });
 }
 
-function lookupFinding({ attempt }: Probe, { baseUrl, proxy }: Way): Finding {
-  const addresses = attempt?.addresses.join(', ') ?? '';
+function lookupFinding({ stage }: Probe, { baseUrl, proxy }: Way): Finding {
+  const addresses = stage?.addresses.join(', ') ?? '';
   const host = (proxy ?? baseUrl).hostname;
   if (addresses === host.replace(/^\[|\]$/g, '')) return ok('DNS', `${host} is an address itself`);
   return ok('DNS', `${proxy ? 'the proxy ' : ''}${host} is ${addresses}`);
@@ -75,33 +76,33 @@ function connectionFinding({ baseUrl, proxy }: Way): Finding {
   return ok('connection', `to ${baseUrl.host}${proxy ? ` through the proxy ${proxy.host}` : ''}`);
 }
 
-function tlsFinding({ attempt }: Probe, { baseUrl, caFile }: Way, io: Io): Finding {
+function tlsFinding({ stage }: Probe, { baseUrl, caFile }: Way, io: Io): Finding {
   if (baseUrl.protocol === 'http:') return notChecked('TLS', 'the base URL is plain http');
   const own = caFile === undefined ? '' : `; trusted with ca-file ${caFile}`;
-  const finding = `${attempt?.protocol}, ${certificateText(attempt?.certificate)}${own}`;
-  const left = (attempt?.certificate?.validUntil ?? Number.POSITIVE_INFINITY) - io.now();
+  const finding = `${stage?.protocol}, ${certificateText(stage?.certificate)}${own}`;
+  const left = (stage?.certificate?.validUntil ?? Number.POSITIVE_INFINITY) - io.now();
   if (left > SOON) return ok('TLS', finding);
   return warning('TLS', finding, 'ask the administrators of the service to renew it');
 }
 
-function refusedCertificate(error: ImgctlError, { attempt }: Probe, io: Io): Finding {
-  const certificate = attempt?.certificate;
+function refusedCertificate(error: ImgctlError, { stage }: Probe, io: Io): Finding {
+  const certificate = stage?.certificate;
   const finding = failed('TLS', error);
   if (certificate === undefined) return finding;
   const expired = certificate.validUntil < io.now();
-  const remedy = expired ? EXPIRED : finding.remedy;
+  const remedy = expired ? RENEW_CERTIFICATE : finding.remedy;
   return { ...finding, finding: `${error.message}; ${certificateText(certificate)}`, remedy };
 }
 
-function certificateText(certificate: NonNullable<Probe['attempt']>['certificate']): string {
+function certificateText(certificate: NonNullable<Probe['stage']>['certificate']): string {
   if (certificate === undefined) return 'no certificate';
   const { subject, issuer, validUntil } = certificate;
-  const until = Number.isNaN(validUntil) ? 'an unknown time' : timeOf(validUntil);
+  const until = Number.isNaN(validUntil) ? 'an unknown time' : utcTime(validUntil);
   return `a certificate of ${subject} by ${issuer}, valid until ${until}`;
 }
 
-function serviceFinding(received: Received, { withToken }: Way): Finding {
-  const { status, body } = received;
+function serviceFinding(response: HttpResponse, { withToken }: Way): Finding {
+  const { status, body } = response;
   if (status === 401 || status === 403) {
     const finding = `GET /v2 answers ${status}${withToken ? '' : ' without a token, as it should'}`;
     if (serviceMessage(body) !== undefined) return ok('service', finding);
@@ -111,14 +112,14 @@ function serviceFinding(received: Received, { withToken }: Way): Finding {
       'check that the base URL is the service: imgctl config list',
     );
   }
-  const result = valueOrError(() => readJson(received));
+  const result = valueOrError(() => readJson(response));
   if (!('error' in result)) return ok('service', `GET /v2 answers ${status}`);
   const finding = failed('service', result.error);
   // Nobody asked for something that need not be there: without /v2 it is not the service.
   return finding.code === 'not-found' ? { ...finding, code: 'failed' } : finding;
 }
 
-function clockFinding({ headers, receivedAt }: Received): Finding {
+function clockFinding({ headers, receivedAt }: HttpResponse): Finding {
   const date = httpDate(headers.date ?? '');
   if (date === undefined) return notChecked('clock', 'the service tells no time');
   const skew = receivedAt - date;

@@ -1,17 +1,17 @@
 // The service: where it is, the way there, and what it says of the login.
 
-import { baseUrlText, isLoopback } from '../../api/base-url.ts';
-import { tokenSecrets } from '../../api/credentials.ts';
-import { probe } from '../../api/probe.ts';
-import { chooseProxy, proxySecrets } from '../../api/proxy.ts';
+import { tokenSecrets } from '../../api/auth.ts';
 import type { Context } from '../../context.ts';
 import { valueOr, valueOrError } from '../../errors.ts';
+import { chooseProxy, proxySecrets } from '../../http/proxy-env.ts';
+import { baseUrlText, isLoopback } from '../../http/url.ts';
 import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import { type Account, TokenCache } from '../../session/token-cache.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { findToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, proxyFinding, tokenVerdict } from './network.ts';
+import { probe } from './probe.ts';
 
 const FALLBACK_TIMEOUT = 30_000;
 const LARGEST_ANSWER = 2 ** 20;
@@ -93,14 +93,14 @@ interface Question {
 }
 
 async function ask(context: Context, settings: Settings, question: Question) {
-  const { io, redaction, userAgent } = context;
+  const { console, io, userAgent } = context;
   const { baseUrl, proxy, token } = question;
   const secrets = [
     ...(token === undefined ? [] : tokenSecrets(token)),
     ...(proxy === undefined ? [] : proxySecrets(proxy)),
   ];
-  for (const secret of secrets) redaction.add(secret);
-  const progress = context.startProgress({ lines: false });
+  for (const secret of secrets) console.redaction.add(secret);
+  const progress = console.startProgress({ lines: false });
   progress.update(`asking ${baseUrl.host}`);
   const looked = await probe({
     ...question,

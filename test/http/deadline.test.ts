@@ -6,13 +6,13 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createConnector } from '../../src/api/connect.ts';
+import { createConnector } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { bytes, clientOf, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { STALL, serverOf } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
-import { bytes, clientOf, LENGTH_10, PATCH } from './harness.ts';
 
 const TIMEOUT = 60;
 
@@ -68,7 +68,7 @@ it('a name that is never looked up', async () => {
   await blockLookups();
   const error = await stuck('http://images.invalid');
   expect(error.message).toBe(
-    'PATCH http://images.invalid/v2/user/image/vm: no complete answer within 0.06 s, still looking up the address of images.invalid:80',
+    'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.06 s, still looking up the address of images.invalid:80',
   );
 });
 
@@ -115,8 +115,8 @@ it('a TLS handshake that is never answered behind a proxy', async () => {
 });
 
 it.each([
-  ['never answers', STALL, 'waiting for the answer'],
-  ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the answer'],
+  ['never answers', STALL, 'waiting for the response'],
+  ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
 ])('a service that %s: the fate of a write is unknown', async (_, answer, place) => {
   const { baseUrl } = await serverOf({ 'PATCH /v2/user/image/vm': answer });
   const error = await stuck(baseUrl);
@@ -128,11 +128,11 @@ it('what a connection learned on its way is kept, also of a certificate that was
   const identity = selfSigned('127.0.0.1');
   const { baseUrl } = await serverOf({}, identity);
   const target = { hostname: '127.0.0.1', protocol: 'https:', port: new URL(baseUrl).port };
-  const connector = createConnector({ keepCertificate: true });
+  const connector = createConnector({ recordCertificate: true });
   const error = await new Promise((resolve) => connector.connect(target, resolve));
   expect(error).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   expect(connector.latest()).toMatchObject({
-    stage: 'tls',
+    name: 'tls',
     addresses: ['127.0.0.1'],
     protocol: 'TLSv1.3',
     certificate: {

@@ -1,9 +1,9 @@
 // The HTTP function: what is sent, when it is sent again, renewal after a 401, and that nothing is followed.
 
 import { describe, expect, it } from 'vitest';
+import { clientOf, GET, PATCH, start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { RESET, refusal, serverOf } from '../support/scripted-server.ts';
-import { clientOf, GET, PATCH, start } from './harness.ts';
 
 const REFUSED = refusal(401, 'Invalid token.');
 const DENIED = refusal(401, 'User is not authorized to access.');
@@ -82,11 +82,11 @@ describe('a passing failure', () => {
     await client.send(GET);
     const url = new URL('/v2', server.baseUrl);
     expect(events).toMatchObject([
-      { kind: 'answer', received: { status: 503 }, milliseconds: 14 },
-      { kind: 'retry', method: 'GET', url, attempt: 1, wait: 250 },
-      { kind: 'no-answer', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
-      { kind: 'retry', method: 'GET', url, attempt: 2, wait: 500 },
-      { kind: 'answer', received: { status: 200 }, milliseconds: 14 },
+      { kind: 'response', response: { status: 503 }, milliseconds: 14 },
+      { kind: 'retry', method: 'GET', url, count: 1, wait: 250 },
+      { kind: 'error', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
+      { kind: 'retry', method: 'GET', url, count: 2, wait: 500 },
+      { kind: 'response', response: { status: 200 }, milliseconds: 14 },
     ]);
   });
 

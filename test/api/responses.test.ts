@@ -1,14 +1,19 @@
 // What answers mean: the error records of section 7, other statuses, and bodies that are not what was promised.
 
 import { describe, expect, it } from 'vitest';
-import { type Received, rateLimited, statusError, timeOf } from '../../src/api/answers.ts';
+import { rateLimitedError, statusError, utcTime } from '../../src/api/responses.ts';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import type { ScriptedAnswer } from '../support/scripted-server.ts';
-import { start } from './harness.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 
-function received(status: number, body: unknown, headers: Record<string, string> = {}): Received {
+function response(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     status,
@@ -28,7 +33,7 @@ it.each([
   ['Invalid token.', 'token-refused'],
   ['Something new.', 'token-refused'],
 ])('401: %s is %s', (message, code) => {
-  const error = statusError(received(401, { error: 'authentication error', message, status: 401 }));
+  const error = statusError(response(401, { error: 'authentication error', message, status: 401 }));
   expect([error.code, error.exitCode, error.status]).toEqual([code, 4, 401]);
   expect(error.message).toContain(message.slice(0, -1));
   expect(error.message).not.toMatch(/\.$/);
@@ -69,9 +74,9 @@ it.each<[number, unknown, string, string]>([
   ],
   [599, '', 'server-error', 'GET https://images.example.com/v2/image: 599'],
 ])('%i with %j is %s', (status, body, code, message) => {
-  const error = statusError(received(status, body));
+  const error = statusError(response(status, body));
   expect([error.code, error.message, error.status]).toEqual([code, message, status]);
-  if (code === 'not-found') expect(error.hint).toContain('check that the base URL is the service');
+  if (code === 'not-found') expect(error.hint).toContain('check that the base URL is correct');
 });
 
 it.each([
@@ -80,11 +85,11 @@ it.each([
   ['POST', 503, 'the service failed; try again later'],
   ['PATCH', 500, 'the service failed; try again later'],
 ])('%s with %i: retries are spoken of where there are any', (method, status, hint) => {
-  expect(statusError({ ...received(status, ''), method }).hint).toBe(hint);
+  expect(statusError({ ...response(status, ''), method }).hint).toBe(hint);
 });
 
 it('shows no more of an unknown body than a line', () => {
-  expect(statusError(received(400, 'x'.repeat(5_000))).message.length).toBeLessThan(300);
+  expect(statusError(response(400, 'x'.repeat(5_000))).message.length).toBeLessThan(300);
 });
 
 it.each([
@@ -97,7 +102,7 @@ it.each([
   [undefined, ' (302)'],
 ])('a redirect to %s names its target', (location, where) => {
   const headers = location === undefined ? {} : { location };
-  const { message, hint } = statusError(received(302, '', headers));
+  const { message, hint } = statusError(response(302, '', headers));
   expect(message).toContain(`was redirected${where}; redirects are not followed`);
   expect(`${message}${hint}`).not.toContain('secret');
 });
@@ -110,15 +115,15 @@ it.each<[Record<string, string>, string]>([
   [{ 'retry-after': 'soon' }, 'try again later'],
   [{}, 'try again later'],
 ])('429 with %j: %s', (headers, hint) => {
-  const error = rateLimited(received(429, '', headers));
+  const error = rateLimitedError(response(429, '', headers));
   expect([error.code, error.exitCode, error.status, error.hint]).toEqual([
     ...['rate-limited', 6, 429, hint],
   ]);
 });
 
 it('rounds a time up to the second, never too early', () => {
-  expect(timeOf(NOW + 1)).toBe('2026-01-05T10:00:01Z');
-  expect(timeOf(NOW)).toBe('2026-01-05T10:00:00Z');
+  expect(utcTime(NOW + 1)).toBe('2026-01-05T10:00:01Z');
+  expect(utcTime(NOW)).toBe('2026-01-05T10:00:00Z');
 });
 
 const PAGES = { page: 1, pages: 1, per_page: 100, total: 1, next_url: null };
@@ -128,19 +133,15 @@ describe('a catalogue page that is not one', () => {
   it.each<[string, ScriptedAnswer, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['empty', { body: ' \n' }, 'with an empty body instead of JSON'],
-    ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that breaks off, is malformed'],
+    ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated, malformed'],
     ['nested too deep', { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, 'nested too deep'],
-    ['text', { body: 'OK' }, 'with something that is not JSON'],
+    ['text', { body: 'OK' }, 'with a body that is not JSON'],
     ['null', { json: null }, 'but it is not a list of images'],
     ['an array', { json: [] }, 'but it is not a list of images'],
-    ['without data', { json: { meta: { pages: PAGES } } }, 'but it holds no list named data'],
-    [
-      'data null',
-      { json: { data: null, meta: { pages: PAGES } } },
-      'but it holds no list named data',
-    ],
-    ['without meta', { json: { data: [] } }, 'but without meta'],
-    ['without pages', { json: { data: [], meta: {} } }, 'but without meta.pages'],
+    ['without data', { json: { meta: { pages: PAGES } } }, 'but data is not a list'],
+    ['data null', { json: { data: null, meta: { pages: PAGES } } }, 'but data is not a list'],
+    ['without meta', { json: { data: [] } }, 'but meta is missing'],
+    ['without pages', { json: { data: [], meta: {} } }, 'but meta.pages is missing'],
     ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedAnswer, string] => [
       `a total of ${total}`,
       { json: { data: [], meta: { pages: { ...PAGES, total } } } },
@@ -165,7 +166,7 @@ describe('a catalogue page that is not one', () => {
     const { client, server } = await start({ 'GET /v2/image': answer });
     const error = await failure(client.listImages(EXPANDED, 1));
     expect([error.code, error.exitCode, error.status]).toEqual(['bad-answer', 1, 200]);
-    expect(error.message).toContain(`GET ${server.baseUrl}/v2/image answered 200`);
+    expect(error.message).toContain(`GET ${server.baseUrl}/v2/image returned 200`);
     expect(error.message).toContain(text);
     expect(server.requests).toHaveLength(1);
   });
@@ -182,6 +183,6 @@ it('takes images as they are: missing, null and unknown fields, __proto__, a byt
   const body = `\ufeff{"data": ${data}, "meta": {"pages": ${JSON.stringify(PAGES)}}}`;
   const { client } = await start({ 'GET /v2/image': { body } });
   const page = await client.listImages(EXPANDED, 1);
-  expect(JSON.stringify(page.elements)).toBe(data.replaceAll(' ', ''));
+  expect(JSON.stringify(page.images)).toBe(data.replaceAll(' ', ''));
   expect(page).toMatchObject({ total: 1, pages: 1, perPage: 100, hasNext: false });
 });

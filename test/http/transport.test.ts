@@ -3,11 +3,12 @@
 import net from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ConnectionClosed, createConnector } from '../../src/api/connect.ts';
+import { createConnector } from '../../src/http/connect.ts';
+import { ConnectionClosed } from '../../src/http/sockets.ts';
+import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { STALL } from '../support/scripted-server.ts';
 import { listen, unusedPort } from '../support/sockets.ts';
-import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('bodies', () => {
   const json = JSON.stringify({ name: 'grüße', filler: 'x'.repeat(5_000) });
@@ -132,7 +133,7 @@ describe('what is not HTTP', () => {
     const { client, server } = await start({ 'GET /v2': answer });
     const error = await failure(client.send(GET));
     expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
-    expect(error.message).toMatch(/does not answer in HTTP(: too many headers)?$/);
+    expect(error.message).toMatch(/did not send a valid HTTP response(: too many headers)?$/);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 // The next page: the query of next_url and nothing else of it, until the pages end or go round.
 
 import { expect, it } from 'vitest';
-import { nextPage } from '../../src/api/next-page.ts';
+import { nextPage } from '../../src/api/pages.ts';
 
 const READ = 'https://images.example.com/api/v2/image?page=1';
 

@@ -1,12 +1,13 @@
 // TLS: only a trusted certificate for the right host will do, directly and through a proxy.
 
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { networkError } from '../../src/api/network-errors.ts';
+import { SERVICE } from '../../src/api/client.ts';
+import { networkError } from '../../src/http/errors.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { clientOf, GET, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { serverOf } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
-import { clientOf, GET, PATCH } from './harness.ts';
 
 const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');
@@ -43,8 +44,8 @@ it.each([
 ])('%s: the hint is one that helps', (code, hint) => {
   const url = new URL('https://images.example.com/v2');
   const { signal } = new AbortController();
-  const exchange = { method: 'GET', url, headers: {}, timeout: 1, signal };
-  const error = networkError(exchange, Object.assign(new Error(), { code }), false);
+  const request = { method: 'GET', url, headers: {}, timeout: 1, signal };
+  const error = networkError(request, Object.assign(new Error(), { code }), false, SERVICE);
   expect([error.code, error.hint]).toEqual(['tls', expect.stringContaining(hint)]);
 });
 

@@ -1,7 +1,7 @@
 // The base URL and the URLs below it: nothing leads to another origin, and no message holds a password.
 
 import { describe, expect, it } from 'vitest';
-import { baseUrlText, isLoopback, parseBaseUrl, resolveUrl } from '../../src/api/base-url.ts';
+import { baseUrlText, isLoopback, parseBaseUrl, resolveUrl } from '../../src/http/url.ts';
 import { thrownBy } from '../support/errors.ts';
 
 describe('parseBaseUrl', () => {
@@ -20,13 +20,13 @@ describe('parseBaseUrl', () => {
   });
 
   const NO_URL = 'base URL is not an http or https URL: ';
-  const AS_IN = 'give it as in https://images.example.com';
-  const USER = 'base URL must not hold a user name or password';
-  const LEAVE_OUT = 'leave them out of the URL and run: imgctl login';
-  const QUERY = 'base URL must not hold a query or fragment';
-  const PLAIN = 'plain http would send credentials unprotected to ';
+  const AS_IN = 'use a URL such as https://images.example.com';
+  const USER = 'base URL must not contain a user name or password';
+  const LEAVE_OUT = 'remove them from the URL, then run: imgctl login';
+  const QUERY = 'base URL must not contain a query or fragment';
+  const PLAIN = 'plain http would expose credentials sent to ';
   const accept = (host: string) =>
-    `use https://${host}, or accept it with: imgctl config set allow-http true`;
+    `use https://${host}, or allow plain http: imgctl config set allow-http true`;
 
   it.each([
     ['', NO_URL, AS_IN],
@@ -142,7 +142,7 @@ describe('resolveUrl', () => {
     expect(error.code).toBe('usage');
     expect(error.message).toMatch(/^not a URL of https:\/\/images\.example\.com: ./);
     expect(error.message).not.toContain('secret');
-    expect(error.hint).toBe('credentials go to the base URL alone; give a path such as /v2/image');
+    expect(error.hint).toBe('use a path such as /v2/image; credentials go only to the base URL');
   });
 
   it.each([['..'], ['/../x'], ['v2/../../x'], ['/%2e%2e/x'], ['..\\x'], ['.%2E/api2/x']])(
@@ -152,7 +152,7 @@ describe('resolveUrl', () => {
       expect([error.code, error.message, error.hint]).toEqual([
         'usage',
         `the path leaves the base URL: ${path}`,
-        'give a path below https://images.example.com/api, such as /v2/image',
+        'use a path below https://images.example.com/api, such as /v2/image',
       ]);
     },
   );

@@ -1,15 +1,15 @@
 // A client and a scripted server for one test, with sleeps that take no time but are written down.
 
 import { onTestFinished } from 'vitest';
-import { type Client, createClient } from '../../src/api/client.ts';
-import type { HttpEvent, HttpOptions, TokenSource } from '../../src/api/http.ts';
+import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import {
   type Handler,
   type Script,
   type ScriptedAnswer,
   type ScriptedServer,
   serverOf,
-} from '../support/scripted-server.ts';
+} from './scripted-server.ts';
 
 export const GET = { method: 'GET', path: '/v2' };
 export const PATCH = { method: 'PATCH', path: '/v2/user/image/vm' };
@@ -51,18 +51,18 @@ export interface ClientUnderTest {
   readonly client: Client;
   readonly tokens: TestTokens;
   readonly sleeps: readonly number[];
-  readonly events: readonly HttpEvent[];
+  readonly events: readonly ClientEvent[];
 }
 
 /** A client that is closed when the test ends. */
 export function clientOf(
   baseUrl: string,
-  changes: Partial<HttpOptions> & { readonly renewals?: number } = {},
+  changes: Partial<ClientOptions> & { readonly renewals?: number } = {},
 ): ClientUnderTest {
   const { renewals = 0, ...options } = changes;
   const tokens = new TestTokens(renewals);
   const sleeps: number[] = [];
-  const events: HttpEvent[] = [];
+  const events: ClientEvent[] = [];
   const client = createClient({
     baseUrl: new URL(baseUrl),
     userAgent: 'imgctl-test',

@@ -1,7 +1,7 @@
 // Waits: backoff, Retry-After and X-RateLimit-Reset in every shape they come in.
 
 import { expect, it } from 'vitest';
-import { backoff, isPassing, rateLimitReset, requestedWait } from '../../src/api/retry.ts';
+import { backoff, isRetryableStatus, rateLimitReset, requestedWait } from '../../src/http/retry.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const HOUR = 3_600_000;
@@ -100,17 +100,17 @@ it.each([
 });
 
 it.each([
-  [0, 0, 125],
-  [0, 1, 250],
-  [1, 1, 500],
-  [4, 1, 4_000],
-  [5, 1, 8_000],
+  [1, 0, 125],
+  [1, 1, 250],
+  [2, 1, 500],
+  [5, 1, 4_000],
+  [6, 1, 8_000],
   [50, 0.5, 6_000],
-])('backs off after try %i with random %d for %i ms', (attempt, random, expected) => {
-  expect(backoff(attempt, random)).toBe(expected);
+])('waits before retry %i with random %d for %i ms', (retry, random, expected) => {
+  expect(backoff(retry, random)).toBe(expected);
 });
 
 it('takes as passing what may succeed the next time', () => {
-  const passing = Array.from({ length: 500 }, (_, index) => 100 + index).filter(isPassing);
+  const passing = Array.from({ length: 500 }, (_, index) => 100 + index).filter(isRetryableStatus);
   expect(passing).toEqual([429, 500, 502, 503, 504]);
 });

@@ -1,12 +1,12 @@
 // Proxies: which one applies, tunnels through one, and one clear failure where it refuses or hangs up.
 
 import { describe, expect, it } from 'vitest';
-import { chooseProxy } from '../../src/api/proxy.ts';
+import { chooseProxy } from '../../src/http/proxy-env.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { clientOf, GET, PATCH } from '../support/client.ts';
 import { failure, thrownBy } from '../support/errors.ts';
 import { serverOf } from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
-import { clientOf, GET, PATCH } from './harness.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
@@ -93,13 +93,13 @@ describe('chooseProxy', () => {
     ],
     ['https://127.0.0.9', { HTTPS_PROXY: 'proxy' }, 'HTTPS_PROXY', 'this machine'],
     [HTTPS, { NO_PROXY: '*' }, undefined, undefined],
-  ])('for %s with %j tells the variable and what spares it', (url, env, variable, sparedBy) => {
-    expect(chooseProxy(new URL(url), env)).toMatchObject({ variable, sparedBy });
+  ])('for %s with %j tells the variable and what spares it', (url, env, variable, bypassReason) => {
+    expect(chooseProxy(new URL(url), env)).toMatchObject({ variable, bypassReason });
   });
 
   it.each([
-    ['socks5://proxy:1080', /^HTTPS_PROXY names a SOCKS proxy, which/],
-    ['SOCKS5H://user:secret@proxy', /^HTTPS_PROXY names a SOCKS proxy, which/],
+    ['socks5://proxy:1080', /^HTTPS_PROXY is a SOCKS proxy, which/],
+    ['SOCKS5H://user:secret@proxy', /^HTTPS_PROXY is a SOCKS proxy, which/],
     ['ftp://user:secret@proxy', /^HTTPS_PROXY is not an http or https URL/],
     ['http://', /^HTTPS_PROXY is not/],
     ['http://user:secret@bad host', /^HTTPS_PROXY is not/],
@@ -142,7 +142,7 @@ describe('a tunnel', () => {
     expect(server.requests[0]?.headers['proxy-authorization']).toBeUndefined();
   });
 
-  const CREDENTIALS = /^put its user name and password into the proxy variable/;
+  const CREDENTIALS = /^add user name and password to the proxy variable/;
   const NO_PROXY = /NO_PROXY$/;
 
   it.each<[string, string | undefined, RegExp, RegExp]>([

@@ -2,8 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Pages } from '../../src/api/types.ts';
+import { listCatalogue } from '../../src/catalogue/listing.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import {
   DROP,
@@ -13,8 +15,7 @@ import {
   STALL,
   serverOf,
 } from '../support/scripted-server.ts';
-import { start } from './harness.ts';
-import { asked, collect, pageOf, QUERY, serving, upTo } from './listing.ts';
+import { collect, pageOf, pagesOf, QUERY, serving, upTo } from './listing.ts';
 
 describe('navigation that leads astray', () => {
   it.each([
@@ -31,7 +32,7 @@ describe('navigation that leads astray', () => {
       ),
     );
     expect((await collect(client)).ids).toEqual(upTo(4));
-    expect(asked(server)).toEqual([1, 2, 3]);
+    expect(pagesOf(server)).toEqual([1, 2, 3]);
     expect(foreign.requests).toEqual([]);
   });
 
@@ -43,7 +44,7 @@ describe('navigation that leads astray', () => {
       ),
     );
     expect((await collect(client)).ids).toEqual(upTo(4));
-    expect(asked(server)).toEqual([1, 2, 3]);
+    expect(pagesOf(server)).toEqual([1, 2, 3]);
   });
 
   it('reads on past an empty page in the middle', async () => {
@@ -54,7 +55,7 @@ describe('navigation that leads astray', () => {
       },
     }));
     expect((await collect(client)).ids).toEqual([1, 2, 5, 6]);
-    expect(asked(server)).toEqual([1, 2, 3]);
+    expect(pagesOf(server)).toEqual([1, 2, 3]);
   });
 
   it('fails where every page is the same', async () => {
@@ -65,8 +66,8 @@ describe('navigation that leads astray', () => {
     });
     const error = await failure(collect(client));
     expect([error.code, error.exitCode]).toEqual(['incomplete-list', 1]);
-    expect(error.message).toContain('announces 6 images but sent 2');
-    expect(asked(server)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
+    expect(error.message).toContain('announced 6 images but sent 2');
+    expect(pagesOf(server)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
   });
 
   it.each([
@@ -81,7 +82,7 @@ describe('navigation that leads astray', () => {
     );
     const error = await failure(collect(client));
     expect([error.code, error.exitCode]).toEqual(['incomplete-list', 1]);
-    expect(asked(server)).toEqual(upTo(2 * 2 + 10));
+    expect(pagesOf(server)).toEqual(upTo(2 * 2 + 10));
   });
 });
 
@@ -99,7 +100,7 @@ describe('counts that are wrong', () => {
       ),
     );
     expect((await collect(client)).ids).toEqual(upTo(6));
-    expect(asked(server)).toEqual(pages);
+    expect(pagesOf(server)).toEqual(pages);
   });
 
   it.each<[string, Partial<Pages>, number[]]>([
@@ -113,7 +114,7 @@ describe('counts that are wrong', () => {
       ),
     );
     expect((await failure(collect(client))).code).toBe('incomplete-list');
-    expect(asked(server)).toEqual(pages);
+    expect(pagesOf(server)).toEqual(pages);
   });
 
   it.each([[6], [9e15]])('pages beyond all measure and a total of %d end soon', async (total) => {
@@ -129,8 +130,8 @@ describe('counts that are wrong', () => {
     );
     expect(outcome).toEqual(total === 6 ? upTo(6) : 'incomplete-list');
     // Eleven idle pages end a reading; one more may be on its way by then.
-    expect(asked(server).slice(0, 14)).toEqual(upTo(14));
-    expect(asked(server).length).toBeLessThanOrEqual((total === 6 ? 1 : 3) * 15);
+    expect(pagesOf(server).slice(0, 14)).toEqual(upTo(14));
+    expect(pagesOf(server).length).toBeLessThanOrEqual((total === 6 ? 1 : 3) * 15);
   });
 });
 
@@ -152,7 +153,7 @@ describe('pages that fail', () => {
   ])('are asked for again after %s', async (_, how) => {
     const { client, server, sleeps } = await start(failing(2, how));
     expect((await collect(client)).ids).toEqual(upTo(8));
-    expect(asked(server)).toEqual([1, 2, 3, 3, 3, 4]);
+    expect(pagesOf(server)).toEqual([1, 2, 3, 3, 3, 4]);
     expect(sleeps).toEqual([250, 500]);
   });
 
@@ -160,7 +161,7 @@ describe('pages that fail', () => {
     const { client, server, sleeps } = await start(failing(99, { status: 503 }));
     const error = await failure(collect(client));
     expect([error.code, error.status]).toEqual(['server-error', 503]);
-    expect(asked(server)).toEqual([1, 2, 3, 3, 3, 3, 3]);
+    expect(pagesOf(server)).toEqual([1, 2, 3, 3, 3, 3, 3]);
     expect(sleeps).toEqual([250, 500, 1_000, 2_000]);
   });
 
@@ -174,8 +175,8 @@ describe('pages that fail', () => {
           : STALL;
     });
     expect((await failure(collect(client, { concurrency: 6 }))).status).toBe(400);
-    expect(upTo(7)).toEqual(expect.arrayContaining(asked(server)));
-    expect(new Set(asked(server)).size).toBe(asked(server).length);
+    expect(upTo(7)).toEqual(expect.arrayContaining(pagesOf(server)));
+    expect(new Set(pagesOf(server)).size).toBe(pagesOf(server).length);
   });
 });
 
@@ -187,25 +188,29 @@ describe('giving up', () => {
         pageOf(request) === 1 ? { json: cataloguePage(request.url, testImages(40)) } : STALL,
       { signal: abort.signal },
     );
-    const pages = client.allImages(QUERY, { concurrency: 6 });
+    const pages = listCatalogue(client, { ...QUERY, concurrency: 6, streams: true });
     expect((await pages.next()).done).toBe(false);
     const rest = pages.next();
     abort.abort(new ImgctlError('interrupted', 'interrupted'));
     expect((await failure(rest)).code).toBe('interrupted');
-    expect(asked(server).length).toBeLessThanOrEqual(7);
+    expect(pagesOf(server).length).toBeLessThanOrEqual(7);
   });
 
   it('does not wait for pages that nobody wants any more', async () => {
     const { client, events } = await start((request) =>
       pageOf(request) === 1 ? { json: cataloguePage(request.url, testImages(40)) } : STALL,
     );
-    for await (const page of client.allImages(QUERY, { concurrency: 6 })) {
-      expect(page.elements).toHaveLength(2);
+    for await (const { images } of listCatalogue(client, {
+      ...QUERY,
+      concurrency: 6,
+      streams: true,
+    })) {
+      expect(images).toHaveLength(2);
       break;
     }
     await client.close();
     const givenUp = events.flatMap((event) =>
-      event.kind === 'no-answer' ? [event.error.message] : [],
+      event.kind === 'error' ? [event.error.message] : [],
     );
     expect(givenUp).toEqual(Array.from({ length: 6 }, () => 'no longer needed'));
   });
@@ -228,7 +233,7 @@ describe('a token that expires in the middle', () => {
     );
     expect(renewed.map(pageOf).sort((a, b) => a - b)).toEqual(upTo(15, 3));
     expect(
-      asked(server)
+      pagesOf(server)
         .filter((page) => page <= 2)
         .sort(),
     ).toEqual([1, 2]);
@@ -242,6 +247,6 @@ describe('a token that expires in the middle', () => {
     );
     const error = await failure(collect(client));
     expect([error.code, error.exitCode, error.status]).toEqual(['token-refused', 4, 401]);
-    expect(asked(server)).toEqual([1, 2, 3, 3]);
+    expect(pagesOf(server)).toEqual([1, 2, 3, 3]);
   });
 });

@@ -1,7 +1,8 @@
 // What a network's error means, and what helps.
 
 import { describe, expect, it } from 'vitest';
-import { networkError } from '../../src/api/network-errors.ts';
+import { SERVICE } from '../../src/api/client.ts';
+import { networkError } from '../../src/http/errors.ts';
 
 const REQUEST = {
   method: 'GET',
@@ -13,17 +14,17 @@ const REQUEST = {
 
 const meaning = (code: string) => {
   const thrown = Object.assign(new Error('by the system'), { code });
-  const { message, hint, transient } = networkError(REQUEST, thrown, false);
+  const { message, hint, transient } = networkError(REQUEST, thrown, false, SERVICE);
   return { message, hint, transient };
 };
 
 describe('an error of the network', () => {
   it.each([
     ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
-    ['ENOTFOUND', 'the host name is not known', /host of the base URL/, false],
-    ['EAI_AGAIN', 'the host name could not be looked up', /name servers/, true],
-    ['EHOSTUNREACH', 'the host cannot be reached', /firewall/, true],
-    ['ENETUNREACH', 'the network cannot be reached', /firewall/, true],
+    ['ENOTFOUND', 'unknown host name', /host of the base URL/, false],
+    ['EAI_AGAIN', 'the host name lookup failed', /name servers/, true],
+    ['EHOSTUNREACH', 'the host is unreachable', /firewall/, true],
+    ['ENETUNREACH', 'the network is unreachable', /firewall/, true],
     ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
     ['ECONNRESET', 'the connection was closed', /try again later/, true],
     ['constructor', 'constructor', /try again later/, true],

@@ -1,0 +1,127 @@
+// Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
+
+import { asImgctlError } from './errors.ts';
+import type { Io, Sink } from './io.ts';
+import { type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
+import { createProgress, type Progress } from './output/progress.ts';
+import { Redaction, redactingSink } from './output/redaction.ts';
+import type { Terminal } from './output/terminal.ts';
+
+/** How notices look; read at each write, since options are known only after the command line was parsed. */
+export interface ConsoleStyle {
+  readonly quiet: boolean;
+  readonly errorFormat: Omit<ErrorFormat, 'redact'>;
+  readonly errorTerminal: Terminal;
+}
+
+export class Console {
+  /** Secrets that no notice may show; data on stdout is left as it is. */
+  readonly redaction = new Redaction();
+  /** stdout, in order with the notices. */
+  readonly stdout: Sink;
+  readonly #io: Io;
+  readonly #style: ConsoleStyle;
+  #queue: Promise<void> = Promise.resolve();
+  #failure: unknown;
+  #progress: Progress | undefined;
+
+  constructor(io: Io, style: ConsoleStyle) {
+    this.#io = io;
+    this.#style = style;
+    this.stdout = {
+      get isTTY() {
+        return io.stdout.isTTY;
+      },
+      get columns() {
+        return io.stdout.columns;
+      },
+      write: (text) => this.print(text),
+    };
+  }
+
+  /** Something is wrong, but the command continues. */
+  warn(message: string, hint?: string): void {
+    this.#notice('warning', message, hint);
+  }
+
+  /** Something worth knowing; not with -q. */
+  note(message: string, hint?: string): void {
+    if (!this.#style.quiet) this.#notice('note', message, hint);
+  }
+
+  trace(line: string): void {
+    this.#notice('debug', line);
+  }
+
+  /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
+  print(text: string): Promise<void> {
+    const written = this.#queue.then(() =>
+      this.#io.stdout.isTTY
+        ? this.#aside(() => this.#io.stdout.write(text))
+        : this.#io.stdout.write(text),
+    );
+    this.#queue = written.catch(() => {});
+    return written;
+  }
+
+  /** For callers that cannot wait, such as commander: `settle` throws what goes wrong. */
+  printLater(text: string): void {
+    this.print(text).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+  }
+
+  /** Runs something that uses the terminal itself, such as a prompt, after all writes. */
+  async exclusively<Result>(action: () => Promise<Result>): Promise<Result> {
+    await this.#queue;
+    await this.#progress?.stop();
+    return action();
+  }
+
+  /**
+   * Shows on stderr what a long run does.
+   * @param lines if the progress cannot move, write a line per change instead of nothing
+   */
+  startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
+    this.#progress = createProgress({
+      sink: redactingSink(this.#io.stderr, this.redaction),
+      terminal: this.#style.errorTerminal,
+      quiet: quiet || this.#style.quiet,
+      lines,
+    });
+    return this.#progress;
+  }
+
+  /** Ends the progress and writes the error that ends the run. */
+  async fail(thrown: unknown): Promise<void> {
+    await this.settle().catch(() => {});
+    const error = asImgctlError(thrown);
+    await this.#io.stderr.write(formatError(error, this.#format)).catch(() => {});
+  }
+
+  /** Resolves when everything is written and the progress has ended. @throws what a later print met */
+  async settle(): Promise<void> {
+    await this.#queue;
+    await this.#progress?.stop();
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+
+  get #format(): ErrorFormat {
+    return { ...this.#style.errorFormat, redact: (text) => this.redaction.apply(text) };
+  }
+
+  #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
+    const { json } = this.#style.errorFormat;
+    const format = { ...this.#format, json: json && kind !== 'debug' };
+    const text = formatNotice(kind, message, hint, format);
+    this.#queue = this.#queue
+      .then(() => this.#aside(() => this.#io.stderr.write(text)))
+      .catch(() => {});
+  }
+
+  #aside(write: () => Promise<void>): Promise<void> {
+    return this.#progress ? this.#progress.aside(write) : write();
+  }
+}

@@ -1,0 +1,40 @@
+// SeenKeys remembers what a Set per pass and a Set of yielded keys would.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SeenKeys } from '../../src/catalogue/seen-keys.ts';
+
+const SPECIAL = [8_191, 2 ** 22 - 1, 2 ** 22, 2 ** 53, 1.5, Number.NaN, '7', null, undefined];
+const KEYS = fc.oneof(
+  fc.integer({ min: -2, max: 40 }),
+  fc.constantFrom(...SPECIAL),
+  fc.nat(),
+  fc.string(),
+);
+
+it('SeenKeys agrees with sets, whatever the keys and however often a pass starts', () => {
+  const step = fc.record({ key: KEYS, yields: fc.boolean(), startsPass: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const keys = new SeenKeys();
+      keys.startPass();
+      const yielded = new Set<unknown>();
+      let pass = new Set<unknown>();
+      // A pass per image would be more than there are in any listing.
+      for (const { key, yields, startsPass } of steps.slice(0, 100)) {
+        if (startsPass) {
+          keys.startPass();
+          pass = new Set();
+        }
+        expect(keys.wasYielded(key)).toBe(yielded.has(key));
+        if (yields) {
+          expect(keys.yieldIfNew(key)).toBe(!yielded.has(key));
+          yielded.add(key);
+        }
+        expect(keys.addIfNew(key)).toBe(!pass.has(key));
+        pass.add(key);
+        expect(keys.count).toBe(pass.size);
+      }
+    }),
+  );
+});
