@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonText, ndjsonText } from '../../src/output/json.ts';
+import { jsonText, ndjsonText } from '../../src/output/rows.ts';
 import { anyText, HOSTILE, RAW_HARM } from './hostile.ts';
 
 it('indents as told', () => {

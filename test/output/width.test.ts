@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutToWidth, displayWidth } from '../../src/output/width.ts';
+import { cutToWidth, displayWidth } from '../../src/output/terminal.ts';
 import { anyText } from './hostile.ts';
 
 describe('displayWidth', () => {
