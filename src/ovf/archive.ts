@@ -2,18 +2,20 @@
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { FileWindow, WINDOW } from './file-window.ts';
 import type { FindingCode, FindingList } from './findings.ts';
 import { bareName, isSafeName } from './names.ts';
-import type { PackageFile } from './region.ts';
+import { FileWindow, type PackageFile, WINDOW } from './region.ts';
 import {
+  BLOCK,
   isExtension,
   isPax,
   LONGEST_EXTENSION,
+  padded,
   parseExtension,
+  parseTarHeader,
   type TarExtension,
-} from './tar-extension.ts';
-import { BLOCK, padded, parseTarHeader, type TarHeader } from './tar-header.ts';
+  type TarHeader,
+} from './tar-header.ts';
 import { looksLikeXml } from './xml.ts';
 
 const MOST_HEADERS = 10_000;

@@ -1,9 +1,19 @@
-// Reads the descriptor of a package, whatever is in the file that claims to be one.
+// Reads the descriptor of a package and all its sections.
 
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { attribute, type Report, versionOf } from './elements.ts';
 import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './region.ts';
-import { parseXml, XmlProblem } from './xml.ts';
+import {
+  type FileReference,
+  readDisks,
+  readNetworks,
+  readOptions,
+  readProducts,
+  readReferences,
+} from './sections.ts';
+import type { DeploymentOption, Disk, Network, Product, VirtualSystem } from './summary.ts';
+import { findMachines, readSystem } from './systems.ts';
+import { parseXml, type XmlElement, XmlProblem } from './xml.ts';
 
 const LARGEST_DESCRIPTOR = 16 * 1024 * 1024;
 
@@ -27,4 +37,44 @@ export async function readDescriptor(
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
     return null;
   }
+}
+
+export interface Envelope {
+  readonly ovfVersion: string;
+  readonly references: readonly FileReference[];
+  readonly disks: readonly Disk[];
+  readonly networks: readonly Network[];
+  readonly deploymentOptions: readonly DeploymentOption[];
+  readonly products: readonly Product[];
+  readonly systems: readonly VirtualSystem[];
+}
+
+/** What an envelope says; null, with a finding, where the root element is none. */
+export function readEnvelope(root: XmlElement, report: Report): Envelope | null {
+  const version = versionOf(root.namespace);
+  if (version === null || root.name !== 'Envelope') {
+    const namespace = root.namespace || 'without a namespace';
+    report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
+    return null;
+  }
+  const references = readReferences(root, report);
+  const disks = readDisks(root, references, report);
+  const networks = readNetworks(root);
+  const deploymentOptions = readOptions(root, report);
+  const context = {
+    disks: new Set(disks.map(({ id }) => id)),
+    files: new Set(references.map(({ id }) => id)),
+    networks: new Set(networks.map(({ name }) => name)),
+  };
+  const machines = findMachines(root);
+  if (machines.length === 0) report('missing-element', root, 'no virtual system');
+  return {
+    ovfVersion: attribute(root, 'version') ?? version,
+    references,
+    disks,
+    networks,
+    deploymentOptions,
+    products: readProducts(root),
+    systems: machines.map((machine) => readSystem(machine, deploymentOptions, context, report)),
+  };
 }

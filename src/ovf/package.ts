@@ -1,11 +1,10 @@
 // Reads a whole package, OVA or OVF with its files, and tells what is in it and what is wrong with it.
 
 import { readDescriptor } from './descriptor.ts';
-import { type DigestOptions, verifyDigests } from './digests.ts';
 import { checkDisks } from './disks.ts';
 import { FindingList } from './findings.ts';
-import { matchManifest, readManifest } from './manifest.ts';
-import { checkMembers, checkProofs, listFiles } from './parts.ts';
+import { checkMembers, checkProofs, listFiles } from './layout.ts';
+import { type DigestOptions, matchManifest, readManifest, verifyDigests } from './manifest.ts';
 import { resolveReferences } from './references.ts';
 import { openSource } from './source.ts';
 import type { PackageSummary } from './summary.ts';

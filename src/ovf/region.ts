@@ -1,4 +1,4 @@
-// A stretch of a file on disk (a whole file, or a member inside an archive) and how it is read.
+// Reads parts of files on disk: a whole file, a member of an archive, or a sliding window.
 
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -50,4 +50,32 @@ export async function fill(handle: FileHandle, buffer: Buffer, position: number)
     filled += bytesRead;
   }
   return filled;
+}
+
+/** How many bytes can be looked at together. */
+export const WINDOW = 64 * 1024;
+
+export class FileWindow {
+  /** Bytes in the file. */
+  readonly size: number;
+  readonly #handle: FileHandle;
+  readonly #buffer = Buffer.allocUnsafe(WINDOW);
+  #start = 0;
+  #length = 0;
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  /** The bytes at an offset, at most WINDOW, fewer at the end of the file; valid until the next call. */
+  async at(offset: number, length: number): Promise<Buffer> {
+    const wanted = Math.max(0, Math.min(length, this.size - offset));
+    if (offset < this.#start || offset + wanted > this.#start + this.#length) {
+      this.#start = offset;
+      this.#length = await fill(this.#handle, this.#buffer, offset);
+    }
+    const from = offset - this.#start;
+    return this.#buffer.subarray(from, Math.min(from + wanted, this.#length));
+  }
 }

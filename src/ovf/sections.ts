@@ -1,8 +1,7 @@
 // Reads the sections of an envelope that its machines share: references, disks, networks, options, products.
 
-import { attribute, childrenOf, childText, kindOf, type Report } from './elements.ts';
+import { attribute, bytesPerUnit, childrenOf, childText, kindOf, type Report } from './elements.ts';
 import type { DeploymentOption, Disk, Network, Product } from './summary.ts';
-import { bytesPerUnit } from './units.ts';
 import type { XmlElement } from './xml.ts';
 
 /** A File of the References. */
