@@ -2,10 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import type { TokenRecord } from '../api/types.ts';
-import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import type { Settings } from './options.ts';
-import { createRateLimit } from './rate-limit.ts';
-import type { ApiRequest } from './router.ts';
+import type { ApiRequest } from './request.ts';
+import { type Answer, jsonAnswer, Refusal } from './responses.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 /** Path of the token request, relative to the base URL. */
@@ -108,4 +107,33 @@ function basicCredentials(authorization = ''): { name: string; password: string 
   const colon = decoded.indexOf(':');
   if (colon === -1) return undefined;
   return { name: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}
+
+export interface RateLimitState {
+  readonly exceeded: boolean;
+  /** Requests left in this window. */
+  readonly remaining: number;
+  /** When the window ends, milliseconds since the epoch. */
+  readonly resetAt: number;
+}
+
+export interface RateLimit {
+  /** Counts one request of that caller. The first of a window opens it. */
+  take(caller: string): RateLimitState;
+}
+
+/** A limit of so many requests in a window of so many milliseconds, for each caller. */
+export function createRateLimit(limit: number, window: number, now: () => number): RateLimit {
+  const windows = new Map<string, { used: number; resetAt: number }>();
+  return {
+    take: (caller) => {
+      const known = windows.get(caller);
+      const current =
+        known !== undefined && now() < known.resetAt ? known : { used: 0, resetAt: now() + window };
+      current.used += 1;
+      windows.set(caller, current);
+      const { used, resetAt } = current;
+      return { exceeded: used > limit, remaining: Math.max(0, limit - used), resetAt };
+    },
+  };
 }

@@ -3,8 +3,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { FIELDS, type Field, type Key, keyOf } from './fields.ts';
-import { type Predicate, parseFilter, parseSort, type SortOrder } from './filter.ts';
+import {
+  FIELDS,
+  type Field,
+  type Key,
+  keyOf,
+  type Predicate,
+  parseFilter,
+  parseSort,
+  type SortOrder,
+} from './filter.ts';
 
 /** How many results are kept for the next pages of the same query. */
 const KEPT_RESULTS = 16;

@@ -7,9 +7,10 @@
 // - A null folder equals `null` alone, differs from every other value, and satisfies no other operator.
 // - A sort puts null first and leaves equal images in the order of their ids.
 
-import { Refusal } from './answers.ts';
+import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { type Field, type Key, keyOf, parseField, parseKey } from './fields.ts';
+import { Refusal } from './responses.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 export type Predicate = (entry: CatalogEntry) => boolean;
 
@@ -95,3 +96,56 @@ function likeMatcher(pattern: string): (text: string) => boolean {
     return true;
   };
 }
+
+export type Field = keyof Image;
+
+/** A value in the form in which it is compared: time stamps are instants. */
+export type Key = number | string | boolean;
+
+type Kind = 'integer' | 'text' | 'boolean' | 'time';
+
+const KINDS: Record<Field, Kind> = {
+  id: 'integer',
+  name: 'text',
+  path: 'text',
+  label: 'text',
+  folder: 'text',
+  data_store: 'text',
+  public: 'boolean',
+  created_on: 'time',
+  updated_on: 'time',
+};
+
+/** All fields of an image. */
+export const FIELDS: readonly Field[] = Object.keys(KINDS).filter(isField);
+
+/** The field that a filter or sort names; 400 for any other word. */
+export function parseField(name: string): Field {
+  if (isField(name)) return name;
+  throw new Refusal(400, `Unknown field "${name}"; the fields are ${FIELDS.join(', ')}.`);
+}
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(KINDS, name);
+}
+
+/** The image's value of a field, ready to be compared. */
+export function keyOf(entry: CatalogEntry, field: Field): Key | null {
+  if (field === 'created_on') return entry.created;
+  if (field === 'updated_on') return entry.updated;
+  return entry.image[field];
+}
+
+/** A filter's value, ready to be compared with that field; 400 when it can't be of the field's kind. */
+export function parseKey(field: Field, text: string): Key {
+  const key = READERS[KINDS[field]](text);
+  if (key !== undefined) return key;
+  throw new Refusal(400, `"${text}" is not a value of the field ${field}.`);
+}
+
+const READERS: Record<Kind, (text: string) => Key | undefined> = {
+  integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
+  text: (text) => text,
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  time: parseTimestamp,
+};

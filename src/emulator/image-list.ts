@@ -1,9 +1,9 @@
 // The public images: GET /v2/image, filtered, sorted and paged (section 4.3), and GET /v2/image/<id> (4.4).
 
 import type { ImageAnswer, ImageList, ImageListMeta, Pages } from '../api/types.ts';
-import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import type { ApiRequest } from './router.ts';
+import type { ApiRequest } from './request.ts';
+import { type Answer, jsonAnswer, Refusal } from './responses.ts';
 
 const DEFAULT_PER_PAGE = 10;
 const MAXIMUM_PER_PAGE = 100;

@@ -1,8 +1,22 @@
 // Turns a node:http request into what the service works with, unless it was meant for another host.
 
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from './answers.ts';
-import type { ApiRequest } from './router.ts';
+import { Refusal } from './responses.ts';
+
+/** A request as the handlers see it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Scheme, host and port as the client addressed them. */
+  readonly baseUrl: string;
+  /** Path and query as they were sent. */
+  readonly target: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+  readonly remoteAddress: string;
+  /** When it arrived, on the clock of `performance.now()`. */
+  readonly started: number;
+}
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

@@ -1,11 +1,12 @@
 // All resources of the service and what answers on each of their methods (section 4).
 
 import type { SyncSubmitAnswer, UserImageList } from '../api/types.ts';
-import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import { type Auth, TOKEN_PATH } from './auth.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import { getImage, listImages, processingTime } from './image-list.ts';
-import type { ApiRequest, Handler, Resource } from './router.ts';
+import type { ApiRequest } from './request.ts';
+import { type Answer, jsonAnswer, Refusal } from './responses.ts';
+import type { Handler, Resource } from './service.ts';
 import type { Sync } from './sync.ts';
 
 type UserHandler = (request: ApiRequest, user: string, id: string) => Answer;

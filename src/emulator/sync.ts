@@ -8,8 +8,13 @@ import { join } from 'node:path';
 import type { Image, SyncRequestRecord } from '../api/types.ts';
 import type { Settings } from './options.ts';
 import { formatTimestamp } from './timestamp.ts';
-import { type Scan, scanUploads } from './uploads.ts';
-import { type Changes, createUserImages, type UserImages } from './user-images.ts';
+import {
+  type Changes,
+  createUserImages,
+  type Scan,
+  scanUploads,
+  type UserImages,
+} from './user-images.ts';
 
 /** User images are numbered from here, far above the catalogue's. */
 const FIRST_IMAGE_ID = 1_000_001;

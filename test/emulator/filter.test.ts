@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/emulator/answers.ts';
 import type { CatalogEntry } from '../../src/emulator/catalog.ts';
 import { indexCatalog } from '../../src/emulator/catalog-index.ts';
+import { Refusal } from '../../src/emulator/responses.ts';
 import { parseTimestamp } from '../../src/emulator/timestamp.ts';
 
 function entry(
