@@ -12,10 +12,10 @@ import {
   readReferences,
 } from './sections.ts';
 import type { DeploymentOption, Disk, Network, Product, VirtualSystem } from './summary.ts';
-import { findMachines, readSystem } from './systems.ts';
-import { parseXml, type XmlElement, XmlProblem } from './xml.ts';
+import { findSystems, readSystem } from './systems.ts';
+import { parseXml, type XmlElement, XmlError } from './xml.ts';
 
-const LARGEST_DESCRIPTOR = 16 * 1024 * 1024;
+const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
 /** The envelope of a descriptor; null, with a finding, where there is none. */
 export async function readDescriptor(
@@ -23,7 +23,7 @@ export async function readDescriptor(
   findings: FindingList,
 ): Promise<Envelope | null> {
   if (!file.complete) return null;
-  if (file.size > LARGEST_DESCRIPTOR) {
+  if (file.size > MAX_DESCRIPTOR_BYTES) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes`);
     return null;
   }
@@ -33,7 +33,7 @@ export async function readDescriptor(
       findings.add(code, `${file.name}:${element.line}`, message);
     });
   } catch (thrown) {
-    if (!(thrown instanceof XmlProblem)) throw thrown;
+    if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
     return null;
   }
@@ -66,7 +66,7 @@ export function readEnvelope(root: XmlElement, report: Report): Envelope | null 
     files: new Set(references.map(({ id }) => id)),
     networks: new Set(networks.map(({ name }) => name)),
   };
-  const machines = findMachines(root);
+  const machines = findSystems(root);
   if (machines.length === 0) report('missing-element', root, 'no virtual system');
   return {
     ovfVersion: attribute(root, 'version') ?? version,

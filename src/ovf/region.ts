@@ -29,7 +29,7 @@ export async function readRegion(region: Region, start: number, length: number):
   const handle = await open(region.path);
   try {
     const buffer = Buffer.allocUnsafe(wanted);
-    const filled = await fill(handle, buffer, region.offset + start);
+    const filled = await readFully(handle, buffer, region.offset + start);
     return buffer.subarray(0, filled);
   } finally {
     await handle.close();
@@ -37,7 +37,11 @@ export async function readRegion(region: Region, start: number, length: number):
 }
 
 /** Reads into the whole buffer, from `position` of the file on; how many bytes there were. */
-export async function fill(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
+export async function readFully(
+  handle: FileHandle,
+  buffer: Buffer,
+  position: number,
+): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {
     const { bytesRead } = await handle.read(
@@ -53,13 +57,13 @@ export async function fill(handle: FileHandle, buffer: Buffer, position: number)
 }
 
 /** How many bytes can be looked at together. */
-export const WINDOW = 64 * 1024;
+export const WINDOW_SIZE = 64 * 1024;
 
 export class FileWindow {
   /** Bytes in the file. */
   readonly size: number;
   readonly #handle: FileHandle;
-  readonly #buffer = Buffer.allocUnsafe(WINDOW);
+  readonly #buffer = Buffer.allocUnsafe(WINDOW_SIZE);
   #start = 0;
   #length = 0;
 
@@ -68,12 +72,12 @@ export class FileWindow {
     this.size = size;
   }
 
-  /** The bytes at an offset, at most WINDOW, fewer at the end of the file; valid until the next call. */
+  /** The bytes at an offset, at most WINDOW_SIZE, fewer at the end of the file; valid until the next call. */
   async at(offset: number, length: number): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(length, this.size - offset));
     if (offset < this.#start || offset + wanted > this.#start + this.#length) {
       this.#start = offset;
-      this.#length = await fill(this.#handle, this.#buffer, offset);
+      this.#length = await readFully(this.#handle, this.#buffer, offset);
     }
     const from = offset - this.#start;
     return this.#buffer.subarray(from, Math.min(from + wanted, this.#length));

@@ -15,7 +15,7 @@ export interface FileReference {
   readonly compression: string | null;
 }
 
-const MOST_OPTIONS = 32;
+const MAX_OPTIONS = 32;
 
 export function readReferences(root: XmlElement, report: Report): FileReference[] {
   const sections = childrenOf(root, 'References');
@@ -80,12 +80,12 @@ export function readOptions(root: XmlElement, report: Report): DeploymentOption[
   const configurations = childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
     childrenOf(section, 'Configuration'),
   );
-  const further = configurations[MOST_OPTIONS];
+  const further = configurations[MAX_OPTIONS];
   if (further !== undefined) {
-    report('too-many-options', further, `only the first ${MOST_OPTIONS} are looked at`);
+    report('too-many-options', further, `only the first ${MAX_OPTIONS} are looked at`);
   }
   const seen = new Set<string>();
-  const considered = configurations.slice(0, MOST_OPTIONS);
+  const considered = configurations.slice(0, MAX_OPTIONS);
   // Where none is marked, the first is the default.
   const marked = considered.find((element) =>
     /^(true|1)$/.test(attribute(element, 'default') ?? ''),

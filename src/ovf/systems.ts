@@ -13,22 +13,25 @@ import type { DeploymentOption, Hardware, VirtualSystem } from './summary.ts';
 import type { XmlElement } from './xml.ts';
 
 /** A VirtualSystem element and the identifiers of the collections around it, outermost first. */
-export interface Machine {
+export interface SystemElement {
   readonly element: XmlElement;
   readonly collections: readonly string[];
 }
 
-export function findMachines(element: XmlElement, collections: readonly string[] = []): Machine[] {
+export function findSystems(
+  element: XmlElement,
+  collections: readonly string[] = [],
+): SystemElement[] {
   return childrenOf(element, 'VirtualSystem', 'VirtualSystemCollection').flatMap((child) => {
     if (kindOf(child) === 'VirtualSystem') return { element: child, collections };
-    return findMachines(child, [...collections, attribute(child, 'id') ?? '']);
+    return findSystems(child, [...collections, attribute(child, 'id') ?? '']);
   });
 }
 
 export function readSystem(
-  { element, collections }: Machine,
+  { element, collections }: SystemElement,
   options: readonly DeploymentOption[],
-  context: HardwareContext,
+  context: DeclaredNames,
   report: Report,
 ): VirtualSystem {
   const id = attribute(element, 'id');
@@ -45,15 +48,15 @@ export function readSystem(
     collections,
     operatingSystem: (system && childText(system, 'Description')) ?? null,
     hardwareFamilies: (family && setting(family, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [],
-    hardware: hardwareWith(items, standard),
+    hardware: hardwareFor(items, standard),
     options: dependent.map((option) => {
-      return { option: option.id, hardware: hardwareWith(items, option.id) };
+      return { option: option.id, hardware: hardwareFor(items, option.id) };
     }),
   };
 }
 
 /** What items may refer to. */
-export interface HardwareContext {
+export interface DeclaredNames {
   /** Identifiers of the disks of the disk section. */
   readonly disks: ReadonlySet<string>;
   /** Identifiers of the references. */
@@ -82,13 +85,13 @@ const ETHERNET = '10';
 const HARD_DISK = '17';
 
 /** The items of a hardware section; what they refer to and does not exist becomes a finding. */
-export function readItems(section: XmlElement, context: HardwareContext, report: Report): Item[] {
+export function readItems(section: XmlElement, context: DeclaredNames, report: Report): Item[] {
   return childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem')
     .filter((item) => (attribute(item, 'bound') ?? 'normal') === 'normal')
     .map((item) => readItem(item, context, report));
 }
 
-function readItem(item: XmlElement, context: HardwareContext, report: Report): Item {
+function readItem(item: XmlElement, context: DeclaredNames, report: Report): Item {
   const type = setting(item, 'ResourceType');
   const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
   const [, kind, id = null] =
@@ -121,7 +124,7 @@ function unitOf(item: XmlElement, report: Report): number {
 }
 
 /** The hardware with a deployment option: an item made for it replaces the general one of its instance. */
-export function hardwareWith(items: readonly Item[], option: string | null): Hardware {
+export function hardwareFor(items: readonly Item[], option: string | null): Hardware {
   const isFor = (item: Item) => option !== null && item.options.includes(option);
   const replaced = new Set(items.filter(isFor).map(({ instance }) => instance));
   const chosen = items.filter(

@@ -20,7 +20,7 @@ const SIZE = { start: 124, end: 136 } as const;
 
 /** The header in a block, or null where it is damaged or makes no sense. */
 export function parseTarHeader(block: Buffer): TarHeader | null {
-  if (!checksumHolds(block)) return null;
+  if (!isChecksumValid(block)) return null;
   const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
   if (size === null) return null;
   const magic = block.toString('latin1', MAGIC, MAGIC + 8);
@@ -38,11 +38,11 @@ export function parseTarHeader(block: Buffer): TarHeader | null {
 }
 
 /** Length of a content with the padding to whole blocks. */
-export function padded(size: number): number {
+export function paddedSize(size: number): number {
   return Math.ceil(size / BLOCK) * BLOCK;
 }
 
-function checksumHolds(block: Buffer): boolean {
+function isChecksumValid(block: Buffer): boolean {
   const written = parseNumber(block.subarray(CHECKSUM.start, CHECKSUM.end));
   let unsigned = 0;
   let signed = 0;
@@ -87,7 +87,7 @@ export interface TarExtension {
 }
 
 /** How many bytes of such a header are read at most. */
-export const LONGEST_EXTENSION = 32 * 1024;
+export const MAX_EXTENSION_BYTES = 32 * 1024;
 
 const PAX = 'x';
 const PAX_GLOBAL = 'g';
