@@ -1,42 +1,38 @@
-// What the service answers: JSON bodies, the error record (section 2.6) and the headers that all answers carry.
+// Builds and sends responses: JSON bodies, the error record (section 2.6) and the headers they all carry.
 
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { ErrorRecord } from '../api/types.ts';
 
-/** An answer, complete but for the headers that every answer carries. */
-export interface Answer {
+type Headers = Readonly<Record<string, string>>;
+
+/** A response without the headers that all responses share. */
+export interface ApiResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body as it is sent; undefined for none. */
+  readonly headers: Headers;
   readonly body: string | undefined;
 }
 
-/** Header values as section 4.1 shows them; sent with every answer, as services do. */
+/** As section 4.1 shows them. */
 const COMMON_HEADERS = {
   'Strict-Transport-Security': 'max-age=63072000',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
 
-/** Thrown by any part of the service to answer with the error record. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** Thrown anywhere in the service to respond with the error record. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string, headers: Headers = {}) {
     super(message);
     this.status = status;
     this.headers = headers;
   }
 }
 
-/** A JSON answer. */
-export function jsonAnswer(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
+export function jsonResponse(status: number, body: unknown, headers: Headers = {}): ApiResponse {
   return {
     status,
     headers: { 'Content-Type': 'application/json', ...headers },
@@ -44,22 +40,21 @@ export function jsonAnswer(
   };
 }
 
-/** The error record as an answer. The contract has the class of 401 only; the others are HTTP's own words. */
-export function errorAnswer({ status, message, headers }: Refusal): Answer {
-  const words = (STATUS_CODES[status] ?? 'error').toLowerCase();
-  const error = status === 401 ? 'authentication error' : words;
-  return jsonAnswer(status, { error, message, status } satisfies ErrorRecord, headers);
+/** Builds the error record. The contract names the error of 401 only; the others use HTTP's own words. */
+export function errorResponse({ status, message, headers }: HttpError): ApiResponse {
+  const reason = (STATUS_CODES[status] ?? 'error').toLowerCase();
+  const error = status === 401 ? 'authentication error' : reason;
+  return jsonResponse(status, { error, message, status } satisfies ErrorRecord, headers);
 }
 
-/** Sends status and headers; the length is that of the whole body, which the caller sends. */
-export function sendHead(response: ServerResponse, answer: Answer): void {
-  const { status, headers, body } = answer;
+/** Sends status and headers, with the length of the whole body; the caller sends the body. */
+export function sendHead(stream: ServerResponse, { status, headers, body }: ApiResponse): void {
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length });
+  stream.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length });
 }
 
-/** Sends the whole answer; for a HEAD request node:http leaves the body out. */
-export function send(response: ServerResponse, answer: Answer): void {
-  sendHead(response, answer);
-  response.end(answer.body);
+/** Sends the whole response; node:http drops the body for a HEAD request. */
+export function send(stream: ServerResponse, response: ApiResponse): void {
+  sendHead(stream, response);
+  stream.end(response.body);
 }

@@ -10,11 +10,10 @@ const DATA_STORE = 'user-images-01';
 
 interface UserImage {
   readonly image: Image;
-  /** That of the file it was made from. */
   readonly version: string;
 }
 
-/** What a scan changed, by file name. */
+/** File names of added and deleted images. */
 export interface Changes {
   readonly added: string[];
   readonly deleted: string[];
@@ -22,14 +21,10 @@ export interface Changes {
 
 export interface UserImages {
   list(): Image[];
-  /**
-   * Takes over what was read at that instant. An image whose file is there but can't be taken any more
-   * stays as it was; one whose file has gone goes too.
-   */
+  /** Applies a scan: an image stays as it was if its file is now invalid, and goes if the file is gone. */
   apply(scan: Scan, at: number): Changes;
 }
 
-/** The images of one user; `nextId` gives a number that no image had before. */
 export function createUserImages(nextId: () => number): UserImages {
   const images = new Map<string, UserImage>();
 
@@ -67,26 +62,21 @@ function newImage(id: number, name: string, now: string): Image {
   };
 }
 
-/** A package that can become an image. */
 export interface UploadedPackage {
   readonly name: string;
-  /** Differs whenever one of its files has changed. */
+  /** Changes whenever one of its files changes. */
   readonly version: string;
 }
 
 export interface Scan {
-  /** The files of all packages, good or not; undefined where the folder can't be read. */
+  /** Names of all packages, valid or not; undefined if the folder cannot be read. */
   readonly present: ReadonlySet<string> | undefined;
   readonly packages: readonly UploadedPackage[];
-  /** One line each, beginning with the name of the file. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/**
- * Reads every OVA and OVF of the folder in full, one after the other; a package passes that has no finding of
- * severity error. Sub-folders are not looked into. Never rejects: whatever goes wrong is one of the errors.
- */
+/** Reads every OVA and OVF of a folder in full. Never rejects: every failure is one of the errors. */
 export async function scanUploads(folder: string, signal: AbortSignal): Promise<Scan> {
   const packages: UploadedPackage[] = [];
   const errors: string[] = [];
@@ -123,7 +113,7 @@ export async function scanUploads(folder: string, signal: AbortSignal): Promise<
   return { present: new Set(present), packages, errors, warnings };
 }
 
-/** Everything in the folder but hidden files; nothing where there is no folder, as before the first upload. */
+/** Returns all files but hidden ones; none if there is no folder, as before the first upload. */
 async function fileNames(folder: string): Promise<string[]> {
   try {
     const names = await readdir(folder);
@@ -139,7 +129,6 @@ async function versionOf(files: string[]): Promise<string> {
   return states.map(({ mtimeMs, size }) => `${mtimeMs}:${size}`).join(' ');
 }
 
-/** The system's word for an error of the file system. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
