@@ -1,26 +1,33 @@
-// Finds images of the catalogue quickly; it never changes, so what a query needs is made once and kept.
+// An index over the catalogue, which never changes: sort orders and recent results are cached.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { FIELDS, type Field, type Key, keyOf } from './fields.ts';
-import { type Predicate, parseFilter, parseSort, type SortOrder } from './filter.ts';
+import {
+  FIELDS,
+  type Field,
+  type Key,
+  keyOf,
+  type Predicate,
+  parseFilter,
+  parseSort,
+  type SortOrder,
+} from './filter.ts';
 
-/** How many results are kept for the next pages of the same query. */
-const KEPT_RESULTS = 16;
+/** Results are cached for the next pages of the same query. */
+const MAX_CACHED_RESULTS = 16;
 
 type Entries = readonly CatalogEntry[];
 
 export interface CatalogIndex {
-  /** The image whose id is written so. */
   get(id: string): Image | undefined;
-  /** What passes the filter, sorted, or by id without a sort; 400 for a wrong filter or sort. */
+  /** Returns the images that match, sorted, by id if there is no sort; throws 400 for an invalid query. */
   find(filter: string | undefined, sort: string | undefined): Entries;
-  /** Makes ready for every sort, between requests: ordering 100,000 names takes longer than a page may. */
+  /** Prepares every sort order between requests: sorting 100,000 names takes longer than a page may. */
   warm(signal: AbortSignal): Promise<void>;
 }
 
-/** An index over entries whose ids ascend. */
+/** Indexes entries, which must have ascending ids. */
 export function indexCatalog(entries: Entries): CatalogIndex {
   const byId = new Map(entries.map(({ image }) => [String(image.id), image]));
   const orders = new Map<Field, { ascending: Entries; descending: Entries }>();
@@ -30,7 +37,7 @@ export function indexCatalog(entries: Entries): CatalogIndex {
     let both = orders.get(field);
     if (both === undefined) {
       const ascending = sortEntries(entries, field);
-      both = { ascending, descending: reverseKeepingTies(ascending, field) };
+      both = { ascending, descending: reverseStable(ascending, field) };
       orders.set(field, both);
     }
     return both;
@@ -40,7 +47,7 @@ export function indexCatalog(entries: Entries): CatalogIndex {
     const both = sort === undefined ? undefined : ordersOf(sort.field);
     const order = (sort?.descending ? both?.descending : both?.ascending) ?? entries;
     if (passes === undefined) return order;
-    // Filtered in the order of the ids, in which they lie in memory: much quicker than in any other.
+    // Filters in the order of ids, which is the order in memory and therefore much faster.
     const passing = entries.filter(passes);
     if (order === entries) return passing;
     const members = new Set(passing);
@@ -57,11 +64,11 @@ export function indexCatalog(entries: Entries): CatalogIndex {
           filter === undefined ? undefined : parseFilter(filter),
           sort === undefined ? undefined : parseSort(sort),
         );
-      // Put back at the end, so that the first key is always the one used least lately.
+      // Moves the result to the end, so that the first key is the least recently used.
       results.delete(query);
       results.set(query, result);
       const [oldest] = results.keys();
-      if (results.size > KEPT_RESULTS && oldest !== undefined) results.delete(oldest);
+      if (results.size > MAX_CACHED_RESULTS && oldest !== undefined) results.delete(oldest);
       return result;
     },
     warm: async (signal) => {
@@ -74,7 +81,7 @@ export function indexCatalog(entries: Entries): CatalogIndex {
   };
 }
 
-/** Sorted by a field, null first; a stable sort of ascending ids keeps them ascending among equals. */
+/** Sorts by a field, null first; equals stay in the order of their ids, as the sort is stable. */
 function sortEntries(entries: Entries, field: Field): Entries {
   return entries
     .map((entry) => ({ entry, key: keyOf(entry, field) }))
@@ -82,7 +89,7 @@ function sortEntries(entries: Entries, field: Field): Entries {
     .map(({ entry }) => entry);
 }
 
-/** `<` goes by code unit, which is code point for the catalogue's values: they are all ASCII. */
+/** Compares by code unit, which equals code point: the catalogue is all ASCII. */
 function compareKeys(a: Key | null, b: Key | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -90,8 +97,8 @@ function compareKeys(a: Key | null, b: Key | null): number {
   return a < b ? -1 : 1;
 }
 
-/** The other way round, but for runs of equals, whose ids still ascend. */
-function reverseKeepingTies(order: Entries, field: Field): Entries {
+/** Reverses the order but keeps ids ascending among equals. */
+function reverseStable(order: Entries, field: Field): Entries {
   const keys = order.map((entry) => keyOf(entry, field));
   const reversed: CatalogEntry[] = [];
   for (let end = order.length, start = end; end > 0; end = start) {

@@ -1,18 +1,16 @@
-// Makes the public catalogue: the same count and seed always give the same images, whatever the clock says.
+// Generates the public catalogue: the same count and seed always give the same images.
 
 import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
-import { type Random, seededRandom } from './random.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** A catalogue image with its time stamps as instants (milliseconds since the epoch). */
+/** A catalogue image with its time stamps in milliseconds since the epoch. */
 export interface CatalogEntry {
   readonly image: Image;
   readonly created: number;
   readonly updated: number;
 }
 
-/** A file of the catalogue before it has an id. */
 interface CatalogFile {
   readonly name: string;
   readonly folder: string | null;
@@ -23,18 +21,17 @@ interface CatalogFile {
 
 const SECOND = 1000;
 const DAY = 86_400 * SECOND;
-/** Builds are added between 9 and 21 UTC, so that their day is the same in Eastern time. */
+/** Builds are added between 9 and 21 UTC, which is the same day in Eastern time. */
 const MORNING = 9 * 3600 * SECOND;
 const FIRST_ID = 1000;
 const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
-/** Nothing is dated later, so that no run of the service sees a time stamp of the future. */
+/** Nothing has a later date, so that no run sees a time stamp in the future. */
 const LAST_UPDATE = Date.UTC(2025, 6, 31);
-/** One in so many images is a copy of another in the archive: a name alone need not be unique. */
+/** One image in 40 is an archived copy of another: names alone are not unique. */
 const ARCHIVED_ONE_IN = 40;
-/** One in so many lies outside any folder. */
 const UNFILED_ONE_IN = 50;
 
-/** The catalogue of `count` images, ids ascending as the images were added. */
+/** Returns `count` images with ascending ids, oldest first. */
 export function buildCatalog(count: number, seed: number): CatalogEntry[] {
   const random = seededRandom(seed);
   const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), random);
@@ -47,7 +44,7 @@ export function buildCatalog(count: number, seed: number): CatalogEntry[] {
   });
 }
 
-/** Builds of all releases and variants, spread evenly over them. */
+/** Spreads builds evenly over all releases and variants. */
 function originalFiles(count: number, random: Random): CatalogFile[] {
   const series = shuffled(
     DISTRIBUTIONS.flatMap((distribution) =>
@@ -61,8 +58,8 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
     const builds = Math.floor((count + series.length - 1 - index) / series.length);
     return buildTimes(release, builds, random).map(({ day, build }) => {
       const created = day + MORNING + random.below(DAY / 2 / SECOND) * SECOND;
-      const longest = Math.min(300 * DAY, LAST_UPDATE - created);
-      const delay = random.pick([0, 1]) * random.below(longest / SECOND) * SECOND;
+      const maxDelay = Math.min(300 * DAY, LAST_UPDATE - created);
+      const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
       return {
         name: distribution.fileName(release.version, variant, build),
         folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
@@ -74,7 +71,7 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
   });
 }
 
-/** Days within the release's life, ascending; several builds of a day are numbered. */
+/** Returns ascending build days of a release; further builds of a day are numbered. */
 function buildTimes(release: Release, builds: number, random: Random) {
   const first = Date.parse(release.first);
   const days = (Date.parse(release.last) - first) / DAY;
@@ -93,7 +90,7 @@ function buildTimes(release: Release, builds: number, random: Random) {
   return times;
 }
 
-/** Copies of different originals, spread over all of them, made some days later. */
+/** Copies originals, evenly spread, some days later. */
 function archivedFiles(
   originals: readonly CatalogFile[],
   count: number,
@@ -128,4 +125,26 @@ function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
     .map((value) => ({ value, place: random.below(2 ** 31) }))
     .sort((a, b) => a.place - b.place)
     .map(({ value }) => value);
+}
+
+export interface Random {
+  /** Returns an integer from 0 to limit - 1. */
+  below(limit: number): number;
+  pick<Value>(values: readonly [Value, ...Value[]]): Value;
+}
+
+/** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
+export function seededRandom(seed: number): Random {
+  // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
+  let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
+  const below = (limit: number) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % limit;
+  };
+  return {
+    below,
+    pick: (values) => values[below(values.length)] ?? values[0],
+  };
 }

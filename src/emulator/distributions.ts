@@ -1,14 +1,13 @@
-// The distributions whose images fill the catalogue: how their files are named and when each release was built.
+// The distributions in the catalogue: their file names, variants and releases.
 
 export interface Release {
   readonly version: string;
-  /** Days of the first and the last build. */
+  /** Day of the first build. */
   readonly first: string;
   readonly last: string;
 }
 
 export interface Distribution {
-  /** Folder inside the data store. */
   readonly folder: string;
   readonly fileName: (version: string, variant: string, build: string) => string;
   readonly variants: readonly string[];

@@ -1,9 +1,14 @@
-// Misbehaviour on purpose: what a `--fault` says, and which request gets it.
+// Deliberate misbehaviour: parses `--fault`, picks the fault of a request and applies it.
 
-/** A status, with the seconds of Retry-After for 429, stands in for the answer of the service. */
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { pipeline } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './responses.ts';
+
 export interface StatusFault {
   readonly type: 'status';
   readonly status: number;
+  /** Seconds. */
   readonly retryAfter: number | undefined;
 }
 
@@ -14,10 +19,10 @@ export type FaultKind = StatusFault | { readonly type: (typeof NAMED_KINDS)[numb
 export interface Fault {
   /** A method, or `*` for all. */
   readonly method: string;
-  /** A path, or one that ends in `*` for all that begin like it. The query plays no part. */
+  /** A path without its query; a final `*` matches any path with that prefix. */
   readonly path: string;
   readonly kind: FaultKind;
-  /** Which of the matching requests: all, the first `count`, or every `count`-th. */
+  /** Applies to all matching requests, the first `count`, or every `count`-th. */
   readonly when: 'always' | 'first' | 'every';
   readonly count: number;
 }
@@ -25,9 +30,8 @@ export interface Fault {
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
- * Reads a fault such as `GET /v2/image=503,first=2`: METHOD PATH=KIND[,first=N|,every=N].
- * METHOD may be `*`, PATH may end in `*`; KIND is a status, drop, stall, drip, html, truncate or 429:SECONDS.
- * A plain Error with a message of one line when it is wrong.
+ * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`.
+ * @throws Error with a one-line message
  */
 export function parseFault(spec: string): Fault {
   const [, method, path, kind, when = 'always', count = '1'] = SPEC.exec(spec) ?? [];
@@ -50,15 +54,12 @@ function parseKind(spec: string, text: string): FaultKind {
   if (seconds !== undefined) return { type: 'status', status: 429, retryAfter: Number(seconds) };
   if (status !== undefined)
     return { type: 'status', status: Number(status), retryAfter: undefined };
-  throw new Error(
-    `fault "${spec}": the kind "${text}" is none of a status from 300 to 599, ${NAMED_KINDS.join(', ')}, 429:SECONDS`,
-  );
+  throw new Error(`fault "${spec}" has the unknown kind "${text}"`);
 }
 
-/** Picks the fault of a request: the first that matches and whose turn it is. */
+/** Returns the first fault that matches a request and is due. */
 export type FaultPicker = (method: string, path: string) => FaultKind | undefined;
 
-/** Counts, for each fault, the requests that match it. */
 export function createFaultPicker(faults: readonly Fault[]): FaultPicker {
   const counted = faults.map((fault) => ({ fault, seen: 0 }));
   return (method, path) => {
@@ -76,4 +77,61 @@ function matches(fault: Fault, method: string, path: string): boolean {
 function isDue({ when, count }: Fault, seen: number): boolean {
   if (when === 'first') return seen <= count;
   return when === 'always' || seen % count === 0;
+}
+
+const DRIP_INTERVAL = 100;
+
+const HTML_PAGE = '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>';
+
+/** Returns the response to send instead of the service's own; undefined for faults that only spoil its delivery. */
+export function faultResponse(fault: FaultKind): ApiResponse | undefined {
+  if (fault.type === 'html') {
+    return {
+      status: 200,
+      headers: { 'Content-Type': 'text/html; charset=utf-8' },
+      body: HTML_PAGE,
+    };
+  }
+  if (fault.type !== 'status') return undefined;
+  const { status, retryAfter } = fault;
+  return errorResponse(
+    new HttpError(status, `Fault injected: ${STATUS_CODES[status] ?? status}.`, {
+      ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+      ...(status < 400 ? { Location: 'http://elsewhere.invalid/' } : {}),
+    }),
+  );
+}
+
+/** Sends a response, spoiled by the fault if there is one. */
+export function sendWithFault(
+  stream: ServerResponse,
+  response: ApiResponse,
+  fault: FaultKind['type'] | undefined,
+): void {
+  // The client may have disconnected in the meantime.
+  if (stream.destroyed) return;
+  if (fault === 'drop') stream.destroy();
+  else if (fault === 'truncate') truncate(stream, response);
+  else if (fault === 'drip') drip(stream, response);
+  else if (fault !== 'stall') send(stream, response);
+}
+
+function truncate(stream: ServerResponse, response: ApiResponse): void {
+  const body = Buffer.from(response.body ?? '');
+  sendHead(stream, response);
+  stream.write(body.subarray(0, body.length / 2), () => stream.destroy());
+}
+
+function drip(stream: ServerResponse, response: ApiResponse): void {
+  sendHead(stream, response);
+  stream.flushHeaders();
+  // A client that disconnects early is not an error here.
+  pipeline(singleBytes(Buffer.from(response.body ?? '')), stream, () => undefined);
+}
+
+async function* singleBytes(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (const byte of bytes) {
+    await setTimeout(DRIP_INTERVAL, undefined, { ref: false });
+    yield Buffer.of(byte);
+  }
 }

@@ -1,15 +1,16 @@
-// The filter and sort of the image list (section 4.3), as this service answers what the contract leaves open:
-// - A value is compared as its field's kind: id as an integer, public as true or false, time stamps as instants
-//   (written in the service's own shape), all else as text by code point, case-sensitive.
-// - A value that is not of its field's kind is refused with 400, as are unknown fields, operators and directions.
-// - `like` looks at the text of any field, ignores case, and its pattern spans the whole text; `%` is its one wildcard.
+// Filter and sort of the image list (section 4.3), with rules for what the contract leaves open:
+// - Values compare by the field's kind: integer (id), boolean (public), instant (time stamps in the service's
+//   format), else case-sensitive text by code point.
+// - A value of another kind gets 400, as do unknown fields, operators and directions.
+// - `like` matches the whole text of any field and ignores case; `%` is the only wildcard.
 // - `in` splits its value at every comma.
-// - A null folder equals `null` alone, differs from every other value, and satisfies no other operator.
-// - A sort puts null first and leaves equal images in the order of their ids.
+// - A null folder equals only `null`, is ne to anything else, and matches no other operator.
+// - A sort puts null first; equal images stay in the order of their ids.
 
-import { Refusal } from './answers.ts';
+import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { type Field, type Key, keyOf, parseField, parseKey } from './fields.ts';
+import { HttpError } from './responses.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 export type Predicate = (entry: CatalogEntry) => boolean;
 
@@ -18,11 +19,11 @@ export interface SortOrder {
   readonly descending: boolean;
 }
 
-/** A filter `<field_name>,<operator>,<value>`, split at its first two commas; 400 when it is wrong. */
+/** Parses `<field_name>,<operator>,<value>`, split at the first two commas; throws 400. */
 export function parseFilter(text: string): Predicate {
   const parts = /^([^,]*),([^,]*),(.*)$/s.exec(text);
   if (parts === null) {
-    throw new Refusal(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
+    throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
   }
   const [, name = '', operator = '', value = ''] = parts;
   const field = parseField(name);
@@ -34,11 +35,11 @@ export function parseFilter(text: string): Predicate {
   return (entry) => test(keyOf(entry, field));
 }
 
-/** A sort `<field_name>,<asc|desc>`; 400 when it is wrong. */
+/** Parses `<field_name>,<asc|desc>`; throws 400. */
 export function parseSort(text: string): SortOrder {
   const [name = '', direction, ...rest] = text.split(',');
   if (rest.length > 0 || (direction !== 'asc' && direction !== 'desc')) {
-    throw new Refusal(400, `Wrong sort "${text}"; expected <field_name>,<asc|desc>.`);
+    throw new HttpError(400, `Wrong sort "${text}"; expected <field_name>,<asc|desc>.`);
   }
   return { field: parseField(name), descending: direction === 'desc' };
 }
@@ -66,16 +67,13 @@ function keyTest(operator: string, field: Field, value: string): (key: Key | nul
     case 'ge':
       return (key) => key !== null && key >= operand;
   }
-  throw new Refusal(
+  throw new HttpError(
     400,
     `Unknown operator "${operator}"; the operators are eq, ne, lt, le, gt, ge, like, in.`,
   );
 }
 
-/**
- * Whether a text matches the pattern. The pieces between the wildcards are looked for from left to right,
- * each once, so that no pattern takes more than one pass over the text.
- */
+/** Finds the pieces between wildcards from left to right, so that every pattern takes one pass. */
 function likeMatcher(pattern: string): (text: string) => boolean {
   const pieces = pattern.toLowerCase().split('%');
   const first = pieces[0] ?? '';
@@ -95,3 +93,52 @@ function likeMatcher(pattern: string): (text: string) => boolean {
     return true;
   };
 }
+
+export type Field = keyof Image;
+
+/** A comparable value; time stamps are instants. */
+export type Key = number | string | boolean;
+
+type Kind = 'integer' | 'text' | 'boolean' | 'time';
+
+const KINDS: Record<Field, Kind> = {
+  id: 'integer',
+  name: 'text',
+  path: 'text',
+  label: 'text',
+  folder: 'text',
+  data_store: 'text',
+  public: 'boolean',
+  created_on: 'time',
+  updated_on: 'time',
+};
+
+export const FIELDS: readonly Field[] = Object.keys(KINDS).filter(isField);
+
+export function parseField(name: string): Field {
+  if (isField(name)) return name;
+  throw new HttpError(400, `Unknown field "${name}"; the fields are ${FIELDS.join(', ')}.`);
+}
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(KINDS, name);
+}
+
+export function keyOf(entry: CatalogEntry, field: Field): Key | null {
+  if (field === 'created_on') return entry.created;
+  if (field === 'updated_on') return entry.updated;
+  return entry.image[field];
+}
+
+export function parseKey(field: Field, text: string): Key {
+  const key = READERS[KINDS[field]](text);
+  if (key !== undefined) return key;
+  throw new HttpError(400, `"${text}" is not a value of the field ${field}.`);
+}
+
+const READERS: Record<Kind, (text: string) => Key | undefined> = {
+  integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
+  text: (text) => text,
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  time: parseTimestamp,
+};

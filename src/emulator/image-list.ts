@@ -1,20 +1,19 @@
-// The public images: GET /v2/image, filtered, sorted and paged (section 4.3), and GET /v2/image/<id> (4.4).
+// Public images: GET /v2/image with filter, sort and paging (section 4.3) and GET /v2/image/<id> (4.4).
 
-import type { ImageList, ImageListMeta, ImageResponse, Pages } from '../api/types.ts';
-import { type Answer, jsonAnswer, Refusal } from './answers.ts';
+import type { ImageResponse, ImageList, ImageListMeta, Pages } from '../api/types.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import type { ApiRequest } from './router.ts';
+import type { ApiRequest } from './request.ts';
+import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
 
 const DEFAULT_PER_PAGE = 10;
-const MAXIMUM_PER_PAGE = 100;
+const MAX_PER_PAGE = 100;
 
-/** One page of the catalogue: image URLs, or images with expand=1. */
-export function listImages(catalog: CatalogIndex, request: ApiRequest, user: string): Answer {
+export function listImages(catalog: CatalogIndex, request: ApiRequest, user: string): ApiResponse {
   const { query, baseUrl, target } = request;
   const filter = singleValue(query, 'filter');
   const sort = singleValue(query, 'sort');
   const page = positiveInteger(query, 'page', Number.MAX_SAFE_INTEGER) ?? 1;
-  const perPage = positiveInteger(query, 'per_page', MAXIMUM_PER_PAGE) ?? DEFAULT_PER_PAGE;
+  const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
   const expanded = isExpanded(query);
 
   const found = catalog.find(filter, sort);
@@ -24,38 +23,33 @@ export function listImages(catalog: CatalogIndex, request: ApiRequest, user: str
   const meta: ImageListMeta = {
     _link: { self: `${baseUrl}${target}` },
     count: data.length,
-    pages: navigation(request, page, perPage, found.length),
+    pages: pageLinks(request, page, perPage, found.length),
     ...(filter === undefined ? {} : { filter }),
     ...(sort === undefined ? {} : { sort }),
     time: processingTime(request),
     user,
   };
-  return jsonAnswer(200, { data, meta } satisfies ImageList);
+  return jsonResponse(200, { data, meta } satisfies ImageList);
 }
 
-/** One image of the catalogue, in the expanded form. */
 export function getImage(
   catalog: CatalogIndex,
   request: ApiRequest,
   user: string,
   id: string,
-): Answer {
+): ApiResponse {
   const data = catalog.get(id);
-  if (data === undefined) throw new Refusal(404, `There is no image ${id}.`);
+  if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
   const meta = { time: processingTime(request), user };
-  return jsonAnswer(200, { data, meta } satisfies ImageResponse);
+  return jsonResponse(200, { data, meta } satisfies ImageResponse);
 }
 
-/** Time since the request arrived, as meta.time shows it. */
 export function processingTime({ started }: ApiRequest): string {
   return `${((performance.now() - started) / 1000).toFixed(6)}s`;
 }
 
-/**
- * meta.pages (section 2.4). An empty result has one page, an empty one. Past the last page `data` is empty,
- * there is no next page, and the page before is the last one.
- */
-function navigation(request: ApiRequest, page: number, perPage: number, total: number): Pages {
+/** Builds meta.pages (section 2.4). An empty result has one page; past the end, prev_url is the last page. */
+function pageLinks(request: ApiRequest, page: number, perPage: number, total: number): Pages {
   const pages = Math.max(1, Math.ceil(total / perPage));
   return {
     first_url: pageUrl(request, 1),
@@ -69,7 +63,6 @@ function navigation(request: ApiRequest, page: number, perPage: number, total: n
   };
 }
 
-/** The same request for another page; all other parameters stay as they were sent, percent-encoded. */
 function pageUrl({ baseUrl, path, query }: ApiRequest, page: number): string {
   const others = [...query].filter(([name]) => name !== 'page');
   const parameters = [...others, ['page', String(page)]].map((pair) =>
@@ -78,10 +71,10 @@ function pageUrl({ baseUrl, path, query }: ApiRequest, page: number): string {
   return `${baseUrl}${path}?${parameters.join('&')}`;
 }
 
-/** A parameter's value; 400 when it was sent twice, since one of the two would be ignored. */
+/** Returns a parameter's value; throws 400 for a repeated one, as one of the two would be ignored. */
 function singleValue(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
-  if (more.length > 0) throw new Refusal(400, `${name} was sent more than once.`);
+  if (more.length > 0) throw new HttpError(400, `${name} was sent more than once.`);
   return value;
 }
 
@@ -94,12 +87,12 @@ function positiveInteger(
   if (text === undefined) return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= maximum) return value;
-  throw new Refusal(400, `${name} must be an integer from 1 to ${maximum}, not "${text}".`);
+  throw new HttpError(400, `${name} must be an integer from 1 to ${maximum}, not "${text}".`);
 }
 
-/** The contract knows expand=1; 0 is taken as "off", anything else refused. */
+/** The contract knows only expand=1; 0 means off. */
 function isExpanded(query: URLSearchParams): boolean {
   const text = singleValue(query, 'expand') ?? '0';
   if (text === '0' || text === '1') return text === '1';
-  throw new Refusal(400, `expand must be 1, not "${text}".`);
+  throw new HttpError(400, `expand must be 1, not "${text}".`);
 }

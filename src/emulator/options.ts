@@ -1,4 +1,4 @@
-// What the embedded service can be told at its start, and what it does when it is told nothing.
+// Options of the embedded service and their defaults.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from './faults.ts';
@@ -8,52 +8,50 @@ export interface User {
   readonly password: string;
 }
 
-/** A request as it arrived, before anything was done with it. */
 export interface RequestRecord {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Durations are milliseconds. What is left out, or undefined, takes its default. */
+/** Durations are in milliseconds; defaults in brackets. */
 export interface EmulatorOptions {
-  /** Address to listen on; 127.0.0.1. */
+  /** Address to listen on (127.0.0.1). */
   readonly host?: string | undefined;
-  /** Port to listen on; 0, the default, lets the system choose. */
+  /** Port to listen on (0: the system chooses). */
   readonly port?: number | undefined;
-  /** Number of images in the public catalogue; 250. */
+  /** Number of images in the public catalogue (250). */
   readonly images?: number | undefined;
-  /** Chooses the catalogue; 1. */
+  /** Selects the catalogue (1). */
   readonly seed?: number | undefined;
-  /** Folder with one sub-folder a user; without it, nobody has uploaded anything. */
+  /** Folder with one sub-folder per user. */
   readonly uploads?: string | undefined;
-  /** Who may log in; demo with password demo. */
+  /** Users who may log in (demo with password demo). */
   readonly users?: readonly User[] | undefined;
-  /** Who has an account, but no permission to use the API. */
+  /** Users with an account but without access to the API. */
   readonly deniedUsers?: readonly User[] | undefined;
-  /** Lifetime of a token; 24 hours. */
+  /** Token lifetime (24 hours). */
   readonly tokenTtl?: number | undefined;
-  /** Token requests a user may make in a window; 5. */
+  /** Token requests per user and window (5). */
   readonly tokenLimit?: number | undefined;
-  /** Length of that window; one minute. */
+  /** Length of that window (1 minute). */
   readonly tokenWindow?: number | undefined;
-  /** Waited before each answer; 0. */
+  /** Delay before each response (0). */
   readonly latency?: number | undefined;
-  /** From the submit of a sync to its end; 2 seconds. */
+  /** Time from submitting a sync to its end (2 seconds). */
   readonly syncDelay?: number | undefined;
   readonly faults?: readonly Fault[] | undefined;
-  /** Takes the lines that tell what a real service would send by mail, and defects. */
+  /** Receives the mails that a real service would send, and defects. */
   readonly log?: ((line: string) => void) | undefined;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** The clock of tokens and syncs, milliseconds since the epoch. */
+  /** Clock for tokens and syncs, in milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
 }
 
 type Optional = 'uploads' | 'onRequest';
 
-/** All options with their values; only what has no default may be undefined. */
-export type Settings = {
+export type EmulatorSettings = {
   readonly [Name in keyof EmulatorOptions]-?: Name extends Optional
     ? EmulatorOptions[Name]
     : Exclude<EmulatorOptions[Name], undefined>;
@@ -61,8 +59,11 @@ export type Settings = {
 
 const MINUTE = 60_000;
 
-/** The options with their defaults filled in; a plain Error when they can't be used. */
-export function settingsOf(options: EmulatorOptions): Settings {
+/**
+ * Fills in the defaults.
+ * @throws Error for an invalid user name
+ */
+export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const users = options.users ?? [];
   const deniedUsers = options.deniedUsers ?? [];
   for (const { name } of [...users, ...deniedUsers]) checkUserName(name);
@@ -86,11 +87,11 @@ export function settingsOf(options: EmulatorOptions): Settings {
   };
 }
 
-/** A user's name is also that of a folder inside the uploads folder, and HTTP Basic ends it at a colon. */
+/** A user name is also the name of an upload folder, and HTTP Basic ends it at a colon. */
 function checkUserName(name: string): void {
   if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
     throw new Error(
-      `user name ${JSON.stringify(name)} is empty or holds one of / \\ : or is . or ..`,
+      `user name ${JSON.stringify(name)} must not be empty, . or .., or contain / \\ :`,
     );
   }
 }

@@ -1,25 +1,37 @@
-// Turns a node:http request into what the service works with, unless it was meant for another host.
+// Turns a node:http request into the form that handlers use, and rejects requests for another host.
 
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from './answers.ts';
-import type { ApiRequest } from './router.ts';
+import { HttpError } from './responses.ts';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Scheme, host and port as the client addressed them. */
+  readonly baseUrl: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+  readonly remoteAddress: string;
+  /** Arrival time on the clock of `performance.now()`. */
+  readonly started: number;
+}
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** An address as URLs write it: one of IPv6 in brackets, one of IPv4 seen through IPv6 as itself. */
+/** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
-/** The request as handlers see it; `listening` is the host that the service listens on. */
-export function toApiRequest(incoming: IncomingMessage, listening: string): ApiRequest {
+export function toApiRequest(incoming: IncomingMessage, listenHost: string): ApiRequest {
   const target = incoming.url ?? '/';
   const [path = '', ...search] = target.split('?');
   const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
   return {
     method: incoming.method ?? 'GET',
-    baseUrl: `http://${checkedHost(incoming, listening) ?? `${urlHost(localAddress)}:${localPort}`}`,
+    baseUrl: `http://${checkedHost(incoming, listenHost) ?? `${urlHost(localAddress)}:${localPort}`}`,
     target,
     path,
     query: new URLSearchParams(search.join('?')),
@@ -30,15 +42,14 @@ export function toApiRequest(incoming: IncomingMessage, listening: string): ApiR
 }
 
 /**
- * Host and port as the client addressed them, undefined where it did not say (HTTP/1.0). 421 unless that is
- * the loopback, the host listened on or the address the connection came in at: with a name of its own a web
- * page could otherwise reach the service through its visitor's browser (DNS rebinding).
+ * Returns the Host header (HTTP/1.0 has none), or throws 421 for a host other than loopback, the listen host
+ * or the connection's address. Without this check a web page could reach the service by DNS rebinding.
  */
-function checkedHost(incoming: IncomingMessage, listening: string): string | undefined {
+function checkedHost(incoming: IncomingMessage, listenHost: string): string | undefined {
   const sent = incoming.headers.host;
   if (sent === undefined) return undefined;
   const name = sent.replace(/:\d+$/, '').toLowerCase();
-  const own = [listening.toLowerCase(), incoming.socket.localAddress ?? ''].map(urlHost);
+  const own = [listenHost.toLowerCase(), incoming.socket.localAddress ?? ''].map(urlHost);
   if (LOOPBACK.test(name) || own.includes(name)) return sent;
-  throw new Refusal(421, `This service does not answer for the host "${sent}".`);
+  throw new HttpError(421, `This service does not answer for the host "${sent}".`);
 }

@@ -1,23 +1,22 @@
-// All resources of the service and what answers on each of their methods (section 4).
+// The resources of the service and the handler of each method (section 4).
 
 import type { SyncSubmitResponse, UserImageList } from '../api/types.ts';
-import { type Answer, jsonAnswer, Refusal } from './answers.ts';
 import { type Auth, TOKEN_PATH } from './auth.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import { getImage, listImages, processingTime } from './image-list.ts';
-import type { ApiRequest, Handler, Resource } from './router.ts';
+import type { ApiRequest } from './request.ts';
+import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
+import type { Handler, Resource } from './service.ts';
 import type { Sync } from './sync.ts';
 
-type UserHandler = (request: ApiRequest, user: string, id: string) => Answer;
+type UserHandler = (request: ApiRequest, user: string, id: string) => ApiResponse;
 
-/** The resources over the parts of one running service; `log` takes the mails that it would send. */
 export function createResources(
   auth: Auth,
   catalog: CatalogIndex,
   sync: Sync,
   log: (line: string) => void,
 ): Resource[] {
-  /** Every request but the token request needs a token (section 1). */
   const withToken =
     (handle: UserHandler): Handler =>
     (request, id) =>
@@ -26,7 +25,7 @@ export function createResources(
   const listImagePage: UserHandler = (request, user) => listImages(catalog, request, user);
   const getOneImage: UserHandler = (request, user, id) => getImage(catalog, request, user, id);
 
-  // Paging, filter and sort are "not shown" for this list: their parameters have no effect here.
+  // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
   const listUserImages: UserHandler = (request, user) => {
     const data = sync.images(user);
     const image = `${request.baseUrl}/v2/user/image`;
@@ -35,26 +34,26 @@ export function createResources(
       data,
       meta: { count: data.length, time: processingTime(request), user },
     };
-    return jsonAnswer(200, list);
+    return jsonResponse(200, list);
   };
 
   const submitSync: UserHandler = ({ baseUrl }, user) => {
     const { id, status, task_id } = sync.submit(user);
     const url = `${baseUrl}/v2/request/image_sync/${id}`;
     log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
-    const answer: SyncSubmitResponse = {
+    const body: SyncSubmitResponse = {
       status: 202,
       message: 'The image sync request was received.',
       request: { id, status, task_id },
       _links: { request: url },
     };
-    return jsonAnswer(202, answer, { Location: url });
+    return jsonResponse(202, body, { Location: url });
   };
 
   const getSyncRequest: UserHandler = (_request, user, id) => {
     const data = sync.get(user, id);
-    if (data === undefined) throw new Refusal(404, `There is no image sync request ${id}.`);
-    return jsonAnswer(200, { data });
+    if (data === undefined) throw new HttpError(404, `There is no image sync request ${id}.`);
+    return jsonResponse(200, { data });
   };
 
   return [
@@ -76,9 +75,9 @@ export function createResources(
   ];
 }
 
-/** GET /v2; its body is "not shown". */
-function showService({ baseUrl }: ApiRequest, user: string): Answer {
-  return jsonAnswer(200, {
+/** GET /v2; the contract does not show its body. */
+function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
+  return jsonResponse(200, {
     name: 'Image Deployment Service (embedded)',
     version: 'v2',
     user,

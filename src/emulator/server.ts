@@ -1,4 +1,4 @@
-// The embedded service: a real HTTP server that answers as service-api.md says, with state, limits and faults.
+// The embedded service: a real HTTP server that follows service-api.md, with state, limits and faults.
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -6,46 +6,44 @@ import type { AddressInfo } from 'node:net';
 import { createAuth } from './auth.ts';
 import { buildCatalog } from './catalog.ts';
 import { indexCatalog } from './catalog-index.ts';
-import { type EmulatorOptions, settingsOf } from './options.ts';
+import { type EmulatorOptions, resolveOptions } from './options.ts';
 import { urlHost } from './request.ts';
 import { createResources } from './resources.ts';
-import { createService } from './service.ts';
+import { createRequestListener } from './service.ts';
 import { createSync } from './sync.ts';
 
-/** Longer than a client waits between two polls, so that it finds its connection still open. */
+/** Longer than a client waits between two polls, so that it can reuse its connection. */
 const KEEP_ALIVE = 60_000;
 
-/** Where a service can be reached that listens on every address. */
+/** The reachable address of a service that listens on all addresses. */
 const REACHABLE = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ]);
 
 export interface Emulator {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Takes the permission to use the API from a user, whose tokens live on. */
-  withdraw(user: string): void;
-  /** Gives that permission back. */
-  reinstate(user: string): void;
-  /** Lets all tokens expire now. */
+  /** Denies a user access to the API; the user's tokens do not expire. */
+  revokeAccess(user: string): void;
+  restoreAccess(user: string): void;
   expireTokens(): void;
-  /** Stops listening and ends all connections, also those in the middle of a request. */
+  /** Stops listening and closes all connections, also those with a request in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the service; resolves once it can be reached. Rejects with a plain Error for options that can't be
- * used, and with that of node:net (EADDRINUSE, EACCES...) when it can't listen.
+ * Starts the service and resolves once it is reachable.
+ * @throws Error for invalid options, or node:net's error (EADDRINUSE, EACCES...)
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const settings = settingsOf(options);
+  const settings = resolveOptions(options);
   const closing = new AbortController();
   const auth = createAuth(settings);
   const catalog = indexCatalog(buildCatalog(settings.images, settings.seed));
   const sync = createSync(settings, closing.signal);
-  const serve = createService(settings, createResources(auth, catalog, sync, settings.log));
+  const serve = createRequestListener(settings, createResources(auth, catalog, sync, settings.log));
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, serve);
   server.listen(settings.port, settings.host);
@@ -56,8 +54,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return {
     baseUrl: `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`,
     port,
-    withdraw: auth.withdraw,
-    reinstate: auth.reinstate,
+    revokeAccess: auth.revokeAccess,
+    restoreAccess: auth.restoreAccess,
     expireTokens: auth.expireTokens,
     close: async () => {
       if (!server.listening) return;

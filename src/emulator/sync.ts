@@ -1,21 +1,24 @@
-// Image sync requests and the user images that come of them (sections 2.5, 4.5 to 4.7).
-// The user's upload folder is read when the request is submitted; the request ends when that is done and the
-// delay has passed. Until then it is PENDING for the first third of the delay, then IN_PROGRESS. It ends as
-// ERROR when there were errors and not one package could be taken, else as PROCESSED: good packages go through.
+// Image sync requests and the user images they produce (sections 2.5, 4.5 to 4.7).
+// Submitting a request scans the upload folder. The request ends once the scan is done and the delay has passed:
+// PENDING for the first third of the delay, then IN_PROGRESS, then PROCESSED, or ERROR without a good package.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Image, SyncRequestRecord } from '../api/types.ts';
-import type { Settings } from './options.ts';
+import type { EmulatorSettings } from './options.ts';
 import { formatTimestamp } from './timestamp.ts';
-import { type Scan, scanUploads } from './uploads.ts';
-import { type Changes, createUserImages, type UserImages } from './user-images.ts';
+import {
+  type Changes,
+  createUserImages,
+  type Scan,
+  scanUploads,
+  type UserImages,
+} from './user-images.ts';
 
-/** User images are numbered from here, far above the catalogue's. */
+/** Far above the ids of the catalogue. */
 const FIRST_IMAGE_ID = 1_000_001;
 
-/** What there is to read without an uploads folder. */
-const NOTHING: Scan = {
+const NO_UPLOADS_FOLDER: Scan = {
   present: new Set(),
   packages: [],
   errors: [],
@@ -23,11 +26,9 @@ const NOTHING: Scan = {
 };
 
 export interface Sync {
-  /** Submits a request. */
   submit(user: string): SyncRequestRecord;
-  /** The user's request whose id is written so, as it stands now. */
   get(user: string, id: string): SyncRequestRecord | undefined;
-  /** The user's images as the last request left them that has ended. */
+  /** Returns the user's images as of the last finished request. */
   images(user: string): Image[];
 }
 
@@ -35,21 +36,19 @@ interface SyncRequest {
   readonly id: number;
   readonly taskId: string;
   readonly created: number;
-  /** What was read, and when; undefined while it is being read. */
+  /** Undefined while the folder is being scanned. */
   scanned: { readonly scan: Scan; readonly at: number } | undefined;
-  /** What came of it, and when; undefined until it has ended. */
   ended: { readonly scan: Scan; readonly changes: Changes; readonly at: number } | undefined;
 }
 
 interface Account {
   readonly images: UserImages;
   readonly requests: SyncRequest[];
-  /** Ends when the folder was read for the last request: requests of a user read one after the other. */
-  reading: Promise<void>;
+  /** Settles after the last scan: a user's scans run one after the other. */
+  scanning: Promise<void>;
 }
 
-/** The sync requests of all users; reading stops when the signal aborts. */
-export function createSync(settings: Settings, signal: AbortSignal): Sync {
+export function createSync(settings: EmulatorSettings, signal: AbortSignal): Sync {
   const { now, syncDelay, uploads } = settings;
   const accounts = new Map<string, Account>();
   let lastRequestId = 0;
@@ -60,12 +59,12 @@ export function createSync(settings: Settings, signal: AbortSignal): Sync {
     return lastImageId;
   };
 
-  /** The account as of now: whatever is due has been applied to its images. */
+  /** Returns the account after applying every request that is due. */
   const accountOf = (user: string): Account => {
     const account = accounts.get(user) ?? {
       images: createUserImages(nextImageId),
       requests: [],
-      reading: Promise.resolve(),
+      scanning: Promise.resolve(),
     };
     accounts.set(user, account);
     for (const request of account.requests.filter(({ ended }) => ended === undefined)) {
@@ -79,7 +78,8 @@ export function createSync(settings: Settings, signal: AbortSignal): Sync {
   };
 
   const scanFor = async (user: string, request: SyncRequest): Promise<void> => {
-    const scan = uploads === undefined ? NOTHING : await scanUploads(join(uploads, user), signal);
+    const scan =
+      uploads === undefined ? NO_UPLOADS_FOLDER : await scanUploads(join(uploads, user), signal);
     request.scanned = { scan, at: now() };
   };
 
@@ -113,7 +113,7 @@ export function createSync(settings: Settings, signal: AbortSignal): Sync {
         ended: undefined,
       };
       account.requests.push(request);
-      account.reading = account.reading.then(() => scanFor(user, request));
+      account.scanning = account.scanning.then(() => scanFor(user, request));
       return recordOf(user, request);
     },
     get: (user, id) => {
@@ -124,7 +124,6 @@ export function createSync(settings: Settings, signal: AbortSignal): Sync {
   };
 }
 
-/** The status of a request and since when it has been so. */
 function progressOf({ created, ended }: SyncRequest, now: number, delay: number) {
   if (ended !== undefined) {
     const failed = ended.scan.errors.length > 0 && ended.scan.packages.length === 0;

@@ -1,10 +1,10 @@
-// The service's time stamps, `2018-07-18 Wed 15:36:49 EDT` (section 2.2), written and read in US Eastern time.
+// Formats and parses the service's time stamps in US Eastern time: `2018-07-18 Wed 15:36:49 EDT` (section 2.2).
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Hours to add to UTC for each zone that a time stamp may name. */
+/** Offsets from UTC in hours. */
 const ZONES = new Map([
   ['EDT', -4],
   ['EST', -5],
@@ -13,13 +13,13 @@ const ZONES = new Map([
 
 const SHAPE = /^(\d{4})-(\d{2})-(\d{2}) ([A-Z][a-z]{2}) (\d{2}):(\d{2}):(\d{2}) ([A-Z]{3})$/;
 
-/** The time stamp of an instant (milliseconds since the epoch): EDT in summer, EST in winter. */
+/** Formats milliseconds since the epoch: EDT in summer, EST in winter. */
 export function formatTimestamp(instant: number): string {
   const zone = isDaylightTime(instant) ? 'EDT' : 'EST';
   return `${clockText(instant, zone)} ${zone}`;
 }
 
-/** The instant of a time stamp in milliseconds since the epoch; undefined for any other text. */
+/** Returns milliseconds since the epoch, or undefined for any other text. */
 export function parseTimestamp(text: string): number | undefined {
   const parts = SHAPE.exec(text);
   if (parts === null) return undefined;
@@ -29,7 +29,7 @@ export function parseTimestamp(text: string): number | undefined {
   const offset = ZONES.get(zone);
   if (offset === undefined) return undefined;
   const instant = Date.UTC(year, month - 1, day, hour, minute, second) - offset * HOUR;
-  // Writing it again catches 31 June, 25 o'clock and a weekday that is not that day's.
+  // Formatting it again catches 31 June, 25 o'clock and a wrong weekday.
   return `${clockText(instant, zone)} ${zone}` === text ? instant : undefined;
 }
 
@@ -44,7 +44,7 @@ function digits(value: number, length = 2): string {
   return String(value).padStart(length, '0');
 }
 
-/** The United States' rule since 2007: second Sunday of March to first Sunday of November, 2 o'clock. */
+/** US rule since 2007: from the second Sunday of March to the first Sunday of November, 2 o'clock. */
 function isDaylightTime(instant: number): boolean {
   const year = new Date(instant).getUTCFullYear();
   const start = firstSunday(year, 2) + 7 * DAY + 7 * HOUR;
@@ -52,10 +52,9 @@ function isDaylightTime(instant: number): boolean {
   return instant >= start && instant < end;
 }
 
-/** Midnight UTC of a month's first Sunday. */
 function firstSunday(year: number, month: number): number {
   const first = Date.UTC(year, month, 1);
-  // The epoch began on a Thursday; a Date object here would double the time it takes to build 100,000 images.
+  // The epoch began on a Thursday. A Date object here would double the time to build 100,000 images.
   const weekday = (first / DAY + 4) % 7;
   return first + ((7 - weekday) % 7) * DAY;
 }

@@ -1,18 +1,19 @@
-// A user's own images: what a read upload folder adds, changes and takes away.
+// Scans a user's upload folder and turns its packages into images.
 
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Image } from '../api/types.ts';
+import { readPackage } from '../ovf/package.ts';
 import { formatTimestamp } from './timestamp.ts';
-import type { Scan } from './uploads.ts';
 
 const DATA_STORE = 'user-images-01';
 
 interface UserImage {
   readonly image: Image;
-  /** That of the file it was made from. */
   readonly version: string;
 }
 
-/** What a scan changed, by file name. */
+/** File names of added and deleted images. */
 export interface Changes {
   readonly added: string[];
   readonly deleted: string[];
@@ -20,14 +21,10 @@ export interface Changes {
 
 export interface UserImages {
   list(): Image[];
-  /**
-   * Takes over what was read at that instant. An image whose file is there but can't be taken any more
-   * stays as it was; one whose file has gone goes too.
-   */
+  /** Applies a scan: an image stays as it was if its file is now invalid, and goes if the file is gone. */
   apply(scan: Scan, at: number): Changes;
 }
 
-/** The images of one user; `nextId` gives a number that no image had before. */
 export function createUserImages(nextId: () => number): UserImages {
   const images = new Map<string, UserImage>();
 
@@ -63,4 +60,75 @@ function newImage(id: number, name: string, now: string): Image {
     created_on: now,
     updated_on: now,
   };
+}
+
+export interface UploadedPackage {
+  readonly name: string;
+  /** Changes whenever one of its files changes. */
+  readonly version: string;
+}
+
+export interface Scan {
+  /** Names of all packages, valid or not; undefined if the folder cannot be read. */
+  readonly present: ReadonlySet<string> | undefined;
+  readonly packages: readonly UploadedPackage[];
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads every OVA and OVF of a folder in full. Never rejects: every failure is one of the errors. */
+export async function scanUploads(folder: string, signal: AbortSignal): Promise<Scan> {
+  const packages: UploadedPackage[] = [];
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const referenced = new Set<string>();
+
+  const read = async (name: string): Promise<void> => {
+    const summary = await readPackage(join(folder, name), { signal });
+    for (const { severity, code, place, message } of summary.findings) {
+      const lines = severity === 'error' ? errors : warnings;
+      lines.push(`${name}: ${code}: ${place}: ${message}`);
+    }
+    const files = summary.kind === 'ova' ? [name] : summary.files.map((file) => file.name);
+    for (const file of files) referenced.add(file);
+    if (summary.findings.some(({ severity }) => severity === 'error')) return;
+    packages.push({ name, version: await versionOf(files.map((file) => join(folder, file))) });
+  };
+
+  const names = await fileNames(folder).catch((error: unknown) => {
+    errors.push(`the upload folder cannot be read (${codeOf(error)})`);
+  });
+  if (names === undefined) return { present: undefined, packages, errors, warnings };
+  const present = names.filter((name) => /\.(ova|ovf)$/i.test(name));
+  for (const name of present) {
+    await read(name).catch((error: unknown) => {
+      errors.push(`${name}: cannot be read (${codeOf(error)})`);
+    });
+  }
+  for (const name of names) {
+    if (/\.vmdk$/i.test(name) && !referenced.has(name)) {
+      warnings.push(`${name}: left alone, no OVF file references it`);
+    }
+  }
+  return { present: new Set(present), packages, errors, warnings };
+}
+
+/** Returns all files but hidden ones; none if there is no folder, as before the first upload. */
+async function fileNames(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => !name.startsWith('.')).sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function versionOf(files: string[]): Promise<string> {
+  const states = await Promise.all(files.map((file) => stat(file)));
+  return states.map(({ mtimeMs, size }) => `${mtimeMs}:${size}`).join(' ');
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

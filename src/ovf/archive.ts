@@ -2,22 +2,24 @@
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { FileWindow, WINDOW } from './file-window.ts';
 import type { FindingCode, FindingList } from './findings.ts';
-import { bareName, isSafeName } from './names.ts';
-import type { PackageFile } from './region.ts';
+import { isSafeName, stripDotSlash } from './names.ts';
+import { FileWindow, type PackageFile, WINDOW_SIZE } from './region.ts';
 import {
+  BLOCK,
   isExtension,
   isPax,
-  LONGEST_EXTENSION,
+  MAX_EXTENSION_BYTES,
+  paddedSize,
   parseExtension,
+  parseTarHeader,
   type TarExtension,
-} from './tar-extension.ts';
-import { BLOCK, padded, parseTarHeader, type TarHeader } from './tar-header.ts';
-import { looksLikeXml } from './xml.ts';
+  type TarHeader,
+} from './tar-header.ts';
+import { mayBeXml } from './xml.ts';
 
-const MOST_HEADERS = 10_000;
-const ZEROS = Buffer.alloc(WINDOW);
+const MAX_HEADERS = 10_000;
+const ZEROS = Buffer.alloc(WINDOW_SIZE);
 
 /** The plain files of an archive, in its order, also those that it ends in the middle of. */
 export async function readArchive(
@@ -72,7 +74,7 @@ class ArchiveWalk {
       const more = describesNext ? await this.#extension(header, content) : {};
       if (more === null) return members;
       extension = describesNext ? { ...extension, ...more } : {};
-      offset = content + padded(size);
+      offset = content + paddedSize(size);
     }
   }
 
@@ -91,11 +93,11 @@ class ArchiveWalk {
       this.#add('truncated-header', offset, 'the archive ends inside a header');
     } else if (isZero(block)) {
       await this.#checkEnd(offset, signal);
-    } else if (count === MOST_HEADERS) {
-      this.#add('too-many-members', offset, `more than ${MOST_HEADERS} headers`);
+    } else if (count === MAX_HEADERS) {
+      this.#add('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
     } else {
       const header = parseTarHeader(block);
-      if (header === null && offset === 0) this.#add('not-a-tar', offset, whatElse(block));
+      if (header === null && offset === 0) this.#add('not-a-tar', offset, describeFormat(block));
       if (header === null && offset > 0) {
         this.#add('bad-header', offset, 'damaged header, the rest of the archive cannot be read');
       }
@@ -114,7 +116,7 @@ class ArchiveWalk {
   }
 
   async #extension(header: TarHeader, content: number): Promise<TarExtension | null> {
-    if (header.size <= LONGEST_EXTENSION) {
+    if (header.size <= MAX_EXTENSION_BYTES) {
       const bytes = await this.#file.at(content, header.size);
       const extension = parseExtension(header.type, bytes);
       if (extension !== null) return extension;
@@ -124,7 +126,7 @@ class ArchiveWalk {
   }
 
   #memberName(name: string): string {
-    const bare = bareName(name);
+    const bare = stripDotSlash(name);
     if (bare !== name) this.#findings.add('dot-slash-name', name, `taken as ${bare}`);
     return bare;
   }
@@ -150,9 +152,9 @@ class ArchiveWalk {
     if (offset + 2 * BLOCK > this.#file.size) {
       this.#add('short-end-of-archive', offset, 'one zero block at the end instead of two');
     }
-    for (let position = offset + BLOCK; position < this.#file.size; position += WINDOW) {
+    for (let position = offset + BLOCK; position < this.#file.size; position += WINDOW_SIZE) {
       signal?.throwIfAborted();
-      const bytes = await this.#file.at(position, WINDOW);
+      const bytes = await this.#file.at(position, WINDOW_SIZE);
       if (isZero(bytes)) continue;
       const first = position + bytes.findIndex((byte) => byte !== 0);
       const length = this.#file.size - first;
@@ -177,11 +179,11 @@ function isZero(bytes: Buffer): boolean {
 }
 
 /** What a first block that is no tar header seems to be instead. */
-function whatElse(block: Buffer): string {
+function describeFormat(block: Buffer): string {
   const magic = block.toString('latin1', 0, 4);
   if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip, uncompress it first';
   if (magic === 'PK\u0003\u0004') return 'a zip archive, not a tar archive';
   if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
-  if (looksLikeXml(block)) return 'XML, not a tar archive; a descriptor is named .ovf';
+  if (mayBeXml(block)) return 'XML, not a tar archive; a descriptor is named .ovf';
   return 'no tar archive';
 }

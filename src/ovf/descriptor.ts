@@ -1,11 +1,21 @@
-// Reads the descriptor of a package, whatever is in the file that claims to be one.
+// Reads the descriptor of a package and all its sections.
 
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { attribute, type Report, versionOf } from './elements.ts';
 import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './region.ts';
-import { parseXml, XmlProblem } from './xml.ts';
+import {
+  type FileReference,
+  readDisks,
+  readNetworks,
+  readOptions,
+  readProducts,
+  readReferences,
+} from './sections.ts';
+import type { DeploymentOption, Disk, Network, Product, VirtualSystem } from './summary.ts';
+import { findSystems, readSystem } from './systems.ts';
+import { parseXml, type XmlElement, XmlError } from './xml.ts';
 
-const LARGEST_DESCRIPTOR = 16 * 1024 * 1024;
+const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
 /** The envelope of a descriptor; null, with a finding, where there is none. */
 export async function readDescriptor(
@@ -13,7 +23,7 @@ export async function readDescriptor(
   findings: FindingList,
 ): Promise<Envelope | null> {
   if (!file.complete) return null;
-  if (file.size > LARGEST_DESCRIPTOR) {
+  if (file.size > MAX_DESCRIPTOR_BYTES) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes`);
     return null;
   }
@@ -23,8 +33,48 @@ export async function readDescriptor(
       findings.add(code, `${file.name}:${element.line}`, message);
     });
   } catch (thrown) {
-    if (!(thrown instanceof XmlProblem)) throw thrown;
+    if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
     return null;
   }
+}
+
+export interface Envelope {
+  readonly ovfVersion: string;
+  readonly references: readonly FileReference[];
+  readonly disks: readonly Disk[];
+  readonly networks: readonly Network[];
+  readonly deploymentOptions: readonly DeploymentOption[];
+  readonly products: readonly Product[];
+  readonly systems: readonly VirtualSystem[];
+}
+
+/** What an envelope says; null, with a finding, where the root element is none. */
+export function readEnvelope(root: XmlElement, report: Report): Envelope | null {
+  const version = versionOf(root.namespace);
+  if (version === null || root.name !== 'Envelope') {
+    const namespace = root.namespace || 'without a namespace';
+    report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
+    return null;
+  }
+  const references = readReferences(root, report);
+  const disks = readDisks(root, references, report);
+  const networks = readNetworks(root);
+  const deploymentOptions = readOptions(root, report);
+  const context = {
+    disks: new Set(disks.map(({ id }) => id)),
+    files: new Set(references.map(({ id }) => id)),
+    networks: new Set(networks.map(({ name }) => name)),
+  };
+  const machines = findSystems(root);
+  if (machines.length === 0) report('missing-element', root, 'no virtual system');
+  return {
+    ovfVersion: attribute(root, 'version') ?? version,
+    references,
+    disks,
+    networks,
+    deploymentOptions,
+    products: readProducts(root),
+    systems: machines.map((machine) => readSystem(machine, deploymentOptions, context, report)),
+  };
 }

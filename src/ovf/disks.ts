@@ -5,7 +5,7 @@ import type { FindingList } from './findings.ts';
 import type { ResolvedReference } from './references.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { Disk } from './summary.ts';
-import { parseVmdk, SECTOR, SPARSE_MAGIC, type SparseHead } from './vmdk.ts';
+import { parseVmdk, SECTOR, SPARSE_MAGIC, type SparseHeader } from './vmdk.ts';
 
 const HEAD = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
@@ -24,15 +24,15 @@ export async function checkDisks(
     if (!isVmdk || file === undefined || !file.complete) continue;
     const gzip = reference.compression === 'gzip';
     if (!gzip && !['', 'identity'].includes(reference.compression ?? '')) continue;
-    const head = gzip ? await unzippedHead(file) : await readRegion(file, 0, HEAD);
-    const sparse = checkForm(head, file, findings);
+    const head = gzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD);
+    const sparse = readSparseHeader(head, file, findings);
     if (sparse === null) continue;
-    checkDeclared(sparse, disk, file, findings);
+    checkAgainstDescriptor(sparse, disk, file, findings);
     if (!gzip && files.length === 1) await checkEnd(sparse, file, findings);
   }
 }
 
-async function unzippedHead(file: PackageFile): Promise<Buffer> {
+async function gunzipStart(file: PackageFile): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: HEAD, finishFlush: constants.Z_SYNC_FLUSH });
   gunzip.end(await readRegion(file, 0, HEAD));
   try {
@@ -45,7 +45,11 @@ async function unzippedHead(file: PackageFile): Promise<Buffer> {
 }
 
 /** The sparse header; null, with a finding, where the file is something else. */
-function checkForm(head: Buffer, file: PackageFile, findings: FindingList): SparseHead | null {
+function readSparseHeader(
+  head: Buffer,
+  file: PackageFile,
+  findings: FindingList,
+): SparseHeader | null {
   const vmdk = parseVmdk(head);
   if (vmdk === null) {
     findings.add('vmdk-magic', file.name, 'neither a sparse header nor a VMDK descriptor');
@@ -54,15 +58,20 @@ function checkForm(head: Buffer, file: PackageFile, findings: FindingList): Spar
   } else if (vmdk.form === 'server-sparse') {
     findings.add('vmdk-type', file.name, 'a sparse extent of a server, which is not for packages');
   } else {
-    const problem = headerProblem(vmdk);
+    const problem = headerError(vmdk);
     if (problem === null) return vmdk;
     findings.add('vmdk-header', file.name, problem);
   }
   return null;
 }
 
-function headerProblem({ intact, version, capacity, grainSize }: SparseHead): string | null {
-  if (!intact) return 'its line ends were changed, as by a transfer in text mode';
+function headerError({
+  newlinesIntact,
+  version,
+  capacity,
+  grainSize,
+}: SparseHeader): string | null {
+  if (!newlinesIntact) return 'its line ends were changed, as by a transfer in text mode';
   if (version < 1 || version > 3) return `version ${version}`;
   if (!Number.isSafeInteger(capacity * SECTOR) || capacity === 0) return `${capacity} sectors`;
   if (grainSize < 8 || !Number.isInteger(Math.log2(grainSize))) {
@@ -71,8 +80,8 @@ function headerProblem({ intact, version, capacity, grainSize }: SparseHead): st
   return null;
 }
 
-function checkDeclared(
-  head: SparseHead,
+function checkAgainstDescriptor(
+  head: SparseHeader,
   disk: Disk | undefined,
   file: PackageFile,
   findings: FindingList,
@@ -95,7 +104,11 @@ function checkDeclared(
 }
 
 /** The grain directory lies in the file, or a footer and an empty marker end it and tell where. */
-async function checkEnd(head: SparseHead, file: PackageFile, findings: FindingList): Promise<void> {
+async function checkEnd(
+  head: SparseHeader,
+  file: PackageFile,
+  findings: FindingList,
+): Promise<void> {
   if (head.grainDirectory !== null) {
     if (head.grainDirectory * SECTOR < file.size) return;
     findings.add('vmdk-truncated', file.name, 'ends before its grain directory');

@@ -1,4 +1,4 @@
-// Finds the elements and attributes of the OVF vocabulary in a tree, whichever version it is of.
+// Finds elements and attributes of the OVF vocabulary, whatever its version, and reads its units.
 
 import type { FindingCode } from './findings.ts';
 import type { XmlElement } from './xml.ts';
@@ -63,4 +63,27 @@ export function setting(item: XmlElement, name: string): string | null {
 
 function trimmed(element: XmlElement | undefined): string | null {
   return element?.text.trim() || null;
+}
+
+const POWERS = ['', 'k', 'm', 'g', 't', 'p'];
+const NAMES = ['', 'kilo', 'mega', 'giga', 'tera', 'peta'];
+
+/** How many bytes one unit is, or null where the unit is unknown. Without a unit: a byte. */
+export function bytesPerUnit(unit: string | null): number | null {
+  const text = (unit ?? '').trim().toLowerCase();
+  if (text === '') return 1;
+  const word = /^([kmgtp]?)i?b$|^(|kilo|mega|giga|tera|peta)bytes?$/.exec(text);
+  if (word !== null) {
+    const power = word[1] === undefined ? NAMES.indexOf(word[2] ?? '') : POWERS.indexOf(word[1]);
+    return 1024 ** power;
+  }
+  const [base, ...factors] = text.split('*').map((part) => part.trim());
+  if (base !== 'byte' && base !== 'bytes') return null;
+  let bytes = 1;
+  for (const factor of factors) {
+    const parts = /^(\d{1,16})(?:\s*\^\s*(\d{1,2}))?$/.exec(factor);
+    if (parts === null) return null;
+    bytes *= Number(parts[1]) ** Number(parts[2] ?? 1);
+  }
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }

@@ -93,8 +93,8 @@ export interface Finding {
 }
 
 /** So many of one code are kept, lest a hostile package fills memory and screen. */
-const MOST_OF_ONE_CODE = 50;
-const LONGEST_TEXT = 300;
+const MAX_PER_CODE = 50;
+const MAX_TEXT_LENGTH = 300;
 
 /** The findings of one package, in the order they were made. */
 export class FindingList {
@@ -104,7 +104,7 @@ export class FindingList {
   add(code: FindingCode, place: string, message: string): void {
     const count = (this.#counts.get(code) ?? 0) + 1;
     this.#counts.set(code, count);
-    if (count > MOST_OF_ONE_CODE) return;
+    if (count > MAX_PER_CODE) return;
     const { severity } = FINDINGS[code];
     this.#findings.push({ code, severity, message: oneLine(message), place: oneLine(place) });
   }
@@ -117,8 +117,8 @@ export class FindingList {
   list(file: string): Finding[] {
     const findings = [...this.#findings];
     for (const [code, count] of this.#counts) {
-      if (count <= MOST_OF_ONE_CODE) continue;
-      const message = `and ${count - MOST_OF_ONE_CODE} more of this kind`;
+      if (count <= MAX_PER_CODE) continue;
+      const message = `and ${count - MAX_PER_CODE} more of this kind`;
       findings.push({ code, severity: FINDINGS[code].severity, message, place: oneLine(file) });
     }
     return findings;
@@ -126,7 +126,7 @@ export class FindingList {
 }
 
 function oneLine(text: string): string {
-  const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
+  const short = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
   return short.replace(/[\u0000-\u001f\u2028\u2029]/g, escapeControl);
 }
 

@@ -1,16 +1,17 @@
-// Reads a manifest: one line a file, with the digest that its content should have.
+// Reads the manifest of a package and verifies the digests that it lists.
 
-import type { ExpectedDigest } from './digests.ts';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import type { FindingList } from './findings.ts';
-import { bareName, isSafeName } from './names.ts';
-import { type PackageFile, readRegion } from './region.ts';
+import { isSafeName, stripDotSlash } from './names.ts';
+import { type PackageFile, readFully, readRegion } from './region.ts';
 import type { PackageSource } from './source.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 
 /** Hexadecimal digits of a digest. */
 const DIGITS: Readonly<Record<DigestAlgorithm, number>> = { SHA1: 40, SHA256: 64, SHA512: 128 };
-const LONGEST_LINE = 4096;
-const LARGEST_MANIFEST = 2 * 1024 * 1024;
+const MAX_LINE_LENGTH = 4096;
+const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
 /** The manifest in a file; null, with a finding, where it is too large or not all there. */
 export async function readManifest(
@@ -18,7 +19,7 @@ export async function readManifest(
   findings: FindingList,
 ): Promise<Manifest | null> {
   if (!file.complete) return null;
-  if (file.size > LARGEST_MANIFEST) {
+  if (file.size > MAX_MANIFEST_BYTES) {
     findings.add('manifest-too-large', file.name, `${file.size} bytes`);
     return null;
   }
@@ -80,7 +81,7 @@ export function parseManifest(text: string, name: string, findings: FindingList)
 }
 
 function parseLine(line: string): ManifestEntry | null {
-  if (line.length > LONGEST_LINE) return null;
+  if (line.length > MAX_LINE_LENGTH) return null;
   const parts = /^\s*(SHA-?(?:1|256|512)) ?\((.+)\) ?= ?([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
@@ -88,5 +89,73 @@ function parseLine(line: string): ManifestEntry | null {
     (known) => known === label.toUpperCase().replace('-', ''),
   );
   if (algorithm === undefined || digits.length !== DIGITS[algorithm]) return null;
-  return { name: bareName(name), algorithm, digest: digits.toLowerCase() };
+  return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
+}
+
+/** One read. Larger ones fall out of the processor's cache before they are hashed. */
+const CHUNK = 1024 * 1024;
+
+export interface DigestOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
+}
+
+/** A file and the digest that it should have. */
+export interface ExpectedDigest {
+  readonly file: PackageFile;
+  readonly entry: ManifestEntry;
+}
+
+/** Reads each file once, in the order given, in constant memory. */
+export async function verifyDigests(
+  expected: readonly ExpectedDigest[],
+  findings: FindingList,
+  { signal, onProgress }: DigestOptions,
+): Promise<void> {
+  const total = expected.reduce((sum, { file }) => sum + file.size, 0);
+  const buffers = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)] as const;
+  let done = 0;
+  for (const { file, entry } of expected) {
+    const digest = await computeDigest(file, entry.algorithm, buffers, (bytes) => {
+      signal?.throwIfAborted();
+      done += bytes;
+      onProgress?.(done, total);
+    });
+    if (digest === entry.digest) continue;
+    const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
+    findings.add('digest-mismatch', file.name, message);
+  }
+}
+
+/** The hexadecimal digest of a file; the next chunk is read while one is hashed. */
+async function computeDigest(
+  file: PackageFile,
+  algorithm: DigestAlgorithm,
+  buffers: readonly [Buffer, Buffer],
+  onChunk: (bytes: number) => void,
+): Promise<string> {
+  const hash = createHash(algorithm);
+  const handle = await open(file.path);
+  const read = (buffer: Buffer, start: number) => {
+    const wanted = buffer.subarray(0, Math.min(CHUNK, file.size - start));
+    return readFully(handle, wanted, file.offset + start);
+  };
+  let [current, next] = buffers;
+  let pendingRead = read(current, 0);
+  try {
+    for (let start = 0; start < file.size; start += CHUNK) {
+      const bytes = await pendingRead;
+      // A file that shrinks meanwhile ends early, and its digest is wrong.
+      if (bytes === 0) break;
+      if (start + CHUNK < file.size) pendingRead = read(next, start + CHUNK);
+      hash.update(current.subarray(0, bytes));
+      [current, next] = [next, current];
+      onChunk(bytes);
+    }
+    return hash.digest('hex');
+  } finally {
+    // The handle must outlive the read that is under way; its failure was or becomes an error of its own.
+    await pendingRead.catch(() => 0);
+    await handle.close();
+  }
 }

@@ -7,7 +7,7 @@ export function isSafeName(name: string): boolean {
 }
 
 /** A name without a leading `./`, which is no part of it. */
-export function bareName(name: string): string {
+export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
@@ -17,15 +17,15 @@ export function isRemote(href: string): boolean {
 }
 
 /** The names under which the file of a reference may be stored: as it stands, and percent-decoded. */
-export function namesOf(href: string): string[] {
+export function candidateNames(href: string): string[] {
   try {
-    return [...new Set([bareName(href), bareName(decodeURIComponent(href))])];
+    return [...new Set([stripDotSlash(href), stripDotSlash(decodeURIComponent(href))])];
   } catch {
-    return [bareName(href)];
+    return [stripDotSlash(href)];
   }
 }
 
 /** A file's name without its extension. */
-export function stem(name: string): string {
+export function withoutExtension(name: string): string {
   return name.replace(/\.[^./]*$/, '');
 }

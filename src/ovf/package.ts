@@ -1,11 +1,10 @@
 // Reads a whole package, OVA or OVF with its files, and tells what is in it and what is wrong with it.
 
 import { readDescriptor } from './descriptor.ts';
-import { type DigestOptions, verifyDigests } from './digests.ts';
 import { checkDisks } from './disks.ts';
 import { FindingList } from './findings.ts';
-import { matchManifest, readManifest } from './manifest.ts';
-import { checkMembers, checkProofs, listFiles } from './parts.ts';
+import { checkManifestFiles, checkOrder, listFiles } from './layout.ts';
+import { type DigestOptions, matchManifest, readManifest, verifyDigests } from './manifest.ts';
 import { resolveReferences } from './references.ts';
 import { openSource } from './source.ts';
 import type { PackageSummary } from './summary.ts';
@@ -33,12 +32,12 @@ export async function readPackage(
   const envelope = descriptor && (await readDescriptor(descriptor, findings));
   const references = await resolveReferences(envelope?.references ?? [], source, findings);
   const referenced = references.flatMap(({ files }) => files);
-  const manifestFile = await source.companion('.mf');
-  const certificate = await source.companion('.cert');
+  const manifestFile = await source.findSibling('.mf');
+  const certificate = await source.findSibling('.cert');
   const parts = { descriptor, manifest: manifestFile, certificate, referenced };
-  checkProofs(parts, findings);
+  checkManifestFiles(parts, findings);
   if (kind === 'ova' && descriptor !== null && envelope !== null) {
-    checkMembers({ ...parts, descriptor }, members, findings);
+    checkOrder({ ...parts, descriptor }, members, findings);
   }
   await checkDisks(envelope?.disks ?? [], references, findings);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));

@@ -1,7 +1,7 @@
 // Finds the file of each reference and compares it with what the descriptor says about it.
 
 import type { FindingList } from './findings.ts';
-import { isRemote, isSafeName, namesOf } from './names.ts';
+import { candidateNames, isRemote, isSafeName } from './names.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { FileReference } from './sections.ts';
 import type { PackageSource } from './source.ts';
@@ -28,14 +28,14 @@ export async function resolveReferences(
       continue;
     }
     seen.add(href);
-    const files = await filesOf(reference, source, findings);
+    const files = await findFiles(reference, source, findings);
     resolved.push({ reference, files });
     await checkCompression(reference, files[0], findings);
   }
   return resolved;
 }
 
-async function filesOf(
+async function findFiles(
   reference: FileReference,
   source: PackageSource,
   findings: FindingList,
@@ -45,11 +45,12 @@ async function filesOf(
     findings.add('remote-reference', href, 'lies elsewhere and is not looked at');
     return [];
   }
-  if (!namesOf(href).every(isSafeName)) {
+  if (!candidateNames(href).every(isSafeName)) {
     findings.add('unsafe-name', href, 'must be relative and stay in its folder');
     return [];
   }
-  if (chunkSize !== null && chunkSize > 0) return partsOf(reference, chunkSize, source, findings);
+  if (chunkSize !== null && chunkSize > 0)
+    return findChunks(reference, chunkSize, source, findings);
   const file = await findFile(href, source);
   if (file === null) findings.add('missing-file', href, 'the descriptor mentions it');
   else checkSize(file, size, findings);
@@ -57,7 +58,7 @@ async function filesOf(
 }
 
 /** The parts of a file that is stored in chunks: `<href>.000000000` and so on, all full but the last. */
-async function partsOf(
+async function findChunks(
   { href, size }: FileReference,
   chunkSize: number,
   source: PackageSource,
@@ -81,7 +82,7 @@ async function partsOf(
 }
 
 async function findFile(href: string, source: PackageSource): Promise<PackageFile | null> {
-  for (const name of namesOf(href)) {
+  for (const name of candidateNames(href)) {
     const file = await source.find(name);
     if (file !== null) return file;
   }

@@ -1,4 +1,4 @@
-// A stretch of a file on disk (a whole file, or a member inside an archive) and how it is read.
+// Reads parts of files on disk: a whole file, a member of an archive, or a sliding window.
 
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -29,7 +29,7 @@ export async function readRegion(region: Region, start: number, length: number):
   const handle = await open(region.path);
   try {
     const buffer = Buffer.allocUnsafe(wanted);
-    const filled = await fill(handle, buffer, region.offset + start);
+    const filled = await readFully(handle, buffer, region.offset + start);
     return buffer.subarray(0, filled);
   } finally {
     await handle.close();
@@ -37,7 +37,11 @@ export async function readRegion(region: Region, start: number, length: number):
 }
 
 /** Reads into the whole buffer, from `position` of the file on; how many bytes there were. */
-export async function fill(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
+export async function readFully(
+  handle: FileHandle,
+  buffer: Buffer,
+  position: number,
+): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {
     const { bytesRead } = await handle.read(
@@ -50,4 +54,32 @@ export async function fill(handle: FileHandle, buffer: Buffer, position: number)
     filled += bytesRead;
   }
   return filled;
+}
+
+/** How many bytes can be looked at together. */
+export const WINDOW_SIZE = 64 * 1024;
+
+export class FileWindow {
+  /** Bytes in the file. */
+  readonly size: number;
+  readonly #handle: FileHandle;
+  readonly #buffer = Buffer.allocUnsafe(WINDOW_SIZE);
+  #start = 0;
+  #length = 0;
+
+  constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.size = size;
+  }
+
+  /** The bytes at an offset, at most WINDOW_SIZE, fewer at the end of the file; valid until the next call. */
+  async at(offset: number, length: number): Promise<Buffer> {
+    const wanted = Math.max(0, Math.min(length, this.size - offset));
+    if (offset < this.#start || offset + wanted > this.#start + this.#length) {
+      this.#start = offset;
+      this.#length = await readFully(this.#handle, this.#buffer, offset);
+    }
+    const from = offset - this.#start;
+    return this.#buffer.subarray(from, Math.min(from + wanted, this.#length));
+  }
 }

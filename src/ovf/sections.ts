@@ -1,8 +1,7 @@
 // Reads the sections of an envelope that its machines share: references, disks, networks, options, products.
 
-import { attribute, childrenOf, childText, kindOf, type Report } from './elements.ts';
+import { attribute, bytesPerUnit, childrenOf, childText, kindOf, type Report } from './elements.ts';
 import type { DeploymentOption, Disk, Network, Product } from './summary.ts';
-import { bytesPerUnit } from './units.ts';
 import type { XmlElement } from './xml.ts';
 
 /** A File of the References. */
@@ -16,7 +15,7 @@ export interface FileReference {
   readonly compression: string | null;
 }
 
-const MOST_OPTIONS = 32;
+const MAX_OPTIONS = 32;
 
 export function readReferences(root: XmlElement, report: Report): FileReference[] {
   const sections = childrenOf(root, 'References');
@@ -81,12 +80,12 @@ export function readOptions(root: XmlElement, report: Report): DeploymentOption[
   const configurations = childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
     childrenOf(section, 'Configuration'),
   );
-  const further = configurations[MOST_OPTIONS];
+  const further = configurations[MAX_OPTIONS];
   if (further !== undefined) {
-    report('too-many-options', further, `only the first ${MOST_OPTIONS} are looked at`);
+    report('too-many-options', further, `only the first ${MAX_OPTIONS} are looked at`);
   }
   const seen = new Set<string>();
-  const considered = configurations.slice(0, MOST_OPTIONS);
+  const considered = configurations.slice(0, MAX_OPTIONS);
   // Where none is marked, the first is the default.
   const marked = considered.find((element) =>
     /^(true|1)$/.test(attribute(element, 'default') ?? ''),

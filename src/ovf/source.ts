@@ -5,10 +5,10 @@ import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readArchive } from './archive.ts';
 import type { FindingList } from './findings.ts';
-import { stem } from './names.ts';
+import { withoutExtension } from './names.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { PackageSummary } from './summary.ts';
-import { looksLikeXml } from './xml.ts';
+import { mayBeXml } from './xml.ts';
 
 export interface PackageSource {
   readonly kind: PackageSummary['kind'];
@@ -18,7 +18,7 @@ export interface PackageSource {
   /** The file of a safe name; null where it is missing or may not be read. */
   find(name: string): Promise<PackageFile | null>;
   /** The file that belongs to the descriptor and has another extension, such as `.mf`. */
-  companion(extension: string): Promise<PackageFile | null>;
+  findSibling(extension: string): Promise<PackageFile | null>;
 }
 
 /**
@@ -34,10 +34,10 @@ export async function openSource(
   if (!stats.isFile()) {
     findings.add('not-a-file', basename(path), 'a folder, a pipe or a device');
     const nothing = async () => null;
-    return { kind: 'ova', descriptor: null, members: [], find: nothing, companion: nothing };
+    return { kind: 'ova', descriptor: null, members: [], find: nothing, findSibling: nothing };
   }
   const start = await readRegion({ path, offset: 0, size: stats.size }, 0, 64);
-  const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && looksLikeXml(start));
+  const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && mayBeXml(start));
   return isDescriptor ? folderSource(path, stats.size) : archiveSource(path, findings, signal);
 }
 
@@ -57,8 +57,8 @@ function folderSource(path: string, size: number): PackageSource {
       return null;
     }
   };
-  const companion = (extension: string) => find(stem(name) + extension);
-  return { kind: 'ovf', descriptor, members: [descriptor], find, companion };
+  const findSibling = (extension: string) => find(withoutExtension(name) + extension);
+  return { kind: 'ovf', descriptor, members: [descriptor], find, findSibling };
 }
 
 /** The members of an archive; which of them is the descriptor, and names that occur twice, are looked at here. */
@@ -89,10 +89,10 @@ async function archiveSource(
     descriptor,
     members,
     find: async (name) => byName.get(name) ?? null,
-    async companion(extension) {
+    async findSibling(extension) {
       if (descriptor === null) return null;
       const candidates = withExtension(members, extension);
-      const name = stem(descriptor.name) + extension;
+      const name = withoutExtension(descriptor.name) + extension;
       const own = candidates.find((candidate) => candidate.name === name);
       const other = candidates[0];
       if (own !== undefined || other === undefined) return own ?? null;

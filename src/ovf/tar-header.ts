@@ -1,4 +1,4 @@
-// Reads one header of a tar archive: POSIX ustar, its GNU relative and the headers before both.
+// Reads the headers of a tar archive: ustar, GNU and older ones, and pax and GNU extensions.
 
 /** Archives are made of blocks of so many bytes. */
 export const BLOCK = 512;
@@ -20,7 +20,7 @@ const SIZE = { start: 124, end: 136 } as const;
 
 /** The header in a block, or null where it is damaged or makes no sense. */
 export function parseTarHeader(block: Buffer): TarHeader | null {
-  if (!checksumHolds(block)) return null;
+  if (!isChecksumValid(block)) return null;
   const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
   if (size === null) return null;
   const magic = block.toString('latin1', MAGIC, MAGIC + 8);
@@ -38,11 +38,11 @@ export function parseTarHeader(block: Buffer): TarHeader | null {
 }
 
 /** Length of a content with the padding to whole blocks. */
-export function padded(size: number): number {
+export function paddedSize(size: number): number {
   return Math.ceil(size / BLOCK) * BLOCK;
 }
 
-function checksumHolds(block: Buffer): boolean {
+function isChecksumValid(block: Buffer): boolean {
   const written = parseNumber(block.subarray(CHECKSUM.start, CHECKSUM.end));
   let unsigned = 0;
   let signed = 0;
@@ -78,4 +78,55 @@ function parseNumber(field: Buffer): number | null {
 export function parseText(field: Buffer): string {
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end === -1 ? field.length : end);
+}
+
+/** What replaces fields of the next member's own header. */
+export interface TarExtension {
+  readonly name?: string;
+  readonly size?: number;
+}
+
+/** How many bytes of such a header are read at most. */
+export const MAX_EXTENSION_BYTES = 32 * 1024;
+
+const PAX = 'x';
+const PAX_GLOBAL = 'g';
+const GNU_LONG_NAME = 'L';
+const GNU_LONG_LINK = 'K';
+
+/** Whether a header of this type tells about the next member instead of being one. */
+export function isExtension(type: string): boolean {
+  return [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
+}
+
+export function isPax(type: string): boolean {
+  return type === PAX || type === PAX_GLOBAL;
+}
+
+/** What the content of such a header says, or null where it can't be understood. */
+export function parseExtension(type: string, content: Buffer): TarExtension | null {
+  if (type === GNU_LONG_NAME) return { name: parseText(content) };
+  if (type === PAX) return parsePax(content);
+  return {};
+}
+
+/** Records of the form `<length> <key>=<value>\n`, the length being that of the whole record. */
+function parsePax(content: Buffer): TarExtension | null {
+  const found: { name?: string; size?: number } = {};
+  let position = 0;
+  while (position < content.length) {
+    const length = /^([1-9]\d{0,6}) /.exec(content.toString('latin1', position, position + 8))?.[1];
+    if (length === undefined) return null;
+    const end = position + Number(length);
+    const record = content.toString('utf8', position + length.length + 1, end);
+    const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
+    if (end > content.length || key === undefined || value === undefined) return null;
+    if (key === 'path') found.name = value;
+    if (key === 'size') {
+      if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
+      found.size = Number(value);
+    }
+    position = end;
+  }
+  return found;
 }

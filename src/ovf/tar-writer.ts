@@ -1,6 +1,6 @@
 // Packs files into a ustar archive, as the standard asks of an OVA; the same files give the same bytes.
 
-import { BLOCK, padded } from './tar-header.ts';
+import { BLOCK, paddedSize } from './tar-header.ts';
 
 export interface TarMember {
   /** At most 100 bytes. */
@@ -13,7 +13,7 @@ export interface TarMember {
 /** The archive of some files in the order given, with the two blocks that end it. */
 export function packTar(members: readonly TarMember[]): Buffer {
   const blocks = members.flatMap((member) => {
-    const padding = Buffer.alloc(padded(member.content.length) - member.content.length);
+    const padding = Buffer.alloc(paddedSize(member.content.length) - member.content.length);
     return [tarHeader(member), member.content, padding];
   });
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);

@@ -4,9 +4,12 @@
 export const SECTOR = 512;
 
 /** What a VMDK file begins with. */
-export type VmdkHead = SparseHead | { readonly form: 'text' } | { readonly form: 'server-sparse' };
+export type VmdkHeader =
+  | SparseHeader
+  | { readonly form: 'text' }
+  | { readonly form: 'server-sparse' };
 
-export interface SparseHead {
+export interface SparseHeader {
   readonly form: 'sparse';
   readonly version: number;
   /** Sectors. */
@@ -18,7 +21,7 @@ export interface SparseHead {
   /** First sector of the grain directory; null where a footer at the end of the file tells it. */
   readonly grainDirectory: number | null;
   /** Whether the line ends of the header are intact, which a transfer as text destroys. */
-  readonly intact: boolean;
+  readonly newlinesIntact: boolean;
   /** What the embedded descriptor says, such as `streamOptimized`; null without one. */
   readonly createType: string | null;
 }
@@ -33,7 +36,7 @@ const MARKERS = 1 << 17;
 export const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
 
 /** What a file with this beginning is, or null where it is no VMDK. A beginning of 64 KiB has all that is looked at. */
-export function parseVmdk(head: Buffer): VmdkHead | null {
+export function parseVmdk(head: Buffer): VmdkHeader | null {
   const magic = head.toString('latin1', 0, 4);
   if (magic === SERVER_SPARSE_MAGIC) return { form: 'server-sparse' };
   if (/^\s*# *disk descriptorfile/i.test(head.toString('latin1', 0, 64))) return { form: 'text' };
@@ -49,7 +52,7 @@ export function parseVmdk(head: Buffer): VmdkHead | null {
     grainSize: Number(head.readBigUInt64LE(20)),
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
-    intact: head.toString('latin1', 73, 77) === LINE_ENDS,
+    newlinesIntact: head.toString('latin1', 73, 77) === LINE_ENDS,
     createType: createTypeOf(head.toString('latin1', descriptor, descriptorEnd)),
   };
 }

@@ -24,7 +24,7 @@ export interface XmlAttribute {
 }
 
 /** Why there is no tree. */
-export class XmlProblem extends Error {
+export class XmlError extends Error {
   readonly code: FindingCode;
   readonly line: number;
 
@@ -36,25 +36,25 @@ export class XmlProblem extends Error {
 }
 
 /** Elements and attributes together; a large real descriptor has a tenth of them. */
-const MOST_NODES = 100_000;
-const DEEPEST = 100;
+const MAX_NODES = 100_000;
+const MAX_DEPTH = 100;
 /** Characters that the parser gets at once; the root element has to begin in the first of them. */
 const SLICE = 1024 * 1024;
 
 /**
  * The root element.
- * @throws XmlProblem
+ * @throws XmlError
  */
 export function parseXml(bytes: Uint8Array): XmlElement {
   const builder = new TreeBuilder();
   const parser = new SaxesParser({ xmlns: true });
   const fail = (code: FindingCode, message: string): never => {
-    throw new XmlProblem(code, message, parser.line);
+    throw new XmlError(code, message, parser.line);
   };
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
-    if (nodes > MOST_NODES) fail('xml-too-complex', `more than ${MOST_NODES} nodes`);
+    if (nodes > MAX_NODES) fail('xml-too-complex', `more than ${MAX_NODES} nodes`);
   };
   parser.on('error', ({ message }) => {
     const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
@@ -65,7 +65,7 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   parser.on('opentagstart', () => {
     countNode();
     builder.begin(parser.line);
-    if (builder.depth > DEEPEST) fail('xml-too-complex', `more than ${DEEPEST} levels`);
+    if (builder.depth > MAX_DEPTH) fail('xml-too-complex', `more than ${MAX_DEPTH} levels`);
   });
   parser.on('opentag', (tag) => builder.describe(tag));
   parser.on('text', (text) => builder.text(text));
@@ -128,7 +128,7 @@ class TreeBuilder {
 }
 
 /** Whether bytes begin like XML in any encoding: a mark, or NULs of wide characters, may stand before the bracket. */
-export function looksLikeXml(start: Buffer): boolean {
+export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
 
@@ -151,6 +151,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new XmlProblem('xml-encoding', `not readable as ${encoding}`, 1);
+    throw new XmlError('xml-encoding', `not readable as ${encoding}`, 1);
   }
 }

@@ -154,7 +154,7 @@ describe('imgctl doctor', () => {
 
   it('tells of access that was withdrawn', async () => {
     const { at, emulator } = await loggedIn();
-    emulator.withdraw('demo');
+    emulator.revokeAccess('demo');
     const { of, exitCode } = await at(0);
     expect(of('token')).toMatch(
       /^failed: the service says: User is not authorized.* -> ask the admin/,

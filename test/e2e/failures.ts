@@ -158,7 +158,7 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
     hint: /permission/,
-    prepare: (user) => loggedIn(user, (emulator) => emulator.withdraw(user.name)),
+    prepare: (user) => loggedIn(user, (emulator) => emulator.revokeAccess(user.name)),
   },
   {
     title: 'a wrong password',

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/emulator/answers.ts';
 import type { CatalogEntry } from '../../src/emulator/catalog.ts';
 import { indexCatalog } from '../../src/emulator/catalog-index.ts';
+import { HttpError } from '../../src/emulator/responses.ts';
 import { parseTimestamp } from '../../src/emulator/timestamp.ts';
 
 function entry(
@@ -113,7 +113,7 @@ describe('a filter', () => {
     'created_on,ge,2018-07-18 Thu 15:36:49 EDT',
   ])('%j is refused with 400', (filter) => {
     expect(() => find(filter)).toThrow(expect.objectContaining({ status: 400 }));
-    expect(() => find(filter)).toThrow(Refusal);
+    expect(() => find(filter)).toThrow(HttpError);
   });
 
   it('matches a pattern as a regular expression does that says the same', () => {

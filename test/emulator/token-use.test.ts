@@ -86,7 +86,7 @@ describe.each(RESOURCES)('%s %s without a good token', (method, path, allow) => 
   it('says that access was withdrawn, until it is given back', async () => {
     const service = await startService();
     const credentials = await service.login();
-    service.emulator.withdraw('demo');
+    service.emulator.revokeAccess('demo');
     const { status, headers, body } = await service.send(method, path, credentials);
     expect(status).toBe(401);
     expect(body).toEqual({
@@ -98,7 +98,7 @@ describe.each(RESOURCES)('%s %s without a good token', (method, path, allow) => 
     expect(headers.get('Allow')).toBe(allow);
 
     expect((await service.requestToken('demo', 'demo')).status).toBe(401);
-    service.emulator.reinstate('demo');
+    service.emulator.restoreAccess('demo');
     expect((await service.send(method, path, credentials)).status).not.toBe(401);
   });
 });

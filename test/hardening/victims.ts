@@ -3,7 +3,7 @@
 import { watch } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type Random, seededRandom } from '../../src/emulator/random.ts';
+import { type Random, seededRandom } from '../../src/emulator/catalog.ts';
 import { runBuilt, startCli, type User } from '../support/cli.ts';
 import {
   AFTER_LOGIN,

@@ -36,7 +36,7 @@ describe('parseVmdk', () => {
       grainSize: 128,
       streamOptimized: true,
       grainDirectory: null,
-      intact: true,
+      newlinesIntact: true,
       createType: 'streamOptimized',
     });
   });

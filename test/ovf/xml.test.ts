@@ -1,13 +1,13 @@
 // XML of a descriptor: what becomes a tree, and what is refused.
 
 import { describe, expect, it } from 'vitest';
-import { parseXml, XmlProblem } from '../../src/ovf/xml.ts';
+import { parseXml, XmlError } from '../../src/ovf/xml.ts';
 
-function problemOf(xml: string | Uint8Array): Pick<XmlProblem, 'code' | 'line' | 'message'> {
+function errorOf(xml: string | Uint8Array): Pick<XmlError, 'code' | 'line' | 'message'> {
   try {
     parseXml(Buffer.from(xml));
   } catch (thrown) {
-    if (thrown instanceof XmlProblem) return thrown;
+    if (thrown instanceof XmlError) return thrown;
     throw thrown;
   }
   throw new Error('it was not refused');
@@ -94,7 +94,7 @@ describe('parseXml', () => {
       1,
     ],
   ])('refuses %s', (_, xml, code, line) => {
-    const problem = problemOf(xml);
+    const problem = errorOf(xml);
     expect([problem.code, problem.line]).toEqual([code, line]);
     expect(problem.message).not.toBe('');
   });

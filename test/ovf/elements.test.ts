@@ -1,7 +1,7 @@
 // Units of capacity and memory.
 
 import { describe, expect, it } from 'vitest';
-import { bytesPerUnit } from '../../src/ovf/units.ts';
+import { bytesPerUnit } from '../../src/ovf/elements.ts';
 
 describe('bytesPerUnit', () => {
   it.each([

@@ -5,7 +5,7 @@ import type { PackageFile } from './region.ts';
 import type { PackagedFile } from './summary.ts';
 
 /** The files of a package by what they are for. */
-export interface PackageParts {
+export interface PackageLayout {
   readonly descriptor: PackageFile | null;
   readonly manifest: PackageFile | null;
   readonly certificate: PackageFile | null;
@@ -15,7 +15,7 @@ export interface PackageParts {
 
 /** All files of a package, those of an archive without a purpose at the end. */
 export function listFiles(
-  parts: PackageParts,
+  parts: PackageLayout,
   members: readonly PackageFile[],
 ): readonly PackagedFile[] {
   const files = new Map<string, PackagedFile>();
@@ -32,8 +32,8 @@ export function listFiles(
 }
 
 /** A manifest should be there; a certificate needs one, and is not verified here. */
-export function checkProofs(
-  { descriptor, manifest, certificate }: PackageParts,
+export function checkManifestFiles(
+  { descriptor, manifest, certificate }: PackageLayout,
   findings: FindingList,
 ): void {
   if (certificate !== null) {
@@ -51,8 +51,8 @@ export function checkProofs(
  * The descriptor comes first, the referenced files follow in the order of the references; manifest and certificate
  * stand together, right after the descriptor or at the end.
  */
-export function checkMembers(
-  parts: PackageParts & { readonly descriptor: PackageFile },
+export function checkOrder(
+  parts: PackageLayout & { readonly descriptor: PackageFile },
   members: readonly PackageFile[],
   findings: FindingList,
 ): void {
@@ -61,16 +61,19 @@ export function checkMembers(
     const message = `the archive begins with ${first?.name}`;
     findings.add('descriptor-not-first', parts.descriptor.name, message);
   }
-  const proofs = [parts.manifest, parts.certificate].filter((file) => file !== null);
+  const manifestFiles = [parts.manifest, parts.certificate].filter((file) => file !== null);
   const referenced = parts.referenced.filter((file) => file !== parts.descriptor);
-  const known = new Set([...proofs, ...referenced]);
+  const known = new Set([...manifestFiles, ...referenced]);
   const actual = members.filter((member) => known.has(member));
-  const firstOutOf = (order: Set<PackageFile>) => {
+  const firstMisplaced = (order: Set<PackageFile>) => {
     const expected = [...order];
     return actual.find((member, index) => member !== expected[index]);
   };
-  const misplaced = firstOutOf(known);
-  if (misplaced !== undefined && firstOutOf(new Set([...referenced, ...proofs])) !== undefined) {
+  const misplaced = firstMisplaced(known);
+  if (
+    misplaced !== undefined &&
+    firstMisplaced(new Set([...referenced, ...manifestFiles])) !== undefined
+  ) {
     const message = 'not in the order of the references, or manifest and certificate apart';
     findings.add('member-order', misplaced.name, message);
   }
