@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { version } from '../package.json';
 import { type ErrorFormat, ImgctlError } from './errors.ts';
+import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
@@ -14,7 +15,6 @@ import {
 } from './output/terminal.ts';
 import { nearest } from './query/nearest.ts';
 import { choose, hintAt, quoted } from './query/usage.ts';
-import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
   checkProfileName,

@@ -3,9 +3,9 @@
 import path from 'node:path';
 import { isObject, type JsonObject } from '../api/json.ts';
 import { ImgctlError } from '../errors.ts';
+import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
+import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
-import { withLock } from './lock.ts';
 
 export interface HistoryEntry {
   readonly profile: string;
