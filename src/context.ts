@@ -2,11 +2,12 @@
 
 import type { Command } from 'commander';
 import { version } from '../package.json';
-import { type ErrorFormat, ImgctlError } from './errors.ts';
+import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
 import { FORMATS, type Format, isFormat } from './output/index.ts';
+import type { ErrorFormat } from './output/messages.ts';
 import {
   COLOR_CHOICES,
   type ColorChoice,
@@ -14,7 +15,7 @@ import {
   type Terminal,
 } from './output/terminal.ts';
 import { nearest } from './query/nearest.ts';
-import { choose, hintAt, quoted } from './query/usage.ts';
+import { parseChoice, quoted, suggest } from './query/usage.ts';
 import {
   type ConfigFile,
   checkProfileName,
@@ -187,7 +188,7 @@ export class Context extends Messages {
     const known = [...this.config.profiles.keys()];
     if (known.length === 0 || known.includes(profile)) return;
     if (this.settings.text('base-url') !== undefined) return;
-    const hint = hintAt(nearest(profile, known), 'imgctl profile list');
+    const hint = suggest(nearest(profile, known), 'imgctl profile list');
     throw new ImgctlError('config', `there is no profile ${quoted(profile)}`, {
       hint: `${hint} (to make it: ${loginCommand})`,
     });
@@ -233,10 +234,10 @@ function isOn(text: string | undefined): boolean {
 
 /** @throws ImgctlError usage: no output format */
 export function requireFormat(text: string): Format {
-  return choose(text, { noun: 'format', valid: FORMATS, where: '--output' });
+  return parseChoice(text, { noun: 'format', valid: FORMATS, where: '--output' });
 }
 
 /** @throws ImgctlError usage: no choice of colour */
 export function requireColor(text: string): ColorChoice {
-  return choose(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
+  return parseChoice(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
 }

@@ -1,6 +1,4 @@
-// What can go wrong, as one error class, one exit-code table and one formatter.
-
-import { printable } from './output/sanitize.ts';
+// What can go wrong: one error class and one table of exit codes.
 
 /** Every kind of failure and the exit code it ends the process with. */
 export const EXIT_CODES = {
@@ -39,6 +37,12 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+export interface ErrorChanges {
+  readonly code?: ErrorCode;
+  readonly message?: string;
+  readonly hint?: string | undefined;
+}
+
 /** The one error that is thrown on purpose. Its message is one line, without a final full stop. */
 export class ImgctlError extends Error {
   override readonly name = 'ImgctlError';
@@ -55,6 +59,13 @@ export class ImgctlError extends Error {
 
   get exitCode(): number {
     return EXIT_CODES[this.code];
+  }
+
+  /** Returns a copy of the same class with these fields changed; status, cause and stack stay. */
+  with(changes: ErrorChanges): this {
+    const copy = new Error(this.message, { cause: this.cause });
+    Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
+    return Object.assign(copy, this, changes, { stack: this.stack });
   }
 }
 
@@ -83,56 +94,4 @@ export function valueOrError<Value>(
 export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
   const result = valueOrError(read);
   return 'error' in result ? otherwise : result.value;
-}
-
-export interface ErrorFormat {
-  /** One JSON object a line instead of text. */
-  readonly json: boolean;
-  /** With the stack trace, where the error is a defect and not a message. */
-  readonly debug: boolean;
-  /** Takes secrets out of what a message says, before anything is escaped. */
-  readonly redact?: ((text: string) => string) | undefined;
-}
-
-/** The text of an error for stderr, with its final newline and nothing in it that moves a terminal. */
-export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const { code, exitCode, status } = error;
-  const said = cleanedOf(error, format);
-  const text = format.json
-    ? `${JSON.stringify({ error: { code, ...said, status, exitCode } })}\n`
-    : plainText(said);
-  if (!format.debug) return text;
-  const origin = error.cause instanceof Error ? error.cause : error;
-  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
-  return text + trace.join('');
-}
-
-/** A warning, note or trace line for stderr; for JSON readers one object a line, named after its kind. */
-export function formatNotice(
-  kind: 'warning' | 'note' | 'debug',
-  message: string,
-  hint: string | undefined,
-  format: ErrorFormat,
-): string {
-  const said = cleanedOf({ message, hint }, format);
-  if (format.json) return `${JSON.stringify({ [kind]: said })}\n`;
-  return plainText(said, kind === 'note' ? '' : `${kind}: `);
-}
-
-/** What a message says, with what can be done about it. */
-type Said = Pick<ImgctlError, 'message' | 'hint'>;
-
-function cleanedOf({ message, hint }: Said, format: ErrorFormat): Said {
-  return {
-    message: clean(message, format),
-    hint: hint === undefined ? undefined : clean(hint, format),
-  };
-}
-
-function plainText({ message, hint }: Said, prefix = ''): string {
-  return `imgctl: ${prefix}${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
-}
-
-function clean(text: string, { redact = String }: ErrorFormat): string {
-  return printable(redact(text));
 }

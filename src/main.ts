@@ -1,8 +1,9 @@
 // The whole program as one call: arguments and Io in, exit code out.
 
 import { Context } from './context.ts';
-import { asImgctlError, EXIT_CODES, formatError } from './errors.ts';
+import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { type Io, processIo, ReaderGone } from './io.ts';
+import { formatError } from './output/messages.ts';
 import { execute } from './program.ts';
 
 /** Runs the command line (without node and script). Everything it writes is written when it resolves. */

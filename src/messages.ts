@@ -1,7 +1,7 @@
 // What a run says: data on stdout, notes on stderr, in order and out of each other's way.
 
-import { type ErrorFormat, formatNotice } from './errors.ts';
 import type { Io } from './io.ts';
+import { type ErrorFormat, formatNotice } from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
 import type { Terminal } from './output/terminal.ts';

@@ -6,7 +6,7 @@ import { COMMANDS, type CommandSpec } from './command-table.ts';
 import { type Context, type GlobalOptions, requireColor, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest } from './query/nearest.ts';
-import { hintAt } from './query/usage.ts';
+import { suggest } from './query/usage.ts';
 import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
@@ -147,7 +147,7 @@ async function findCommand(
         'usage',
         `no command or topic: ${words.join(' ').slice(0, LONGEST_MESSAGE)}`,
         {
-          hint: hintAt(meant, 'imgctl help'),
+          hint: suggest(meant, 'imgctl help'),
         },
       );
     }
@@ -174,7 +174,7 @@ function usageError(error: CommanderError, command: Command): ImgctlError {
     option === undefined
       ? [first, /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]]
       : refusedOption(option, optionNames(command));
-  const hint = hintAt(suggestion, `${fullName(command)} --help`);
+  const hint = suggest(suggestion, `${fullName(command)} --help`);
   return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, LONGEST_MESSAGE), { hint });
 }
 

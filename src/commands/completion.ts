@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
-import { choose } from '../query/usage.ts';
+import { parseChoice } from '../query/usage.ts';
 import { readPackageFile } from './package-file.ts';
 
 /** The script for each shell, under the name that the shell's own folders want. */
@@ -56,7 +56,7 @@ Examples:
 
 /** @throws ImgctlError usage */
 function chooseShell(text: string): Shell {
-  return choose(text, {
+  return parseChoice(text, {
     noun: 'shell',
     valid: SHELLS,
     where: 'imgctl completion',

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
-import { choose } from '../query/usage.ts';
+import { parseChoice } from '../query/usage.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
 import {
   SETTING_KEYS,
@@ -128,5 +128,5 @@ async function change(context: Context, key: SettingKey, value: string | undefin
 }
 
 function requireKey(text: string): SettingKey {
-  return choose(text, { noun: 'setting', valid: SETTING_KEYS, where: 'imgctl config' });
+  return parseChoice(text, { noun: 'setting', valid: SETTING_KEYS, where: 'imgctl config' });
 }

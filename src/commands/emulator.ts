@@ -8,7 +8,7 @@ import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
-import { shellWord } from '../output/index.ts';
+import { shellQuote } from '../output/index.ts';
 import { durationOption, numberOption } from './options.ts';
 
 interface EmulatorCommandOptions {
@@ -76,7 +76,7 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
   const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = others;
   if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
-    context.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellWord(folder)}`);
+    context.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellQuote(folder)}`);
   }
   const emulator = await startEmulator({
     ...rest,

@@ -13,7 +13,7 @@ import {
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-style.ts';
-import { choose } from '../query/usage.ts';
+import { parseChoice } from '../query/usage.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
 import { append, numberOption } from './options.ts';
@@ -112,7 +112,7 @@ export function readColumns(text: string, where: string): readonly Field[] {
 
 function readTimeStyle(context: Context, options: ViewOptions, format: Format): TimeStyle {
   const text = options.time ?? context.settings.text('time') ?? defaultTimeStyle(format);
-  return choose(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
+  return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
 }
 
 export function openWriter(

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { createListWriter, type Row } from '../output/index.ts';
 import { nearest } from '../query/nearest.ts';
-import { hintAt, quoted } from '../query/usage.ts';
+import { quoted, suggest } from '../query/usage.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
 import { forgetTokens, TokenCache } from '../session/token-cache.ts';
@@ -142,6 +142,6 @@ function requireProfile(context: Context, name: string): Readonly<Record<string,
   const stored = profiles.get(name);
   if (stored) return stored;
   throw new ImgctlError('not-found', `there is no profile ${quoted(name)}`, {
-    hint: hintAt(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
+    hint: suggest(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
   });
 }

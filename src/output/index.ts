@@ -12,4 +12,4 @@ export {
 } from './format.ts';
 export { createListWriter, createValueWriter, type ListWriter } from './list.ts';
 export { writeRecord } from './record.ts';
-export { counted, shellWord } from './words.ts';
+export { counted, shellQuote } from './words.ts';

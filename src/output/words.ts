@@ -6,6 +6,6 @@ export function counted(count: number, noun: string): string {
 }
 
 /** The text as one word of bash, zsh or sh, nothing in it expanded; plain where it needs no quotes. */
-export function shellWord(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 // The fields of an image, service-api.md section 2.2, and what kind of value each one holds.
 
-import { choose } from './usage.ts';
+import { parseChoice } from './usage.ts';
 
 export type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 
@@ -30,5 +30,5 @@ export function kindOf(field: Field): FieldKind {
  * Throws a usage error that lists the fields and suggests the nearest.
  */
 export function resolveField(name: string, where: string): Field {
-  return choose(name, { noun: 'field', valid: FIELDS, where });
+  return parseChoice(name, { noun: 'field', valid: FIELDS, where });
 }

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { type Field, kindOf, resolveField } from './fields.ts';
 import { isServiceShape, parseTimeValue, withItsWeekday } from './timestamp.ts';
-import { choose, quoted } from './usage.ts';
+import { parseChoice, quoted } from './usage.ts';
 import { type FieldValue, interpret } from './value.ts';
 
 /** service-api.md section 4.3. */
@@ -59,7 +59,7 @@ export function parseFilter(text: string, now: number): Filter {
   if (operatorName === undefined) throw usageError(`no operator and no value in ${where}`, EXAMPLE);
   if (rest.length === 0) throw usageError(`no value in ${where}`, EXAMPLE);
   const field = resolveField(fieldName, where);
-  const operator = choose(operatorName, {
+  const operator = parseChoice(operatorName, {
     noun: 'operator',
     valid: OPERATORS,
     where,

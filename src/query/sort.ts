@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { type Field, kindOf, resolveField } from './fields.ts';
 import { parseTimestamp } from './timestamp.ts';
-import { choose, quoted } from './usage.ts';
+import { parseChoice, quoted } from './usage.ts';
 import { compareText, type FieldValue, type ImageRecord, readValue } from './value.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
@@ -23,7 +23,7 @@ export function parseSort(text: string): SortKey {
   const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const field = resolveField(fieldName, where);
-  const direction = choose(directionName, { noun: 'direction', valid: DIRECTIONS, where });
+  const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
     throw new ImgctlError('usage', `more than a field and a direction in ${where}`, {
       hint: 'give --sort once for each key, the most significant first',

@@ -14,7 +14,7 @@ export function quoted(text: string): string {
 }
 
 /** The hint to a name that there is not: the nearest one, or the command that shows which there are. */
-export function hintAt(meant: string | undefined, command: string): string {
+export function suggest(meant: string | undefined, command: string): string {
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
 
@@ -32,7 +32,7 @@ export interface Choice<Word extends string> {
  * The valid word that was meant, whatever its case.
  * Throws a usage error that lists the valid words and suggests the nearest.
  */
-export function choose<Word extends string>(word: string, choice: Choice<Word>): Word {
+export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
   const { noun, valid, where, synonyms } = choice;
   const lowered = word.toLowerCase();
   const chosen = valid.find((candidate) => candidate.toLowerCase() === lowered);

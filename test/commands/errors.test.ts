@@ -1,14 +1,8 @@
 // How errors and notices look, as text and as JSON, and what no service can make of them.
 
 import { describe, expect, it } from 'vitest';
-import {
-  asImgctlError,
-  type ErrorCode,
-  EXIT_CODES,
-  formatError,
-  formatNotice,
-  ImgctlError,
-} from '../../src/errors.ts';
+import { asImgctlError, type ErrorCode, EXIT_CODES, ImgctlError } from '../../src/errors.ts';
+import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 
 const TEXT = { json: false, debug: false };

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ErrorFormat, formatError, formatNotice, ImgctlError } from '../../src/errors.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import { type ErrorFormat, formatError, formatNotice } from '../../src/output/messages.ts';
 import { Redaction, redactingSink } from '../../src/output/redaction.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 

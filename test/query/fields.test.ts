@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { FIELDS, kindOf, resolveField } from '../../src/query/fields.ts';
-import { choose, quoted } from '../../src/query/usage.ts';
+import { parseChoice, quoted } from '../../src/query/usage.ts';
 import { thrownBy } from '../support/errors.ts';
 
 describe('fields', () => {
@@ -37,19 +37,19 @@ describe('fields', () => {
   });
 });
 
-describe('choose', () => {
+describe('parseChoice', () => {
   const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
 
   it.each([
     ['BLUE', 'Blue'],
     ['red', 'red'],
   ])('%s means %s', (word, expected) => {
-    expect(choose(word, choice)).toBe(expected);
+    expect(parseChoice(word, choice)).toBe(expected);
   });
 
   it('suggests a synonym before a word that only looks alike', () => {
     const synonyms = new Map([['rod', 'Blue']] as const);
-    expect(thrownBy(() => choose('rod', { ...choice, synonyms })).hint).toBe(
+    expect(thrownBy(() => parseChoice('rod', { ...choice, synonyms })).hint).toBe(
       'did you mean Blue? valid: red, Blue',
     );
   });

@@ -2,7 +2,7 @@
 
 import { Argument, Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { shellWord } from '../../src/output/index.ts';
+import { shellQuote } from '../../src/output/index.ts';
 import { bashScript } from '../../src/reference/completions/bash.ts';
 import { fishScript, quoted as quotedInFish } from '../../src/reference/completions/fish.ts';
 import {
@@ -149,7 +149,7 @@ describe('texts in quotes', () => {
     ['’s', "'’s'", "'’s'", "'’’s'"],
     ['-x*', "'-x*'", "'-x*'", "'-x*'"],
   ])('%s', (text, posix, fish, powershell) => {
-    expect(shellWord(text)).toBe(posix);
+    expect(shellQuote(text)).toBe(posix);
     expect(quotedInFish(text)).toBe(fish);
     expect(quotedInPowershell(text)).toBe(powershell);
   });

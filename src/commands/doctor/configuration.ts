@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { counted, shellWord } from '../../output/index.ts';
+import { counted, shellQuote } from '../../output/index.ts';
 import { nearest } from '../../query/nearest.ts';
 import { configFilePath } from '../../session/profile.ts';
 import {
@@ -110,7 +110,7 @@ function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
 function unknownSetting({ paths }: Context, key: string): Finding {
   const meant = nearest(key, SETTING_KEYS);
   const finding = `unknown setting ${key}${meant === undefined ? '' : `; ${meant} was probably meant`}`;
-  const file = shellWord(configFilePath(paths.config ?? ''));
+  const file = shellQuote(configFilePath(paths.config ?? ''));
   return warning('settings', finding, `take it out of the file by hand: ${file}`);
 }
 

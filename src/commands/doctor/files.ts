@@ -7,7 +7,7 @@ import { isAbsence } from '../../files/json-file.ts';
 import type { Paths } from '../../files/paths.ts';
 import { isStagingName, LONGEST_WRITE } from '../../files/staging.ts';
 import type { Io } from '../../io.ts';
-import { shellWord } from '../../output/index.ts';
+import { shellQuote } from '../../output/index.ts';
 import { configFilePath } from '../../session/profile.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
@@ -28,7 +28,7 @@ export function checkFiles(paths: Paths, io: Io): Finding[] {
     problems = [...problemsOf(config, io), ...unwritable(paths)];
   } catch (error) {
     const message = `cannot look at the files: ${(error as Error).message}`;
-    const hint = `see whose they are: ls -la ${shellWord(config)}`;
+    const hint = `see whose they are: ls -la ${shellQuote(config)}`;
     return [failed('files', new ImgctlError('config', message, { hint }))];
   }
   if (problems.length > 0) return problems;
@@ -67,7 +67,7 @@ function problemsOf(config: string, io: Io): Finding[] {
   const report = (entries: readonly Entry[], what: string, remedy: string) => {
     if (entries.length === 0) return;
     const names = entries.map(({ file }) => file);
-    const words = names.map(shellWord).join(' ');
+    const words = names.map(shellQuote).join(' ');
     findings.push(warning('files', `${what}: ${names.join(', ')}`, `${remedy} ${words}`));
   };
   report(links, 'a symbolic link, which is not followed', 'rm');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { timeOf } from '../../api/answers.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { shellWord } from '../../output/index.ts';
+import { shellQuote } from '../../output/index.ts';
 import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
@@ -101,7 +101,7 @@ function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
   try {
     fs.accessSync(file, fs.constants.R_OK);
     if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
-    return warning('password', `everybody can read ${file}`, `chmod o= ${shellWord(file)}`);
+    return warning('password', `everybody can read ${file}`, `chmod o= ${shellQuote(file)}`);
   } catch (error) {
     return failed('password', unreadableFile(file, error));
   }

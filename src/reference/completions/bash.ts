@@ -1,6 +1,6 @@
 // The completion script for bash: names alone, as bash shows no descriptions.
 
-import { shellWord } from '../../output/index.ts';
+import { shellQuote } from '../../output/index.ts';
 import type { CommandModel, CompletionModel, OptionModel } from './model.ts';
 import { commandCase, kindTables } from './posix.ts';
 import { fillTemplate } from './template.ts';
@@ -20,7 +20,7 @@ function bashCase(model: CommandModel): string {
   };
   const assignments = Object.entries(words)
     .filter(([, text]) => text !== '')
-    .map(([name, text]) => `${name}=${shellWord(text)}`);
+    .map(([name, text]) => `${name}=${shellQuote(text)}`);
   return commandCase(model, assignments);
 }
 

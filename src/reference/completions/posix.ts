@@ -1,6 +1,6 @@
 // What the scripts for bash and zsh have in common: cases, and words in quotes.
 
-import { shellWord } from '../../output/index.ts';
+import { shellQuote } from '../../output/index.ts';
 import type { CommandModel, CompletionModel } from './model.ts';
 import { type KindCase, settingCases, valueCases } from './template.ts';
 
@@ -13,12 +13,12 @@ export function kindTables(model: CompletionModel) {
 }
 
 function kindCase({ texts, kind }: KindCase): string {
-  return `    ${texts.map(pattern).join(' | ')}) kind=${shellWord(kind)} ;;`;
+  return `    ${texts.map(pattern).join(' | ')}) kind=${shellQuote(kind)} ;;`;
 }
 
 /** A star at the front stands for any command. */
 function pattern(text: string): string {
-  return text.startsWith('*') ? `*${shellWord(text.slice(1))}` : shellWord(text);
+  return text.startsWith('*') ? `*${shellQuote(text.slice(1))}` : shellQuote(text);
 }
 
 /** The case of a command that sets some variables; those that are to be empty are so already. */
@@ -28,7 +28,9 @@ export function commandCase(
 ): string {
   const lines = assignments.map((assignment) => `      ${assignment}`);
   if (kinds.length > 0) {
-    lines.push(`      kinds=(${kinds.map(shellWord).join(' ')})${isVariadic ? ' variadic=1' : ''}`);
+    lines.push(
+      `      kinds=(${kinds.map(shellQuote).join(' ')})${isVariadic ? ' variadic=1' : ''}`,
+    );
   }
-  return [`    ${paths.map(shellWord).join(' | ')})`, ...lines, '      ;;'].join('\n');
+  return [`    ${paths.map(shellQuote).join(' | ')})`, ...lines, '      ;;'].join('\n');
 }

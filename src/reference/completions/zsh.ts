@@ -1,6 +1,6 @@
 // The completion script for zsh: names with what they mean.
 
-import { shellWord } from '../../output/index.ts';
+import { shellQuote } from '../../output/index.ts';
 import { type CommandModel, type CompletionModel, type Entry, flagEntries } from './model.ts';
 import { commandCase, kindTables } from './posix.ts';
 import { fillTemplate } from './template.ts';
@@ -24,6 +24,6 @@ function zshCase(model: CommandModel): string {
 /** As _describe reads them, one a line. */
 function lines(entries: readonly Entry[]): string {
   return entries
-    .map(({ word, summary }) => `        ${shellWord(`${word}:${summary}`)}`)
+    .map(({ word, summary }) => `        ${shellQuote(`${word}:${summary}`)}`)
     .join('\n');
 }

@@ -1,0 +1,55 @@
+// Formats errors and notices for stderr, as text or as JSON.
+
+import type { ImgctlError } from '../errors.ts';
+import { printable } from './sanitize.ts';
+
+export interface ErrorFormat {
+  /** One JSON object per line instead of text. */
+  readonly json: boolean;
+  /** Adds the stack trace of the error or of its cause. */
+  readonly debug: boolean;
+  /** Masks secrets; runs before control characters are escaped, which would hide a secret from it. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/** Returns the text of an error for stderr: complete lines, safe for a terminal. */
+export function formatError(error: ImgctlError, format: ErrorFormat): string {
+  const { code, exitCode, status } = error;
+  const content = cleanContent(error, format);
+  const text = format.json
+    ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
+    : plainText(content);
+  if (!format.debug) return text;
+  const origin = error.cause instanceof Error ? error.cause : error;
+  const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
+  return text + trace.join('');
+}
+
+/** Returns the text of a warning, note or trace line; its JSON is named after the kind. */
+export function formatNotice(
+  kind: 'warning' | 'note' | 'debug',
+  message: string,
+  hint: string | undefined,
+  format: ErrorFormat,
+): string {
+  const content = cleanContent({ message, hint }, format);
+  if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
+  return plainText(content, kind === 'note' ? '' : `${kind}: `);
+}
+
+type Content = Pick<ImgctlError, 'message' | 'hint'>;
+
+function cleanContent({ message, hint }: Content, format: ErrorFormat): Content {
+  return {
+    message: clean(message, format),
+    hint: hint === undefined ? undefined : clean(hint, format),
+  };
+}
+
+function plainText({ message, hint }: Content, prefix = ''): string {
+  return `imgctl: ${prefix}${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+}
+
+function clean(text: string, { redact = String }: ErrorFormat): string {
+  return printable(redact(text));
+}
