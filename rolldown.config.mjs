@@ -7,7 +7,8 @@ import { writeLicences } from './scripts/licences.mjs';
 const LISTING = [
   'query|catalogue|api/paging',
   'commands/(images|listing|options)',
-  'session/(history|image-names|keyed-file|token-cache)',
+  'session/(history|image-names|token-cache)',
+  'files/keyed-file',
 ];
 
 export default defineConfig({
@@ -36,7 +37,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/]|api[\\/](?!proxy))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/]|files[\\/]|api[\\/](?!proxy))/,
           priority: 1,
         },
       ],

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { version } from '../package.json';
 import { Console, type ConsoleStyle } from './console.ts';
 import { ImgctlError } from './errors.ts';
+import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import {
   createListWriter,
@@ -22,7 +23,6 @@ import {
   type Terminal,
 } from './output/terminal.ts';
 import { nearest, parseChoice, quoted, suggest } from './query/suggest.ts';
-import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
   checkProfileName,

@@ -5,5 +5,5 @@ export const AREAS = {
   'retry gate': ['src/api/retry.ts', 'src/api/http.ts'],
   redaction: ['src/session/trace.ts', 'src/output/redaction.ts', 'src/api/credentials.ts'],
   'token renewal': ['src/session/tokens.ts'],
-  lock: ['src/session/lock.ts'],
+  lock: ['src/files/lock.ts'],
 };

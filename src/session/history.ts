@@ -2,10 +2,10 @@
 
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
+import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
+import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
-import { withLock } from './lock.ts';
 
 export interface HistoryEntry {
   readonly profile: string;

@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { makeDirectory, readJsonFile } from './json-file.ts';
-import { keyedFile } from './keyed-file.ts';
-import { stagingName, sweep } from './staging.ts';
+import { makeDirectory, readJsonFile } from '../files/json-file.ts';
+import { keyedFile } from '../files/keyed-file.ts';
+import { stagingName, sweep } from '../files/staging.ts';
 
 /** Whose images: names of one service are not offered for another. */
 export interface Catalogue {

@@ -3,10 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
+import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
+import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
-import { withLock } from './lock.ts';
 import type { SettingKey, STORED_PASSWORD } from './settings.ts';
 
 /** config.json: `{"profile": "<default one>", "profiles": {"<name>": {"<key>": "<value>"}}}` */

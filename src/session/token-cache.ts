@@ -5,9 +5,9 @@ import path from 'node:path';
 import { isToken } from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { isAbsence, readJsonFile, writeJsonFile } from './json-file.ts';
-import { keyedFile } from './keyed-file.ts';
-import { sweep } from './staging.ts';
+import { isAbsence, readJsonFile, writeJsonFile } from '../files/json-file.ts';
+import { keyedFile } from '../files/keyed-file.ts';
+import { sweep } from '../files/staging.ts';
 
 /** Whose token it is. */
 export interface Account {

@@ -7,8 +7,8 @@ import { utcTime } from '../api/responses.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
+import { withLockIfPossible } from '../files/lock.ts';
 import type { Clock } from '../io.ts';
-import { withLockIfPossible } from './lock.ts';
 import type { PasswordSource } from './password.ts';
 import {
   type CachedToken,

@@ -1,9 +1,9 @@
 // What bundle.ts runs in other processes: `write <file>`, `modes <file>` and `hold <file>`.
 
 import fs from 'node:fs';
+import { writeJsonFile } from '../../src/files/json-file.ts';
+import { withLock } from '../../src/files/lock.ts';
 import { processIo } from '../../src/io.ts';
-import { writeJsonFile } from '../../src/session/json-file.ts';
-import { withLock } from '../../src/session/lock.ts';
 
 /** Writes 4000 bytes and prints how it went. */
 async function write(file: string): Promise<void> {

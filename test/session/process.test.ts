@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { withLock } from '../../src/session/lock.ts';
+import { withLock } from '../../src/files/lock.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { bundleChild, runShell } from './bundle.ts';

@@ -3,12 +3,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../../errors.ts';
+import { isAbsence } from '../../files/json-file.ts';
+import type { Paths } from '../../files/paths.ts';
+import { isStagingName, LONGEST_WRITE } from '../../files/staging.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/index.ts';
-import { isAbsence } from '../../session/json-file.ts';
-import type { Paths } from '../../session/paths.ts';
 import { configFilePath } from '../../session/profile.ts';
-import { isStagingName, LONGEST_WRITE } from '../../session/staging.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 const ANOTHER_PLACE = 'set IMGCTL_CONFIG_DIR to a directory that can be written';

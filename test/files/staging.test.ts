@@ -3,8 +3,8 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { writeJsonFile } from '../../src/session/json-file.ts';
-import { sweep, writerOf } from '../../src/session/staging.ts';
+import { writeJsonFile } from '../../src/files/json-file.ts';
+import { sweep, writerOf } from '../../src/files/staging.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 describe('leftovers of killed writers', () => {

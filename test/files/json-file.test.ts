@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { makeDirectory, readJsonFile, writeJsonFile } from '../../src/session/json-file.ts';
+import { makeDirectory, readJsonFile, writeJsonFile } from '../../src/files/json-file.ts';
+import { runShell } from '../session/bundle.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { runShell } from './bundle.ts';
 
 function fileWith(text: string | Buffer, mode = 0o600): string {
   const file = path.join(temporaryDirectory(), 'settings.json');

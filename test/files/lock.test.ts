@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { withLock, withLockIfPossible } from '../../src/session/lock.ts';
+import { withLock, withLockIfPossible } from '../../src/files/lock.ts';
 import { type FakeIo, fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;

@@ -1,7 +1,7 @@
 // Where imgctl keeps its files.
 
 import { expect, it } from 'vitest';
-import { findPaths } from '../../src/session/paths.ts';
+import { findPaths } from '../../src/files/paths.ts';
 
 const HOME = '/home/demo';
 const OF_HOME = {
