@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Received, rateLimited, statusError, timeOf } from '../../src/api/answers.ts';
 import { failure } from '../support/errors.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 import { start } from './harness.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
@@ -125,7 +125,7 @@ const PAGES = { page: 1, pages: 1, per_page: 100, total: 1, next_url: null };
 const EXPANDED = { perPage: 100, expand: true };
 
 describe('a catalogue page that is not one', () => {
-  it.each<[string, ScriptedAnswer, string]>([
+  it.each<[string, ScriptedResponse, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['empty', { body: ' \n' }, 'with an empty body instead of JSON'],
     ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that breaks off, is malformed'],
@@ -141,7 +141,7 @@ describe('a catalogue page that is not one', () => {
     ],
     ['without meta', { json: { data: [] } }, 'but without meta'],
     ['without pages', { json: { data: [], meta: {} } }, 'but without meta.pages'],
-    ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedAnswer, string] => [
+    ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedResponse, string] => [
       `a total of ${total}`,
       { json: { data: [], meta: { pages: { ...PAGES, total } } } },
       'but meta.pages does not say how many images there are',

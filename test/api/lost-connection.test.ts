@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/errors.ts';
-import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { DROP, RESET, type ScriptedResponse } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from './harness.ts';
 
 describe('lost connections', () => {
-  const losses: [string, ScriptedAnswer][] = [
+  const losses: [string, ScriptedResponse][] = [
     ['closed before the answer', DROP],
     ['reset before the answer', RESET],
     ['closed in the headers', bytes('HTTP/1.1 200 OK\r\ncont', true)],

@@ -7,11 +7,11 @@ import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { failure } from '../support/errors.ts';
 import {
   DROP,
+  errorResponse,
   type Handler,
-  refusal,
   type ScriptedRequest,
   STALL,
-  serverOf,
+  scriptedServer,
 } from '../support/scripted-server.ts';
 import { start } from './harness.ts';
 import { asked, collect, pageOf, QUERY, serving, upTo } from './listing.ts';
@@ -23,7 +23,7 @@ describe('navigation that leads astray', () => {
     ['back to the first page', ({ url }: ScriptedRequest) => `${url.origin}/v2/image?page=1`],
     ['nowhere', () => 'not a URL'],
   ])('next_url %s: by page number, to the same origin', async (_, next) => {
-    const foreign = await serverOf({});
+    const foreign = await scriptedServer({});
     const { client, server } = await start(
       serving(
         () => testImages(4),
@@ -212,7 +212,7 @@ describe('giving up', () => {
 });
 
 describe('a token that expires in the middle', () => {
-  const EXPIRED = refusal(401, 'Valid token, but has expired.');
+  const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
   const expiring: Handler = (request) =>
     pageOf(request) > 2 && request.headers.authorization === 'Bearer T1'
       ? EXPIRED

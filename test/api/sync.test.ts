@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { syncState } from '../../src/api/sync.ts';
 import { failure } from '../support/errors.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 import { start } from './harness.ts';
 
-const submit = async (answer: ScriptedAnswer) => {
+const submit = async (answer: ScriptedResponse) => {
   const { client } = await start({ 'PATCH /v2/user/image/vm': answer });
   return client.submitSync();
 };

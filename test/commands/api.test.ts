@@ -2,12 +2,17 @@
 
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { asked, type Handler, type Script, serverOf } from '../support/scripted-server.ts';
+import {
+  type Handler,
+  requestsTo,
+  type Script,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
 
 /** A server that knows these answers, and a user of it with a token. */
 async function scripted(script: Handler | Script, prefix = '') {
-  const server = await serverOf(script);
+  const server = await scriptedServer(script);
   const env = {
     IMGCTL_BASE_URL: `${server.baseUrl}${prefix}`,
     IMGCTL_TOKEN: 'T',
@@ -30,7 +35,7 @@ describe('imgctl api', () => {
     await imgctl('/v2/image?page=2');
     await imgctl('v2');
     await imgctl(`${server.baseUrl}/elsewhere`);
-    expect(asked(server)).toEqual([
+    expect(requestsTo(server)).toEqual([
       'GET /cloud/v2/image?page=2',
       'GET /cloud/v2',
       'GET /elsewhere',
@@ -51,7 +56,7 @@ describe('imgctl api', () => {
   it('-X sends another method, once', async () => {
     const { server, imgctl } = await scripted({ 'PATCH /v2/thing': { status: 503, json: {} } });
     expect((await imgctl('/v2/thing', '-X', 'patch')).exitCode).toBe(1);
-    expect(asked(server)).toEqual(['PATCH /v2/thing']);
+    expect(requestsTo(server)).toEqual(['PATCH /v2/thing']);
   });
 
   it('-i shows status and headers before the body', async () => {
@@ -88,13 +93,13 @@ describe('imgctl api', () => {
 
   it('--paginate takes no more than the query of a next_url elsewhere', async () => {
     const page = (next: string | null) => ({ json: { meta: { pages: { next_url: next } } } });
-    const other = await serverOf({});
+    const other = await scriptedServer({});
     const { server, imgctl } = await scripted({
       'GET /v2/image?page=2': page(null),
       'GET /v2/image': page(`${other.baseUrl}/steal?page=2`),
     });
     expect((await imgctl('/v2/image', '--paginate')).exitCode).toBe(0);
-    expect(asked(server)).toEqual(['GET /v2/image', 'GET /v2/image?page=2']);
+    expect(requestsTo(server)).toEqual(['GET /v2/image', 'GET /v2/image?page=2']);
     expect(other.requests).toEqual([]);
   });
 

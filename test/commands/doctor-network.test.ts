@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { STALL, serverOf } from '../support/scripted-server.ts';
+import { STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo, unusedPort } from '../support/sockets.ts';
 import { diagnose, folderWith } from './doctor-harness.ts';
 
@@ -17,7 +17,7 @@ const SKIPPED = (cause: string) => `not checked: ${cause} failed`;
 /** What a service over TLS is found to be, with its own certificate trusted or not. */
 async function overTls({ trusted = true, identity = HERE, time = Date.now() }) {
   const date = new Date(time).toUTCString();
-  const server = await serverOf({ 'GET /v2': { headers: { date }, json: {} } }, identity);
+  const server = await scriptedServer({ 'GET /v2': { headers: { date }, json: {} } }, identity);
   const ca = path.join(temporaryDirectory(), 'ca.pem');
   writeFileSync(ca, identity.cert);
   const IMGCTL_CONFIG_DIR = folderWith(trusted ? { 'ca-file': ca } : {});
@@ -83,7 +83,7 @@ describe('imgctl doctor on the way', () => {
     diagnose({ env: { ...TOKEN, IMGCTL_BASE_URL: baseUrl, ...env } }, argv);
 
   it('shows the addresses of a name', async () => {
-    const server = await serverOf({ 'GET /v2': { json: {} } });
+    const server = await scriptedServer({ 'GET /v2': { json: {} } });
     const { of, exitCode } = await ask(server.baseUrl.replace('127.0.0.1', 'localhost'));
     expect(of('DNS')).toMatch(/^ok: localhost is .*127\.0\.0\.1/);
     expect(exitCode).toBe(0);
@@ -110,7 +110,7 @@ describe('imgctl doctor on the way', () => {
   });
 
   it('stops at a service that does not answer, and asks once', async () => {
-    const server = await serverOf({ 'GET /v2': STALL });
+    const server = await scriptedServer({ 'GET /v2': STALL });
     const { of } = await ask(server.baseUrl, {}, '--timeout', '60ms');
     expect(of('service')).toMatch(/^failed: .* within 0\.06 s, still waiting for the answer -> /);
     expect(server.requests).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('imgctl doctor on the way', () => {
   });
 
   it('shows a proxy that it goes through, and one that it passes by', async () => {
-    const server = await serverOf({ 'GET /v2': { json: {} } });
+    const server = await scriptedServer({ 'GET /v2': { json: {} } });
     const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
     const IMGCTL_CONFIG_DIR = folderWith({ 'allow-http': 'true' });
     const env = { http_proxy: proxy.baseUrl, IMGCTL_CONFIG_DIR };
@@ -154,7 +154,7 @@ describe('imgctl doctor on the way', () => {
 });
 
 it('--debug traces the request, whether it is answered or not', async () => {
-  const server = await serverOf({ 'GET /v2': { json: {} } });
+  const server = await scriptedServer({ 'GET /v2': { json: {} } });
   const env = { ...TOKEN, IMGCTL_BASE_URL: server.baseUrl };
   const answered = await runCli(['doctor', '--debug'], { env });
   expect(answered.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: 200 in \d+ ms, 2 B$/m);

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { PASSWORD, startAccount } from './account.ts';
 import { diagnose, folderWith } from './doctor-harness.ts';
 
@@ -195,15 +195,15 @@ describe('imgctl doctor', () => {
 });
 
 describe('the answer of the service', () => {
-  async function answered(answer: ScriptedAnswer, time?: number) {
-    const server = await serverOf({ 'GET /v2': answer });
+  async function answered(answer: ScriptedResponse, time?: number) {
+    const server = await scriptedServer({ 'GET /v2': answer });
     const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
     const diagnosis = await diagnose({ env, ...(time === undefined ? {} : { time }) });
     expect(server.requests).toHaveLength(1);
     return diagnosis;
   }
 
-  it.each<[ScriptedAnswer, RegExp, number]>([
+  it.each<[ScriptedResponse, RegExp, number]>([
     [{ body: '<html>' }, /^failed: .* 200 with HTML instead of JSON -> check that the base URL/, 1],
     [
       { status: 503, json: { message: 'Down.' } },

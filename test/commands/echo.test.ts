@@ -2,7 +2,11 @@
 
 import { expect, it } from 'vitest';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedAnswer, type ScriptedRequest, serverOf } from '../support/scripted-server.ts';
+import {
+  type ScriptedRequest,
+  type ScriptedResponse,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 
 const PASSWORD = 'canary of a password, "quoted" & 100%';
@@ -32,7 +36,7 @@ function toldBy(request: ScriptedRequest): string[] {
 /** For what holds no spaces. */
 const inUrl = (request: ScriptedRequest) => encodeURI(secretsIn(request).join(' '));
 
-type Echo = (told: string, request: ScriptedRequest) => ScriptedAnswer;
+type Echo = (told: string, request: ScriptedRequest) => ScriptedResponse;
 
 const failing = (status: number): [string, Echo] => [
   `${status}`,
@@ -101,7 +105,7 @@ function expectNoSecret({ stdout, stderr }: CliResult, line: string): void {
 
 it.each(ECHOES)('an echo as %s', async (_, echo) => {
   const told = new Set<string>();
-  const { baseUrl } = await serverOf((request) => {
+  const { baseUrl } = await scriptedServer((request) => {
     const parts = toldBy(request);
     for (const part of parts) told.add(part);
     return echo(parts.join(' '), request);
@@ -117,7 +121,7 @@ it.each(ECHOES)('an echo as %s', async (_, echo) => {
 });
 
 it('the token as a user name is not repeated either', async () => {
-  const { baseUrl } = await serverOf((request) => ({
+  const { baseUrl } = await scriptedServer((request) => ({
     status: 500,
     body: toldBy(request).join(' '),
   }));
@@ -131,7 +135,7 @@ it('the token as a user name is not repeated either', async () => {
 });
 
 it('nothing of a failed login is repeated', async () => {
-  const { baseUrl } = await serverOf((request) => ({
+  const { baseUrl } = await scriptedServer((request) => ({
     status: 401,
     json: { message: `wrong password: ${toldBy(request).join(' ')}` },
   }));
@@ -146,7 +150,7 @@ it('nothing of a failed login is repeated', async () => {
 });
 
 it('what is shown while waiting repeats nothing', async () => {
-  const { baseUrl } = await serverOf(() => ({ json: { data: { id: 41, status: TOKEN } } }));
+  const { baseUrl } = await scriptedServer(() => ({ json: { data: { id: 41, status: TOKEN } } }));
   const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: TOKEN };
   const argv = ['sync-status', '41', '--wait', '--wait-timeout', '1ms'];
   const { stderr, exitCode } = await runCli(argv, { env, time: 0 });
@@ -154,7 +158,7 @@ it('what is shown while waiting repeats nothing', async () => {
 });
 
 it('the password of a proxy is not repeated either', async () => {
-  const { baseUrl } = await serverOf(() => ({
+  const { baseUrl } = await scriptedServer(() => ({
     status: 500,
     json: { message: `canary%20proxy or canary proxy or ${base64('bob:canary proxy')}` },
   }));
@@ -176,7 +180,7 @@ it('the password of a proxy is not repeated either', async () => {
 
 it('data that was asked for is left as it is', async () => {
   const body = `"${TOKEN}"\n`;
-  const { baseUrl } = await serverOf(() => ({ body }));
+  const { baseUrl } = await scriptedServer(() => ({ body }));
   const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: TOKEN };
   expect((await runCli(['api', '/v2'], { env })).stdout).toBe(body);
   expect((await runCli(['token'], { env })).stdout).toBe(`${TOKEN}\n`);

@@ -8,7 +8,13 @@ import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
 import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { asked, DROP, RESET, type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import {
+  DROP,
+  RESET,
+  requestsTo,
+  type ScriptedResponse,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import {
   beforeSleep,
   DONE,
@@ -21,7 +27,7 @@ import {
 } from './sync-harness.ts';
 
 describe('a wait goes on', () => {
-  it.each<[string, ScriptedAnswer]>([
+  it.each<[string, ScriptedResponse]>([
     ['500', { status: 500, json: { message: 'Oops.' } }],
     ['502 with HTML', { status: 502, body: '<html>' }],
     ['504', { status: 504 }],
@@ -41,7 +47,7 @@ describe('a wait goes on', () => {
 
   it('through 30 seconds of 503', async () => {
     let now = () => START;
-    const service = await serverOf(({ method, target }) => {
+    const service = await scriptedServer(({ method, target }) => {
       if (method === 'PATCH') return SUBMITTED;
       if (target.startsWith('/v2/user')) return images();
       return now() - START < 30_000 ? { status: 503 } : DONE;
@@ -51,7 +57,7 @@ describe('a wait goes on', () => {
     const { stdout, exitCode } = await runCli(['sync', '--wait', '--json'], io);
     expect(JSON.parse(stdout)).toMatchObject({ id: 41, state: 'succeeded' });
     expect(io.now() - START).toBeGreaterThanOrEqual(30_000);
-    expect(asked(service).filter((request) => request === SUBMIT)).toHaveLength(1);
+    expect(requestsTo(service).filter((request) => request === SUBMIT)).toHaveLength(1);
     expect(exitCode).toBe(0);
   });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { type FakeIo, runCli } from '../support/io.ts';
-import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import {
   beforeSleep,
   DONE,
@@ -19,7 +19,7 @@ import {
 } from './sync-harness.ts';
 
 describe('the status of a request', () => {
-  const forms: [string, (status: string) => ScriptedAnswer][] = [
+  const forms: [string, (status: string) => ScriptedResponse][] = [
     ['wrapped', (status) => record({ status })],
     ['bare', (status) => ({ json: { id: 41, status } })],
   ];
@@ -138,7 +138,7 @@ describe('the time between looks', () => {
   });
 
   it('is fixed when it is given, which asks for a wait by itself', async () => {
-    const service = await serverOf({ [REQUEST]: [...waiting, DONE] });
+    const service = await scriptedServer({ [REQUEST]: [...waiting, DONE] });
     const io = userOf(service.baseUrl);
     await runCli(['sync-status', '41', '--poll-interval', '500ms'], io);
     expect(io.sleeps).toEqual(waiting.map(() => 500));
@@ -167,7 +167,7 @@ describe('the history', () => {
     ['SCHEDULED', 7],
   ])('has what a wait saw last: %s', async (status, code) => {
     const answer = record({ status });
-    const service = await serverOf({ [SUBMIT]: SUBMITTED, [REQUEST]: answer });
+    const service = await scriptedServer({ [SUBMIT]: SUBMITTED, [REQUEST]: answer });
     const io = userOf(service.baseUrl);
     const { exitCode } = await runCli(['sync', '--wait-timeout', '5s'], io);
     expect(exitCode).toBe(code);
@@ -185,7 +185,7 @@ describe('a wait that ends early says that the request goes on', () => {
     ['interrupted', 130],
     ['terminated', 143],
   ] as const)('when it is %s', async (signal, code) => {
-    const service = await serverOf({ [REQUEST]: record({ status: 'PENDING' }) });
+    const service = await scriptedServer({ [REQUEST]: record({ status: 'PENDING' }) });
     const io = userOf(service.baseUrl);
     const { stderr, exitCode } = await runCli(
       WAIT,
@@ -216,7 +216,7 @@ it('a request that the service does not know ends with 5', async () => {
 });
 
 it('as cron runs it, without HOME, TERM and locale: JSON, and no escape sequences', async () => {
-  const service = await serverOf({
+  const service = await scriptedServer({
     [SUBMIT]: SUBMITTED,
     [IMAGES]: images(),
     [REQUEST]: [record({ status: 'PENDING' }), record({ status: 'SC\u001b[31mHEDULED' }), DONE],

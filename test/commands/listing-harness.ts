@@ -7,9 +7,9 @@ import { cataloguePage } from '../support/catalogue-page.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
 import {
   type Handler,
-  type ScriptedAnswer,
+  type ScriptedResponse,
   type ScriptedServer,
-  serverOf,
+  scriptedServer,
 } from '../support/scripted-server.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export function wordsOf(line: string): string[] {
 
 /** A scripted server; imgctl sends it one request at a time, so that their order is certain. */
 export async function scripted(handler: Handler): Promise<ScriptedRun> {
-  const server = await serverOf(handler);
+  const server = await scriptedServer(handler);
   const env = {
     IMGCTL_BASE_URL: server.baseUrl,
     IMGCTL_TOKEN: 'T',
@@ -63,7 +63,7 @@ export function pageWithEcho(
   url: URL,
   images: readonly Image[],
   echo: { readonly filter?: unknown; readonly sort?: unknown },
-): ScriptedAnswer {
+): ScriptedResponse {
   const page = cataloguePage(url, images);
   const { filter: _filter, sort: _sort, ...meta } = page.meta;
   return { json: { ...page, meta: { ...meta, ...echo } } };

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { testImage } from '../support/catalogue-page.ts';
-import { asked, type Handler } from '../support/scripted-server.ts';
+import { type Handler, requestsTo } from '../support/scripted-server.ts';
 import { idsOf, scripted } from './listing-harness.ts';
 
 const own = (id: number, name: string, updated: string): Image => {
@@ -29,7 +29,7 @@ const serving =
 async function myImages(options: string, handler = serving(IMAGES)) {
   const { imgctl, server } = await scripted(handler);
   const result = await imgctl(`my-images ${options}`);
-  return { ...result, requests: asked(server) };
+  return { ...result, requests: requestsTo(server) };
 }
 
 describe('the query', () => {

@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type FakeIo, runCli } from '../support/io.ts';
-import { asked, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { requestsTo, type ScriptedServer, scriptedServer } from '../support/scripted-server.ts';
 import { REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 const submitted = (id: number) => ({ json: { request: { id, status: 'PENDING' } } });
 
 /** A user who has submitted 40 and 41, the second a minute after the first. */
 async function experienced(status = 'PROCESSED'): Promise<{ io: FakeIo; service: ScriptedServer }> {
-  const service = await serverOf({
+  const service = await scriptedServer({
     [SUBMIT]: [submitted(40), SUBMITTED],
     [REQUEST]: record({ status }),
   });
@@ -34,7 +34,7 @@ describe('imgctl sync-status', () => {
     const { stdout, stderr, exitCode } = await runCli(['sync-status'], io);
     expect(stdout).toMatch(/^id +41\nstatus +PROCESSED\nstate +succeeded\nadded +-\n/);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(asked(service).at(-1)).toBe(REQUEST);
+    expect(requestsTo(service).at(-1)).toBe(REQUEST);
     const list = await runCli(['sync-status', '--list'], again(io));
     expect(list.stdout).toMatch(/^41 +PROCESSED +succeeded +2026-01-05T12:01:00\.000Z$/m);
   });
@@ -44,16 +44,16 @@ describe('imgctl sync-status', () => {
       ['PENDING', 0],
       ['ERROR', 1],
     ] as const) {
-      const service = await serverOf({ [REQUEST]: record({ status }) });
+      const service = await scriptedServer({ [REQUEST]: record({ status }) });
       const { exitCode } = await runCli(['sync-status', '41'], userOf(service.baseUrl));
       expect(exitCode, status).toBe(code);
-      expect(asked(service)).toEqual([REQUEST]);
+      expect(requestsTo(service)).toEqual([REQUEST]);
     }
   });
 
   it('takes an id that is a word, and refuses what is none', async () => {
     const path = '/v2/request/image_sync/5f0c-a.b_c';
-    const service = await serverOf({ [`GET ${path}`]: { json: { status: 'DONE' } } });
+    const service = await scriptedServer({ [`GET ${path}`]: { json: { status: 'DONE' } } });
     const word = await runCli(['sync-status', '5f0c-a.b_c', '-q'], userOf(service.baseUrl));
     expect(word).toMatchObject({ stdout: '5f0c-a.b_c\n', exitCode: 0 });
     for (const text of ['../41', '41?x=1', '']) {
@@ -64,7 +64,7 @@ describe('imgctl sync-status', () => {
   });
 
   it('ends with 5 without an id where nothing was submitted', async () => {
-    const service = await serverOf({});
+    const service = await scriptedServer({});
     const { stderr, exitCode } = await runCli(['sync-status'], userOf(service.baseUrl));
     expect(stderr).toBe(
       'imgctl: no sync request was submitted from this machine with this profile\n' +

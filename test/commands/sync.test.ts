@@ -3,19 +3,19 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/io.ts';
 import {
-  asked,
   DROP,
   RESET,
-  type ScriptedAnswer,
+  requestsTo,
+  type ScriptedResponse,
   STALL,
-  serverOf,
+  scriptedServer,
 } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 describe('imgctl sync', () => {
   it('submits once and tells the id and how to follow it', async () => {
-    const service = await serverOf({ [SUBMIT]: SUBMITTED });
+    const service = await scriptedServer({ [SUBMIT]: SUBMITTED });
     const { stdout, stderr, exitCode } = await runCli(['sync', '--json'], userOf(service.baseUrl));
     expect(JSON.parse(stdout)).toEqual({
       id: 41,
@@ -28,19 +28,19 @@ describe('imgctl sync', () => {
       message: 'sync request 41 submitted',
       hint: 'follow it with: imgctl sync-status 41 --wait',
     });
-    expect(asked(service)).toEqual([SUBMIT]);
+    expect(requestsTo(service)).toEqual([SUBMIT]);
     expect(exitCode).toBe(0);
   });
 
   it('names profile and base URL in the command that follows, where they were flags', async () => {
-    const service = await serverOf({ [SUBMIT]: SUBMITTED });
+    const service = await scriptedServer({ [SUBMIT]: SUBMITTED });
     const flags = ['--profile', 'staging', '--base-url', service.baseUrl];
     const { stderr } = await runCli(['sync', ...flags], userOf('http://127.0.0.1:1'));
     expect(stderr).toContain(`imgctl sync-status 41 ${flags.join(' ')} --wait\n`);
   });
 
   it('warns where the history alone cannot be kept', async () => {
-    const service = await serverOf({ [SUBMIT]: SUBMITTED });
+    const service = await scriptedServer({ [SUBMIT]: SUBMITTED });
     const env = { IMGCTL_TOKEN: 'token', IMGCTL_CONFIG_DIR: '/dev/null/x' };
     const { stdout, stderr } = await runCli(['sync', '-q'], userOf(service.baseUrl, env));
     expect(stdout).toBe('41\n');
@@ -48,7 +48,7 @@ describe('imgctl sync', () => {
   });
 
   it('shows a table for people, and the id alone with -q', async () => {
-    const service = await serverOf({ [SUBMIT]: SUBMITTED });
+    const service = await scriptedServer({ [SUBMIT]: SUBMITTED });
     const table = await runCli(['sync'], userOf(service.baseUrl));
     expect(table.stdout).toMatch(/^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/);
     const quiet = await runCli(['sync', '-q'], userOf(service.baseUrl));
@@ -56,7 +56,7 @@ describe('imgctl sync', () => {
   });
 
   const link = '/v2/request/image_sync/41';
-  it.each<[string, ScriptedAnswer]>([
+  it.each<[string, ScriptedResponse]>([
     ['request.id', { json: { request: { id: 41 } } }],
     ['data.request.id', { json: { data: { request: { id: 41 } } } }],
     ['data.id', { json: { data: { id: 41 } } }],
@@ -66,26 +66,26 @@ describe('imgctl sync', () => {
     ['_links.request as a list', { json: { _links: { request: [`${link}/`] } } }],
     ['Location', { status: 202, headers: { location: link }, body: '' }],
   ])('finds the id in %s', async (_place, answer) => {
-    const service = await serverOf({ [SUBMIT]: answer });
+    const service = await scriptedServer({ [SUBMIT]: answer });
     const { stdout } = await runCli(['sync', '-q'], userOf(service.baseUrl));
     expect(stdout).toBe('41\n');
   });
 
-  it.each<[string, ScriptedAnswer]>([
+  it.each<[string, ScriptedResponse]>([
     ['{"status":"accepted"}', { json: { status: 'accepted' } }],
     ['OK, thanks', { body: 'OK, thanks' }],
   ])('says that it was submitted where the answer holds no id: %s', async (body, answer) => {
-    const service = await serverOf({ [SUBMIT]: answer });
+    const service = await scriptedServer({ [SUBMIT]: answer });
     const result = await runCli(['sync', '--wait'], userOf(service.baseUrl));
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toContain('the sync was submitted, but its id is unknown');
     expect(result.stderr).toContain(body);
-    expect(asked(service).filter((request) => request === SUBMIT)).toHaveLength(1);
+    expect(requestsTo(service).filter((request) => request === SUBMIT)).toHaveLength(1);
   });
 });
 
 describe('a submit whose outcome is unknown', () => {
-  it.each<[string, ScriptedAnswer, number]>([
+  it.each<[string, ScriptedResponse, number]>([
     ['closed connection', DROP, 3],
     ['reset', RESET, 3],
     ['no answer in time', STALL, 3],
@@ -93,7 +93,7 @@ describe('a submit whose outcome is unknown', () => {
     ['503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }, 1],
     ['504', { status: 504, body: '<html>' }, 1],
   ])('is not repeated and says so: %s', async (_what, answer, code) => {
-    const service = await serverOf({ [SUBMIT]: answer, [IMAGES]: images() });
+    const service = await scriptedServer({ [SUBMIT]: answer, [IMAGES]: images() });
     const io = userOf(service.baseUrl);
     const result = await runCli(['sync', '--wait', '--timeout', '200ms'], io);
     expect(result.exitCode).toBe(code);
@@ -101,13 +101,13 @@ describe('a submit whose outcome is unknown', () => {
     expect(result.stderr).toMatch(
       /the outcome is unknown: the sync may have been submitted\nhint: .*imgctl my-images/,
     );
-    expect(asked(service)).toEqual([IMAGES, SUBMIT]);
+    expect(requestsTo(service)).toEqual([IMAGES, SUBMIT]);
     expect(io.sleeps).toEqual([]);
   });
 
   it('is one that was interrupted', async () => {
     let interrupt = () => {};
-    const service = await serverOf(() => {
+    const service = await scriptedServer(() => {
       interrupt();
       return STALL;
     });
@@ -127,11 +127,11 @@ describe('a submit whose outcome is unknown', () => {
   });
 
   it('is not one whose token could not be had', async () => {
-    const service = await serverOf({ 'POST /auth/request-token': { status: 503 } });
+    const service = await scriptedServer({ 'POST /auth/request-token': { status: 503 } });
     const env = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
     const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl, env));
     expect(stderr).not.toContain('outcome');
-    expect(asked(service)).not.toContain(SUBMIT);
+    expect(requestsTo(service)).not.toContain(SUBMIT);
     expect(exitCode).toBe(1);
   });
 
@@ -141,18 +141,18 @@ describe('a submit whose outcome is unknown', () => {
     [400, 'Nothing was uploaded.', 1],
     [409, 'Another sync is under way.', 1],
   ])('is not one that was refused: %d', async (status, message, code) => {
-    const service = await serverOf({ [SUBMIT]: { status, json: { message } } });
+    const service = await scriptedServer({ [SUBMIT]: { status, json: { message } } });
     const { stderr, exitCode } = await runCli(['sync'], userOf(service.baseUrl));
     expect(stderr).toContain(message.replace(/\.$/, ''));
     expect(stderr).not.toContain('outcome');
-    expect(asked(service)).toEqual([SUBMIT]);
+    expect(requestsTo(service)).toEqual([SUBMIT]);
     expect(exitCode).toBe(code);
   });
 });
 
 describe('imgctl sync --dry-run', () => {
   it('shows the request and the images, and changes nothing', async () => {
-    const service = await serverOf({ [IMAGES]: images('a.ova', 'b.ova') });
+    const service = await scriptedServer({ [IMAGES]: images('a.ova', 'b.ova') });
     const url = `${service.baseUrl}/v2/user/image/vm`;
     const table = await runCli(['sync', '--dry-run', '--wait'], userOf(service.baseUrl));
     expect(table).toEqual({
@@ -162,21 +162,21 @@ describe('imgctl sync --dry-run', () => {
     });
     const json = await runCli(['sync', '--dry-run', '--json'], userOf(service.baseUrl));
     expect(JSON.parse(json.stdout)).toEqual({ method: 'PATCH', url, images: ['a.ova', 'b.ova'] });
-    expect(asked(service)).toEqual([IMAGES, IMAGES]);
+    expect(requestsTo(service)).toEqual([IMAGES, IMAGES]);
   });
 
   it('ends with 4 where the token is refused', async () => {
     const refusal = { status: 401, json: { message: 'Invalid token.' } };
-    const service = await serverOf({ [IMAGES]: refusal });
+    const service = await scriptedServer({ [IMAGES]: refusal });
     const { exitCode } = await runCli(['sync', '--dry-run'], userOf(service.baseUrl));
     expect(exitCode).toBe(4);
-    expect(asked(service)).toEqual([IMAGES]);
+    expect(requestsTo(service)).toEqual([IMAGES]);
   });
 });
 
 describe('what a sync changed', () => {
-  const run = async (before: ScriptedAnswer, after: ScriptedAnswer, fields: object) => {
-    const service = await serverOf({
+  const run = async (before: ScriptedResponse, after: ScriptedResponse, fields: object) => {
+    const service = await scriptedServer({
       [SUBMIT]: SUBMITTED,
       [IMAGES]: [before, after],
       [REQUEST]: record({ status: 'PROCESSED', ...fields }),
@@ -185,11 +185,11 @@ describe('what a sync changed', () => {
     const { stdout, exitCode } = await runCli(['sync', '--wait', '--json', '--retries', '0'], io);
     expect(exitCode).toBe(0);
     const { added, deleted } = JSON.parse(stdout);
-    return { added, deleted, asked: asked(service) };
+    return { added, deleted, asked: requestsTo(service) };
   };
   const [before, after] = [images('a.ova', 'b.ova'), images('b.ova', 'c.ova', 'd.ova')];
   const named = { added: ['c.ova', 'd.ova'], deleted: ['a.ova'] };
-  const down: ScriptedAnswer = { status: 500 };
+  const down: ScriptedResponse = { status: 500 };
 
   it.each([
     ['numbers', { added: 2, deleted: 1 }],
@@ -213,7 +213,7 @@ describe('what a sync changed', () => {
     expect(changes).toMatchObject({ added: 3, deleted: ['a.ova'] });
   });
 
-  it.each<[string, ScriptedAnswer, ScriptedAnswer]>([
+  it.each<[string, ScriptedResponse, ScriptedResponse]>([
     ['before', down, after],
     ['before, by a closed connection', DROP, after],
     ['after', before, down],
@@ -226,7 +226,7 @@ describe('what a sync changed', () => {
   });
 
   it('shows as names in a table', async () => {
-    const service = await serverOf({
+    const service = await scriptedServer({
       [SUBMIT]: SUBMITTED,
       [IMAGES]: [before, after],
       [REQUEST]: record({ status: 'PROCESSED', added: 2, deleted: [] }),

@@ -7,10 +7,10 @@ import type { Pages } from '../../src/api/types.ts';
 import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { startEmulatorProcess } from '../support/cli.ts';
-import type { Handler, ScriptedAnswer } from '../support/scripted-server.ts';
+import type { Handler, ScriptedResponse } from '../support/scripted-server.ts';
 import { LIST, scripted } from './scripted.ts';
 
-const page = (url: URL, changes: Partial<Pages>, ids: readonly number[]): ScriptedAnswer => ({
+const page = (url: URL, changes: Partial<Pages>, ids: readonly number[]): ScriptedResponse => ({
   json: { ...cataloguePage(url, testImages(8), changes), data: ids.map(testImage) },
 });
 
@@ -20,7 +20,7 @@ const envelope = (...data: unknown[]) => ({
 });
 
 describe('an answer that is no list', () => {
-  it.each<[string, ScriptedAnswer, RegExp]>([
+  it.each<[string, ScriptedResponse, RegExp]>([
     ['HTML', { body: '<html><b>hello</b></html>' }, /with HTML instead of JSON/],
     ['nothing', { body: '' }, /with an empty body instead of JSON/],
     ['null', { json: null }, /not a list of images/],

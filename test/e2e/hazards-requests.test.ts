@@ -7,7 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { freshHome, runBuilt } from '../support/cli.ts';
-import { RESET, refusal, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
+import {
+  errorResponse,
+  RESET,
+  type Script,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
@@ -140,9 +145,9 @@ describe('the way there', () => {
 });
 
 describe('a write', () => {
-  const busy: ScriptedAnswer = { status: 503, json: { message: 'Busy.' } };
-  const expired = refusal(401, 'Valid token, but has expired.');
-  const accepted: ScriptedAnswer = { status: 202, json: { request: { id: 41 } } };
+  const busy: ScriptedResponse = { status: 503, json: { message: 'Busy.' } };
+  const expired = errorResponse(401, 'Valid token, but has expired.');
+  const accepted: ScriptedResponse = { status: 202, json: { request: { id: 41 } } };
   const tokens: Script = { [TOKEN]: [issue('T1'), issue('T2')] };
 
   it.each<[string, string[], Script, number, string[]]>([

@@ -6,10 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { account, COMMAND, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import { refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import {
+  errorResponse,
+  type ScriptedRequest,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
 import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
-const REFUSED = refusal(401, 'Valid token, but has expired.');
+const REFUSED = errorResponse(401, 'Valid token, but has expired.');
 
 const tokenOf = ({ headers }: ScriptedRequest) => headers.authorization?.replace('Bearer ', '');
 const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));
@@ -17,7 +21,7 @@ const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('pa
 /** Issues T1, T2...; of five images on three pages those from page 2 on are refused with these tokens. */
 function refusing(...tokens: string[]) {
   let issued = 0;
-  return (request: ScriptedRequest): ScriptedAnswer => {
+  return (request: ScriptedRequest): ScriptedResponse => {
     if (request.method === 'POST') {
       issued += 1;
       return issue(`T${issued}`);

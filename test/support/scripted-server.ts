@@ -15,7 +15,7 @@ export interface ScriptedRequest {
   readonly url: URL;
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   /** 200 where left out. */
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -31,13 +31,13 @@ export interface ScriptedAnswer {
 export type Handler = (
   request: ScriptedRequest,
   index: number,
-) => ScriptedAnswer | Promise<ScriptedAnswer>;
+) => ScriptedResponse | Promise<ScriptedResponse>;
 
 /**
  * Answers by `METHOD /path?query` or `METHOD /path` (any query). Of several answers each is given once, in
  * turn, the last one ever after. What the script does not know is answered with 404.
  */
-export type Script = Readonly<Record<string, ScriptedAnswer | readonly ScriptedAnswer[]>>;
+export type Script = Readonly<Record<string, ScriptedResponse | readonly ScriptedResponse[]>>;
 
 export interface ScriptedServer {
   /** Its origin, without a slash at its end. */
@@ -49,19 +49,19 @@ export interface ScriptedServer {
 }
 
 /** Hangs up without an answer. */
-export const DROP: ScriptedAnswer = { raw: (socket) => socket.destroy() };
+export const DROP: ScriptedResponse = { raw: (socket) => socket.destroy() };
 /** Hangs up with a TCP reset. */
-export const RESET: ScriptedAnswer = { raw: (socket) => socket.resetAndDestroy() };
+export const RESET: ScriptedResponse = { raw: (socket) => socket.resetAndDestroy() };
 /** Never answers, and keeps the connection. */
-export const STALL: ScriptedAnswer = { raw: () => {} };
+export const STALL: ScriptedResponse = { raw: () => {} };
 
 /** The service's error record, section 2.6. */
-export function refusal(status: number, message: string): ScriptedAnswer {
+export function errorResponse(status: number, message: string): ScriptedResponse {
   return { status, json: { error: 'authentication error', message, status } };
 }
 
 /** What was asked of it so far: `GET /v2/image?page=1`, in the order it came. */
-export function asked({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
+export function requestsTo({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
   return requests.map(({ method, target }) => `${method} ${target}`);
 }
 
@@ -110,7 +110,7 @@ export async function startScriptedServer(
 }
 
 /** The same for the running test, closed with it. */
-export async function serverOf(
+export async function scriptedServer(
   ...how: Parameters<typeof startScriptedServer>
 ): Promise<ScriptedServer> {
   const server = await startScriptedServer(...how);
