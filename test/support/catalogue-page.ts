@@ -1,8 +1,8 @@
-// Pages of the public image list as service-api.md, sections 2.2 to 2.4, has them, for scripted servers.
+// Images and pages of GET /v2/image for scripted servers.
 
 import type { Image, ImageList, Pages } from '../../src/api/types.ts';
 
-/** `count` images with the ids from `first` on. */
+/** Returns `count` images with ids from `first`. */
 export function testImages(count: number, first = 1): Image[] {
   return Array.from({ length: count }, (_, index) => testImage(first + index));
 }
@@ -23,8 +23,8 @@ export function testImage(id: number): Image {
 }
 
 /**
- * The page of `images` that a request for GET /v2/image asks for by its `url` (page, per_page, expand;
- * filter and sort are echoed, not applied). `changes` replace parts of meta.pages, right or wrong.
+ * Returns the page of `images` that the URL of a request for GET /v2/image selects by page, per_page and expand.
+ * Filter and sort are echoed, not applied. `changes` replace parts of meta.pages.
  */
 export function cataloguePage(
   url: URL,
