@@ -1,6 +1,7 @@
 // Images and pages of GET /v2/image for scripted servers.
 
 import type { Image, ImageList, Pages } from '../../src/api/types.ts';
+import type { Handler } from './scripted-server.ts';
 
 /** Returns `count` images with ids from `first`. */
 export function testImages(count: number, first = 1): Image[] {
@@ -68,4 +69,16 @@ export function cataloguePage(
       user: 'tester',
     },
   };
+}
+
+/** Returns the handler that sends pages of these images. */
+export function catalogueOf(images: readonly Image[], changes?: Partial<Pages>): Handler {
+  return ({ url }) => ({ json: cataloguePage(url, images, changes) });
+}
+
+/** Returns the ids of a list in JSON or ndjson. */
+export function idsOf(stdout: string): readonly unknown[] {
+  const text = stdout.trim();
+  const rows = text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`;
+  return (JSON.parse(rows) as { id: unknown }[]).map(({ id }) => id);
 }
