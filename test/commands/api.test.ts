@@ -8,7 +8,7 @@ import {
   type Script,
   scriptedServer,
 } from '../support/scripted-server.ts';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 /** A server that knows these answers, and a user of it with a token. */
 async function scripted(script: Handler | Script, prefix = '') {
@@ -78,7 +78,7 @@ describe('imgctl api', () => {
   });
 
   it('--paginate prints every page', async () => {
-    const { imgctl, requests } = await startAccount();
+    const { imgctl, requests } = await emulatorUser();
     const argv = ['api', '/v2/image', '-f', 'expand=1', '--paginate'];
     const { stdout, exitCode } = await imgctl(argv, { env: PASSWORD });
     const pages: { data: { id: number }[] }[] = stdout

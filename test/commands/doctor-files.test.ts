@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 import { diagnose, type Row } from './doctor-harness.ts';
 
 /** Somebody who is logged in, and the places of their files. */
 async function loggedIn() {
-  const { env, imgctl } = await startAccount();
+  const { env, imgctl } = await emulatorUser();
   const directory = path.join(env.IMGCTL_CONFIG_DIR ?? '', "it's here");
   const own = { ...env, IMGCTL_CONFIG_DIR: directory };
   await imgctl(['login'], { env: { ...own, ...PASSWORD } });

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { startAccount } from './account.ts';
+import { emulatorUser } from '../support/users.ts';
 import { diagnose, folderWith } from './doctor-harness.ts';
 
 describe('settings', () => {
   it('goes on without a file that cannot be read', async () => {
-    const { env, requests } = await startAccount();
+    const { env, requests } = await emulatorUser();
     writeFileSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'config.json'), '{"secret": ');
     const { of, exitCode } = await diagnose({ env });
     expect(of('configuration')).toMatch(
@@ -49,7 +49,7 @@ describe('settings', () => {
   });
 
   it('suggests the profile that was meant', async () => {
-    const { env, imgctl } = await startAccount();
+    const { env, imgctl } = await emulatorUser();
     await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
     const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
     expect(of('profile')).toBe(

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 import { diagnose, folderWith } from './doctor-harness.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
@@ -33,7 +33,7 @@ const CHECKS = [
 async function loggedIn() {
   const start = Date.now();
   let now = start;
-  const account = await startAccount({ tokenTtl: 3_600_000, now: () => now });
+  const account = await emulatorUser({ tokenTtl: 3_600_000, now: () => now });
   await account.imgctl(['login'], { env: PASSWORD, time: start });
   account.requests.length = 0;
   account.credentials.length = 0;
@@ -76,7 +76,7 @@ describe('imgctl doctor', () => {
   });
 
   it('asks without a token where there is none, and never requests one', async () => {
-    const { env, requests, credentials } = await startAccount();
+    const { env, requests, credentials } = await emulatorUser();
     const { of, troubles, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
     expect({ troubles, exitCode }).toEqual({ troubles: [], exitCode: 0 });
     expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
@@ -103,7 +103,7 @@ describe('imgctl doctor', () => {
   });
 
   it('does not run a password command', async () => {
-    const { env } = await startAccount();
+    const { env } = await emulatorUser();
     const file = path.join(temporaryDirectory(), 'ran');
     const command = { IMGCTL_PASSWORD_COMMAND: `touch ${file}` };
     const { of } = await diagnose({ env: { ...env, ...command } });
@@ -114,7 +114,7 @@ describe('imgctl doctor', () => {
   });
 
   it('fails with 4 where no token can be had, and names the login', async () => {
-    const { env } = await startAccount();
+    const { env } = await emulatorUser();
     const { of, exitCode, stderr } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'staging' } });
     expect(of('token')).toBe(
       'failed: not logged in: there is no token -> run: imgctl login --profile staging',
@@ -166,14 +166,14 @@ describe('imgctl doctor', () => {
     ['made-up', /^failed: the service refused the access token: Invalid token -> IMGCTL_TOKEN/, 4],
     ['two words', /^failed: IMGCTL_TOKEN does not hold an access token -> /, 2],
   ])('tells of IMGCTL_TOKEN=%s', async (token, expected, code) => {
-    const { env } = await startAccount();
+    const { env } = await emulatorUser();
     const { of, exitCode } = await diagnose({ env: { ...env, IMGCTL_TOKEN: token } });
     expect(of('token')).toMatch(expected);
     expect(exitCode).toBe(code);
   });
 
   it('misses a user name, and names the profile in the remedy', async () => {
-    const { emulator } = await startAccount();
+    const { emulator } = await emulatorUser();
     const { of, exitCode } = await diagnose({
       env: { ...PASSWORD, IMGCTL_BASE_URL: emulator.baseUrl, IMGCTL_PROFILE: 'staging' },
     });
@@ -184,7 +184,7 @@ describe('imgctl doctor', () => {
   });
 
   it('says how many token requests are left', async () => {
-    const { env, imgctl } = await startAccount();
+    const { env, imgctl } = await emulatorUser();
     await imgctl(['login'], { env: PASSWORD });
     expect((await diagnose({ env })).of('token requests')).toMatch(/^ok: 4 left until \d{4}-/);
     for (let count = 0; count < 4; count += 1) await imgctl(['login'], { env: PASSWORD });

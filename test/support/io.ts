@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Io } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
@@ -132,6 +132,13 @@ export interface CliResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+}
+
+/** Matches a result with this exit code, this text on stderr and nothing on stdout. */
+export function failed(exitCode: number, text: string | RegExp): CliResult {
+  const stderr =
+    typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text);
+  return { stdout: '', stderr, exitCode };
 }
 
 /** Runs the whole program in this process. Pass a FakeIo to read it, or to interrupt it, meanwhile. */
