@@ -1,6 +1,6 @@
 // Public images: GET /v2/image with filter, sort and paging (section 4.3) and GET /v2/image/<id> (4.4).
 
-import type { ImageResponse, ImageList, ImageListMeta, Pages } from '../api/types.ts';
+import type { ImageList, ImageListMeta, ImageResponse, Pages } from '../api/types.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import type { ApiRequest } from './request.ts';
 import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';

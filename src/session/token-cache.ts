@@ -4,10 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
 import { isAbsence, readJsonFile, writeJsonFile } from '../files/json-file.ts';
 import { keyedFile } from '../files/keyed-file.ts';
 import { sweep } from '../files/staging.ts';
+import type { JsonObject } from '../json.ts';
 
 /** Whose token it is. */
 export interface Account {

@@ -6,8 +6,8 @@ import type { Client } from '../api/client.ts';
 import { utcTime } from '../api/responses.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
-import { TransportError } from '../http/errors.ts';
 import { withLockIfPossible } from '../files/lock.ts';
+import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from './password.ts';
 import {

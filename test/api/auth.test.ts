@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { clientOf, GET, PATCH, start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import { RESET, refusal, serverOf } from '../support/scripted-server.ts';
+import { errorResponse, RESET, scriptedServer } from '../support/scripted-server.ts';
 
-const REFUSED = refusal(401, 'Invalid token.');
-const DENIED = refusal(401, 'User is not authorized to access.');
+const REFUSED = errorResponse(401, 'Invalid token.');
+const DENIED = errorResponse(401, 'User is not authorized to access.');
 
 describe('a request', () => {
   it.each([
@@ -23,21 +23,21 @@ describe('a request', () => {
   });
 
   it('keeps the path prefix of the base URL', async () => {
-    const server = await serverOf({ 'GET /api/v2': { json: 1 } });
+    const server = await scriptedServer({ 'GET /api/v2': { json: 1 } });
     await clientOf(`${server.baseUrl}/api`).client.serviceRoot();
     expect(server.requests.map(({ target }) => target)).toEqual(['/api/v2']);
   });
 
   it('of another origin is not sent at all', async () => {
     const { client, server } = await start({});
-    const foreign = await serverOf({});
+    const foreign = await scriptedServer({});
     const path = `${foreign.baseUrl}/v2`;
     expect((await failure(client.send({ method: 'GET', path }))).code).toBe('usage');
     expect([...server.requests, ...foreign.requests]).toEqual([]);
   });
 
   it.each(['GET', 'PATCH'])('%s is not redirected', async (method) => {
-    const foreign = await serverOf({});
+    const foreign = await scriptedServer({});
     const { client, server } = await start(() => ({
       status: 307,
       headers: { location: `${foreign.baseUrl}/elsewhere?token=x` },

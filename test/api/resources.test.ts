@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 
@@ -16,7 +16,7 @@ describe('one image', () => {
     expect(await client.getImage(7)).toEqual({ id: 7, name: 'a.ova' });
   });
 
-  it.each<[string, ScriptedAnswer, string]>([
+  it.each<[string, ScriptedResponse, string]>([
     ['is missing', { status: 404, json: { message: 'No such image.' } }, 'not-found'],
     ['is null', { json: { data: null } }, 'bad-answer'],
     ['is a list', { json: { data: [{ id: 7 }] } }, 'bad-answer'],

@@ -5,7 +5,7 @@ import { rateLimitedError, statusError, utcTime } from '../../src/api/responses.
 import type { HttpResponse } from '../../src/http/message.ts';
 import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 
@@ -130,7 +130,7 @@ const PAGES = { page: 1, pages: 1, per_page: 100, total: 1, next_url: null };
 const EXPANDED = { perPage: 100, expand: true };
 
 describe('a catalogue page that is not one', () => {
-  it.each<[string, ScriptedAnswer, string]>([
+  it.each<[string, ScriptedResponse, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['empty', { body: ' \n' }, 'with an empty body instead of JSON'],
     ['truncated', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated, malformed'],
@@ -142,7 +142,7 @@ describe('a catalogue page that is not one', () => {
     ['data null', { json: { data: null, meta: { pages: PAGES } } }, 'but data is not a list'],
     ['without meta', { json: { data: [] } }, 'but meta is missing'],
     ['without pages', { json: { data: [], meta: {} } }, 'but meta.pages is missing'],
-    ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedAnswer, string] => [
+    ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedResponse, string] => [
       `a total of ${total}`,
       { json: { data: [], meta: { pages: { ...PAGES, total } } } },
       'but meta.pages does not say how many images there are',

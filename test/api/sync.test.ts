@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { syncState } from '../../src/api/sync.ts';
 import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import type { ScriptedAnswer } from '../support/scripted-server.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
 
-const submit = async (answer: ScriptedAnswer) => {
+const submit = async (answer: ScriptedResponse) => {
   const { client } = await start({ 'PATCH /v2/user/image/vm': answer });
   return client.submitSync();
 };

@@ -9,11 +9,11 @@ import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import {
   DROP,
+  errorResponse,
   type Handler,
-  refusal,
   type ScriptedRequest,
   STALL,
-  serverOf,
+  scriptedServer,
 } from '../support/scripted-server.ts';
 import { collect, pageOf, pagesOf, QUERY, serving, upTo } from './listing.ts';
 
@@ -24,7 +24,7 @@ describe('navigation that leads astray', () => {
     ['back to the first page', ({ url }: ScriptedRequest) => `${url.origin}/v2/image?page=1`],
     ['nowhere', () => 'not a URL'],
   ])('next_url %s: by page number, to the same origin', async (_, next) => {
-    const foreign = await serverOf({});
+    const foreign = await scriptedServer({});
     const { client, server } = await start(
       serving(
         () => testImages(4),
@@ -217,7 +217,7 @@ describe('giving up', () => {
 });
 
 describe('a token that expires in the middle', () => {
-  const EXPIRED = refusal(401, 'Valid token, but has expired.');
+  const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
   const expiring: Handler = (request) =>
     pageOf(request) > 2 && request.headers.authorization === 'Bearer T1'
       ? EXPIRED

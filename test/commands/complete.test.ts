@@ -5,14 +5,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { serverOf } from '../support/scripted-server.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
 
 const NOTHING = { stdout: '', stderr: '', exitCode: 0 };
 
 /** A service with images of these names, and a user of it. */
 async function startService(names: readonly string[]) {
   const images = names.map((name, index) => ({ ...testImage(index + 1), name }));
-  const server = await serverOf(({ method, url }) => {
+  const server = await scriptedServer(({ method, url }) => {
     if (method === 'PATCH') return { json: { request: { id: 41, status: 'PENDING' } } };
     const [, id] = /\/v2\/image\/(\d+)$/.exec(url.pathname) ?? [];
     return { json: id ? images[Number(id) - 1] : cataloguePage(url, images) };

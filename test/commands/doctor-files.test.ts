@@ -1,16 +1,16 @@
-// imgctl doctor: files that others can read or write, links, leftovers; and that each remedy, run as it stands, helps.
+// doctor: files that others can read or write, links and leftovers. Each remedy is run as it is.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 import { diagnose, type Row } from './doctor-harness.ts';
 
-/** Somebody who is logged in, and the places of their files. */
+/** Returns a user who is logged in and the paths of the files. */
 async function loggedIn() {
-  const { env, imgctl } = await startAccount();
-  const directory = path.join(env.IMGCTL_CONFIG_DIR ?? '', "it's here");
+  const { env, imgctl } = await emulatorUser();
+  const directory = path.join(env.IMGCTL_CONFIG_DIR, "it's here");
   const own = { ...env, IMGCTL_CONFIG_DIR: directory };
   await imgctl(['login'], { env: { ...own, ...PASSWORD } });
   const tokens = path.join(directory, 'tokens');
@@ -18,11 +18,13 @@ async function loggedIn() {
   return { env: own, directory, tokens, token: path.join(tokens, token) };
 }
 
+const isOfFiles = ({ check }: Row) => check === 'files';
+
 type Place = Awaited<ReturnType<typeof loggedIn>>;
 
 const old = new Date(Date.now() - 3_600_000);
 
-describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
+describe.skipIf(process.platform === 'win32')('doctor', () => {
   it.each<[string, (place: Place) => void, RegExp]>([
     [
       'a token that others can read',
@@ -59,38 +61,36 @@ describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
       },
       /^left behind by a run that was killed: .*, .*\.new$/,
     ],
-  ])('%s: its remedy helps', async (_, spoil, expected) => {
+  ])('prints a remedy that helps against %s', async (_, spoil, expected) => {
     const place = await loggedIn();
     spoil(place);
     const before = (await diagnose({ env: place.env })).rows.filter(isOfFiles);
     expect(before.map(({ state }) => state)).toEqual(['warning']);
     expect(before[0]?.finding).toMatch(expected);
-    // The diagnosis itself reads tokens, which tightens them: it is spoiled again for the remedy.
-    spoilAgain(place, spoil, before[0]?.remedy ?? '');
-    execFileSync('sh', ['-c', before[0]?.remedy ?? 'false']);
+    const remedy = before[0]?.remedy ?? 'false';
+    // doctor reads the token, which already repairs its mode.
+    if (remedy.startsWith('chmod 600')) spoil(place);
+    execFileSync('sh', ['-c', remedy]);
     const after = (await diagnose({ env: place.env })).rows.filter(isOfFiles);
     expect(after.map(({ state, remedy }) => [state, remedy])).toEqual([['ok', null]]);
   });
 
-  it('leaves a write alone that is under way', async () => {
+  it('ignores a write in progress', async () => {
     const { env, tokens } = await loggedIn();
     fs.writeFileSync(path.join(tokens, '.x.json.99.abc.new'), '', { mode: 0o600 });
     expect((await diagnose({ env })).of('files')).toMatch(/^ok: /);
   });
 
-  it.skipIf(process.getuid?.() === 0)(
-    'tells of a place that cannot be written (not as root)',
-    async () => {
-      const { env, directory } = await loggedIn();
-      fs.chmodSync(directory, 0o500);
-      const { of, exitCode } = await diagnose({ env });
-      fs.chmodSync(directory, 0o700);
-      expect(of('files')).toMatch(/^warning: cannot write in .*: EACCES -> set IMGCTL_CONFIG_DIR/);
-      expect(exitCode).toBe(0);
-    },
-  );
+  it.skipIf(process.getuid?.() === 0)('reports a read-only folder (not as root)', async () => {
+    const { env, directory } = await loggedIn();
+    fs.chmodSync(directory, 0o500);
+    const { of, exitCode } = await diagnose({ env });
+    fs.chmodSync(directory, 0o700);
+    expect(of('files')).toMatch(/^warning: cannot write in .*: EACCES -> set IMGCTL_CONFIG_DIR/);
+    expect(exitCode).toBe(0);
+  });
 
-  it('tells of a token that cannot be read, without a word of it', async () => {
+  it('reports an invalid token file without its content', async () => {
     const { env, token } = await loggedIn();
     fs.writeFileSync(token, '{"token": "canary');
     const { rows, exitCode } = await diagnose({ env });
@@ -102,13 +102,13 @@ describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
     expect([JSON.stringify(rows).includes('canary'), exitCode]).toEqual([false, 4]);
   });
 
-  it('tells of a file where the folder would be', async () => {
+  it('reports a file in place of the folder', async () => {
     const { env, token } = await loggedIn();
     const { of } = await diagnose({ env: { ...env, IMGCTL_CONFIG_DIR: path.join(token, 'x') } });
     expect(of('files')).toMatch(/^warning: .*\.json is no directory -> set IMGCTL_CONFIG_DIR/);
   });
 
-  it('tells of a password file that everybody can read, or nobody', async () => {
+  it('reports a password file that is missing or readable by everybody', async () => {
     const { env, directory } = await loggedIn();
     const file = path.join(directory, 'password');
     const withFile = { ...env, IMGCTL_PASSWORD_FILE: file };
@@ -124,11 +124,3 @@ describe.skipIf(process.platform === 'win32')('imgctl doctor on files', () => {
     );
   });
 });
-
-function isOfFiles({ check }: Row): boolean {
-  return check === 'files';
-}
-
-function spoilAgain(place: Place, spoil: (place: Place) => void, remedy: string): void {
-  if (remedy.startsWith('chmod 600')) spoil(place);
-}

@@ -1,7 +1,5 @@
-// Runs imgctl doctor and reads what it found, row by row.
+// Runs doctor and reads its rows.
 
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
 
 export interface Row {
@@ -13,23 +11,15 @@ export interface Row {
 
 export interface Diagnosis {
   readonly rows: readonly Row[];
-  /** `state: finding -> remedy` of a check that has one row. */
+  /** Returns `state: finding -> remedy` of a check with one row. */
   of(check: string): string;
-  /** The rows that are neither ok nor left out, as `check: state`. */
-  readonly troubles: readonly string[];
+  /** The failed checks and the warnings, as `check: state`. */
+  readonly problems: readonly string[];
   readonly stderr: string;
   readonly exitCode: number;
 }
 
-/** A folder for `IMGCTL_CONFIG_DIR` whose default profile has these settings. */
-export function folderWith(settings: Readonly<Record<string, string>>): string {
-  const directory = temporaryDirectory();
-  const config = JSON.stringify({ profiles: { default: settings } });
-  writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
-  return directory;
-}
-
-/** `io.env` is the whole environment but for a folder of its own for the settings. */
+/** Runs doctor; `io.env` is the whole environment besides an empty folder for settings. */
 export async function diagnose(
   io: FakeIoOptions = {},
   argv: readonly string[] = [],
@@ -49,7 +39,7 @@ export async function diagnose(
       if (found.length !== 1) throw new Error(`${found.length} rows of ${check}`);
       return found.map(textOf).join();
     },
-    troubles: rows
+    problems: rows
       .filter(({ state }) => state === 'failed' || state === 'warning')
       .map(({ check, state }) => `${check}: ${state}`),
   };

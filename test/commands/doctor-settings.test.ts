@@ -1,16 +1,16 @@
-// imgctl doctor: what it says of settings, profiles and the environment, and the formats in which it does.
+// doctor: settings, profiles, environment and formats.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { startAccount } from './account.ts';
-import { diagnose, folderWith } from './doctor-harness.ts';
+import { configDirectory, emulatorUser } from '../support/users.ts';
+import { diagnose } from './doctor-harness.ts';
 
-describe('settings', () => {
-  it('goes on without a file that cannot be read', async () => {
-    const { env, requests } = await startAccount();
-    writeFileSync(path.join(env.IMGCTL_CONFIG_DIR ?? '', 'config.json'), '{"secret": ');
+describe('doctor', () => {
+  it('checks the service even if config.json is invalid', async () => {
+    const { env, requests } = await emulatorUser();
+    writeFileSync(path.join(env.IMGCTL_CONFIG_DIR, 'config.json'), '{"secret": ');
     const { of, exitCode } = await diagnose({ env });
     expect(of('configuration')).toMatch(
       /^failed: .*config\.json: not valid JSON at line 1.* -> mend/,
@@ -19,9 +19,9 @@ describe('settings', () => {
     expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
   });
 
-  it('names every setting that is wrong, with its remedy', async () => {
+  it('reports every invalid setting with its remedy', async () => {
     const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
-    const directory = folderWith(settings);
+    const directory = configDirectory(settings);
     const { rows } = await diagnose({
       env: { IMGCTL_CONFIG_DIR: directory, IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b' },
     });
@@ -40,7 +40,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('shows a table where the output format itself is wrong', async () => {
+  it('prints a table if the output format is invalid', async () => {
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(
       /\nsettings +failed +output cannot be: xml \(from IMGCTL_OUTPUT\) -> valid/,
@@ -48,8 +48,8 @@ describe('settings', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('suggests the profile that was meant', async () => {
-    const { env, imgctl } = await startAccount();
+  it('suggests the nearest profile', async () => {
+    const { env, imgctl } = await emulatorUser();
     await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
     const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
     expect(of('profile')).toBe(
@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(wrong.exitCode).toBe(2);
   });
 
-  it('warns of an environment that does not do what it seems to', async () => {
+  it('warns about variables without effect', async () => {
     const { rows } = await diagnose({
       env: {
         NODE_TLS_REJECT_UNAUTHORIZED: '0',
@@ -79,10 +79,8 @@ describe('settings', () => {
     ]);
     expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
   });
-});
 
-describe('formats', () => {
-  it('has the same rows in all of them', async () => {
+  it('prints the same rows in every format', async () => {
     const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
     const csv = await runCli(['doctor', '-o', 'csv'], { env });
     expect(csv.stdout).toMatch(/^check,state,finding,remedy\r\nimgctl,ok,/);

@@ -1,39 +1,25 @@
-// imgctl doctor: what it says of the login and the answer of the service.
+// doctor: the login and the response of the service.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
-import { PASSWORD, startAccount } from './account.ts';
-import { diagnose, folderWith } from './doctor-harness.ts';
+import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
+import { configDirectory, emulatorUser, PASSWORD } from '../support/users.ts';
+import { diagnose } from './doctor-harness.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const CHECKS = [
-  'imgctl',
-  'node',
-  'files',
-  'configuration',
-  'profile',
-  'settings',
-  'environment',
-  'base URL',
-  'proxy',
-  'DNS',
-  'connection',
-  'TLS',
-  'service',
-  'clock',
-  'token',
-  'password',
-  'token requests',
+  ...['imgctl', 'node', 'files', 'configuration', 'profile', 'settings', 'environment'],
+  ...['base URL', 'proxy', 'DNS', 'connection', 'TLS', 'service', 'clock'],
+  ...['token', 'password', 'token requests'],
 ];
 
-/** Somebody who has just logged in for an hour; `at` looks that much later. */
+/** Returns a user with a token for an hour; `at` runs doctor that much later. */
 async function loggedIn() {
   const start = Date.now();
   let now = start;
-  const account = await startAccount({ tokenTtl: 3_600_000, now: () => now });
+  const account = await emulatorUser({ tokenTtl: 3_600_000, now: () => now });
   await account.imgctl(['login'], { env: PASSWORD, time: start });
   account.requests.length = 0;
   account.credentials.length = 0;
@@ -45,11 +31,11 @@ async function loggedIn() {
   return { ...account, token, at };
 }
 
-describe('imgctl doctor', () => {
-  it('finds nothing wrong with somebody who is logged in, by one GET /v2', async () => {
+describe('doctor', () => {
+  it('finds no problem after a login with one GET /v2', async () => {
     const { at, requests, credentials, token, emulator } = await loggedIn();
-    const { rows, of, troubles, stderr, exitCode } = await at(61_000);
-    expect({ troubles, stderr, exitCode }).toEqual({ troubles: [], stderr: '', exitCode: 0 });
+    const { rows, of, problems, stderr, exitCode } = await at(61_000);
+    expect({ problems, stderr, exitCode }).toEqual({ problems: [], stderr: '', exitCode: 0 });
     expect(rows.map(({ check }) => check)).toEqual(CHECKS);
     expect(requests).toEqual(['GET /v2']);
     expect(credentials).toEqual([`Bearer ${token}`]);
@@ -61,7 +47,7 @@ describe('imgctl doctor', () => {
     expect(of('token requests')).toBe('ok: no limit is remembered');
   });
 
-  it('is friendly to somebody who has nothing yet', async () => {
+  it('hints at a login if nothing is set', async () => {
     const home = temporaryDirectory();
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });
     expect(exitCode).toBe(2);
@@ -75,17 +61,17 @@ describe('imgctl doctor', () => {
     );
   });
 
-  it('asks without a token where there is none, and never requests one', async () => {
-    const { env, requests, credentials } = await startAccount();
-    const { of, troubles, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
-    expect({ troubles, exitCode }).toEqual({ troubles: [], exitCode: 0 });
+  it('sends GET /v2 without a token if there is none, and requests none', async () => {
+    const { env, requests, credentials } = await emulatorUser();
+    const { of, problems, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
+    expect({ problems, exitCode }).toEqual({ problems: [], exitCode: 0 });
     expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
     expect(of('service')).toBe('ok: GET /v2 answers 401 without a token, as it should');
     expect(of('token')).toContain('ok: none yet; the next command requests one with the password');
     expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tried here');
   });
 
-  it('does not send to a login whoever has a configuration that cannot be read', async () => {
+  it('does not hint at a login if the configuration is invalid', async () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'config.json'), '{ broken', { mode: 0o600 });
     const { of, exitCode } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
@@ -94,16 +80,15 @@ describe('imgctl doctor', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('knows of a password in the keychain without asking for it', async () => {
-    const IMGCTL_CONFIG_DIR = folderWith({ username: 'alice', 'stored-password': 'keychain' });
-    // A keychain that is asked could not be started: there is no PATH.
+  it('reports a password in the keychain without reading it', async () => {
+    const IMGCTL_CONFIG_DIR = configDirectory({ username: 'alice', 'stored-password': 'keychain' });
     const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR } });
     expect(of('password')).toBe('ok: from the system keychain; not tried here');
     expect(of('settings')).toMatch(/^ok: /);
   });
 
-  it('does not run a password command', async () => {
-    const { env } = await startAccount();
+  it('reports a password command without running it', async () => {
+    const { env } = await emulatorUser();
     const file = path.join(temporaryDirectory(), 'ran');
     const command = { IMGCTL_PASSWORD_COMMAND: `touch ${file}` };
     const { of } = await diagnose({ env: { ...env, ...command } });
@@ -113,8 +98,8 @@ describe('imgctl doctor', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('fails with 4 where no token can be had, and names the login', async () => {
-    const { env } = await startAccount();
+  it('exits 4 without a token and a password, and hints at a login', async () => {
+    const { env } = await emulatorUser();
     const { of, exitCode, stderr } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'staging' } });
     expect(of('token')).toBe(
       'failed: not logged in: there is no token -> run: imgctl login --profile staging',
@@ -136,14 +121,14 @@ describe('imgctl doctor', () => {
     expect(renewable.of('token')).toMatch(/^ok: expired at [\dT:-]+Z; the next command/);
   });
 
-  it('tells of a token that the service refuses, and does not ask again', async () => {
+  it('reports a refused token with one request', async () => {
     const { at, emulator, requests } = await loggedIn();
     emulator.expireTokens();
-    const { of, troubles, exitCode } = await at(0);
+    const { of, problems, exitCode } = await at(0);
     const refused = 'the service refused the access token: Valid token, but has expired';
     const remedy = 'log in again: imgctl login';
     expect(of('token')).toBe(`failed: ${refused} -> ${remedy}`);
-    expect([troubles, exitCode]).toEqual([['token: failed'], 4]);
+    expect([problems, exitCode]).toEqual([['token: failed'], 4]);
     const renewable = await at(0, PASSWORD);
     expect(renewable.of('token')).toBe(
       `warning: ${refused}; the next command requests one with the password from IMGCTL_PASSWORD -> ${remedy}`,
@@ -152,7 +137,7 @@ describe('imgctl doctor', () => {
     expect(requests).toEqual(['GET /v2', 'GET /v2']);
   });
 
-  it('tells of access that was withdrawn', async () => {
+  it('reports withdrawn access', async () => {
     const { at, emulator } = await loggedIn();
     emulator.revokeAccess('demo');
     const { of, exitCode } = await at(0);
@@ -165,15 +150,15 @@ describe('imgctl doctor', () => {
   it.each([
     ['made-up', /^failed: the service refused the access token: Invalid token -> IMGCTL_TOKEN/, 4],
     ['two words', /^failed: IMGCTL_TOKEN does not hold an access token -> /, 2],
-  ])('tells of IMGCTL_TOKEN=%s', async (token, expected, code) => {
-    const { env } = await startAccount();
+  ])('reports an invalid IMGCTL_TOKEN: %s', async (token, expected, code) => {
+    const { env } = await emulatorUser();
     const { of, exitCode } = await diagnose({ env: { ...env, IMGCTL_TOKEN: token } });
     expect(of('token')).toMatch(expected);
     expect(exitCode).toBe(code);
   });
 
-  it('misses a user name, and names the profile in the remedy', async () => {
-    const { emulator } = await startAccount();
+  it('reports a missing user name and names the profile in the remedy', async () => {
+    const { emulator } = await emulatorUser();
     const { of, exitCode } = await diagnose({
       env: { ...PASSWORD, IMGCTL_BASE_URL: emulator.baseUrl, IMGCTL_PROFILE: 'staging' },
     });
@@ -183,8 +168,8 @@ describe('imgctl doctor', () => {
     expect([of('token').slice(0, 7), exitCode]).toEqual(['failed:', 4]);
   });
 
-  it('says how many token requests are left', async () => {
-    const { env, imgctl } = await startAccount();
+  it('reports how many token requests are left', async () => {
+    const { env, imgctl } = await emulatorUser();
     await imgctl(['login'], { env: PASSWORD });
     expect((await diagnose({ env })).of('token requests')).toMatch(/^ok: 4 left until \d{4}-/);
     for (let count = 0; count < 4; count += 1) await imgctl(['login'], { env: PASSWORD });
@@ -194,22 +179,17 @@ describe('imgctl doctor', () => {
   });
 });
 
-describe('the answer of the service', () => {
-  async function answered(answer: ScriptedAnswer, time?: number) {
-    const server = await serverOf({ 'GET /v2': answer });
+describe('doctor', () => {
+  async function responded(response: ScriptedResponse, time?: number) {
+    const server = await scriptedServer({ 'GET /v2': response });
     const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
     const diagnosis = await diagnose({ env, ...(time === undefined ? {} : { time }) });
     expect(server.requests).toHaveLength(1);
     return diagnosis;
   }
 
-  it.each<[ScriptedAnswer, RegExp, number]>([
+  it.each<[ScriptedResponse, RegExp, number]>([
     [{ body: '<html>' }, /^failed: .* 200 with HTML instead of JSON -> check that the base URL/, 1],
-    [
-      { status: 503, json: { message: 'Down.' } },
-      /^failed: .*: 503, Down -> the service failed/,
-      1,
-    ],
     [
       { status: 302, headers: { location: 'https://new.example/' } },
       /^failed: .* redirected to/,
@@ -218,8 +198,8 @@ describe('the answer of the service', () => {
     [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is the service/, 1],
     [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
     [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
-  ])('%j', async (answer, expected, code) => {
-    const { of, exitCode } = await answered(answer);
+  ])('reports the response %j', async (response, expected, code) => {
+    const { of, exitCode } = await responded(response);
     expect(of('service')).toMatch(expected);
     expect(of('token')).not.toContain('and the service takes it');
     expect(exitCode).toBe(code);
@@ -231,8 +211,8 @@ describe('the answer of the service', () => {
     [NOON + 299_000, /^ok: /],
     [NOON + 301_000, /^warning: 5 min 1 s ahead of that of the service -> .*timedatectl/],
     [NOON - 3_600_000, /^warning: 1 h behind that of the service/],
-  ])('at %i the clock is compared with its Date', async (time, expected) => {
-    const { of, exitCode } = await answered({ headers: { date }, json: {} }, time);
+  ])('compares the clock with the Date header: %i', async (time, expected) => {
+    const { of, exitCode } = await responded({ headers: { date }, json: {} }, time);
     expect(of('clock')).toMatch(expected);
     expect(exitCode).toBe(0);
   });

@@ -1,8 +1,12 @@
-// A service that sends back whatever it was sent: no message of any command repeats a secret.
+// No message of any command shows a secret that the service sends back.
 
 import { expect, it } from 'vitest';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
-import { type ScriptedAnswer, type ScriptedRequest, serverOf } from '../support/scripted-server.ts';
+import {
+  type ScriptedRequest,
+  type ScriptedResponse,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 
 const PASSWORD = 'canary of a password, "quoted" & 100%';
@@ -11,7 +15,7 @@ const TOKEN = 'canary-token-0123456789abcdefghijklmnopqrstuvwxyz';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const SECRETS = [PASSWORD, TOKEN, base64(`alice:${PASSWORD}`), base64(`${TOKEN}:`)];
 
-/** The secrets of a request, as they were sent and decoded. */
+/** Returns the secrets of a request, encoded and decoded. */
 function secretsIn({ headers }: ScriptedRequest): string[] {
   const sent = headers.authorization ?? '';
   const credentials = sent.replace(/^\w+ /, '');
@@ -20,8 +24,8 @@ function secretsIn({ headers }: ScriptedRequest): string[] {
   return parts.filter((text) => text !== '');
 }
 
-/** The same in all the ways in which it may come back. */
-function toldBy(request: ScriptedRequest): string[] {
+/** Returns the secrets of a request in every form that a response may have. */
+function echoOf(request: ScriptedRequest): string[] {
   return secretsIn(request).flatMap((text) => [
     text,
     encodeURIComponent(text),
@@ -29,31 +33,30 @@ function toldBy(request: ScriptedRequest): string[] {
   ]);
 }
 
-/** For what holds no spaces. */
 const inUrl = (request: ScriptedRequest) => encodeURI(secretsIn(request).join(' '));
 
-type Echo = (told: string, request: ScriptedRequest) => ScriptedAnswer;
+type Echo = (secrets: string, request: ScriptedRequest) => ScriptedResponse;
 
 const failing = (status: number): [string, Echo] => [
   `${status}`,
   (message) => ({ status, json: { error: message, message, status } }),
 ];
 
-/** So much before the secret that it is cut where messages end. */
+/** Pads the secret so that the limit of a message cuts it. */
 const cut = (length: number): [string, Echo] => [
   `cut after ${length}`,
-  (told) => ({ status: 500, body: `${'x'.repeat(length)}${told}` }),
+  (secrets) => ({ status: 500, body: `${'x'.repeat(length)}${secrets}` }),
 ];
 
 const ECHOES: readonly [string, Echo][] = [
-  ...[400, 401, 403, 404, 409, 422, 429, 500, 503].map(failing),
-  ['text', (told) => ({ status: 500, body: told })],
+  ...[400, 401, 403, 404, 429, 500].map(failing),
+  ['text', (secrets) => ({ status: 500, body: secrets })],
   ...[170, 180, 480].map(cut),
-  ['JSON of the wrong shape', (told) => ({ json: { data: told, meta: told } })],
-  ['no JSON', (told) => ({ body: told })],
+  ['JSON of the wrong shape', (secrets) => ({ json: { data: secrets, meta: secrets } })],
+  ['no JSON', (secrets) => ({ body: secrets })],
   ['a redirect', (_, request) => ({ status: 302, headers: { location: `/${inUrl(request)}` } })],
   [
-    'a redirect to a host of that name',
+    'a redirect to a host',
     (_, { headers }) => ({
       status: 302,
       headers: { location: `https://${headers.authorization?.replace(/^\w+ |=+$/g, '')}.example/` },
@@ -86,7 +89,7 @@ const COMMANDS = [
 
 const ENV = { IMGCTL_USERNAME: 'alice', IMGCTL_PASSWORD: PASSWORD };
 
-/** What these print is what their user asked for; a proof of that is below. */
+/** Commands that print data of the service, or the token, to stdout. */
 const DATA = /^(api|token|sync)/;
 
 function expectNoSecret({ stdout, stderr }: CliResult, line: string): void {
@@ -99,11 +102,11 @@ function expectNoSecret({ stdout, stderr }: CliResult, line: string): void {
   expect(shown).not.toContain('quoted');
 }
 
-it.each(ECHOES)('an echo as %s', async (_, echo) => {
-  const told = new Set<string>();
-  const { baseUrl } = await serverOf((request) => {
-    const parts = toldBy(request);
-    for (const part of parts) told.add(part);
+it.each(ECHOES)('no command shows secrets that the service sends back as %s', async (_, echo) => {
+  const sent = new Set<string>();
+  const { baseUrl } = await scriptedServer((request) => {
+    const parts = echoOf(request);
+    for (const part of parts) sent.add(part);
     return echo(parts.join(' '), request);
   });
   const env = { ...ENV, IMGCTL_BASE_URL: baseUrl, IMGCTL_CONFIG_DIR: temporaryDirectory() };
@@ -113,13 +116,13 @@ it.each(ECHOES)('an echo as %s', async (_, echo) => {
     const withToken = { ...env, IMGCTL_TOKEN: TOKEN };
     expectNoSecret(await runCli([...argv, '--json'], { env: withToken, time: 0 }), line);
   }
-  expect([...told]).toEqual(expect.arrayContaining([PASSWORD, `Bearer ${TOKEN}`]));
+  expect([...sent]).toEqual(expect.arrayContaining([PASSWORD, `Bearer ${TOKEN}`]));
 });
 
-it('the token as a user name is not repeated either', async () => {
-  const { baseUrl } = await serverOf((request) => ({
+it('whoami and doctor hide the token as a user name', async () => {
+  const { baseUrl } = await scriptedServer((request) => ({
     status: 500,
-    body: toldBy(request).join(' '),
+    body: echoOf(request).join(' '),
   }));
   const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_CONFIG_DIR: temporaryDirectory() };
   await runCli(['config', 'set', 'auth-scheme', 'basic'], { env });
@@ -130,10 +133,10 @@ it('the token as a user name is not repeated either', async () => {
   }
 });
 
-it('nothing of a failed login is repeated', async () => {
-  const { baseUrl } = await serverOf((request) => ({
+it('login hides a password that the service sends back', async () => {
+  const { baseUrl } = await scriptedServer((request) => ({
     status: 401,
-    json: { message: `wrong password: ${toldBy(request).join(' ')}` },
+    json: { message: `wrong password: ${echoOf(request).join(' ')}` },
   }));
   const env = { ...ENV, IMGCTL_BASE_URL: baseUrl, IMGCTL_CONFIG_DIR: temporaryDirectory() };
   const result = await runCli(['login', '--debug'], { env });
@@ -145,16 +148,8 @@ it('nothing of a failed login is repeated', async () => {
   expectNoSecret(typed, 'login');
 });
 
-it('what is shown while waiting repeats nothing', async () => {
-  const { baseUrl } = await serverOf(() => ({ json: { data: { id: 41, status: TOKEN } } }));
-  const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: TOKEN };
-  const argv = ['sync-status', '41', '--wait', '--wait-timeout', '1ms'];
-  const { stderr, exitCode } = await runCli(argv, { env, time: 0 });
-  expect([exitCode, stderr.includes('***'), stderr.includes(TOKEN)]).toEqual([7, true, false]);
-});
-
-it('the password of a proxy is not repeated either', async () => {
-  const { baseUrl } = await serverOf(() => ({
+it('whoami and doctor hide the password of a proxy', async () => {
+  const { baseUrl } = await scriptedServer(() => ({
     status: 500,
     json: { message: `canary%20proxy or canary proxy or ${base64('bob:canary proxy')}` },
   }));
@@ -174,9 +169,9 @@ it('the password of a proxy is not repeated either', async () => {
   }
 });
 
-it('data that was asked for is left as it is', async () => {
+it('api and token print a token in their data', async () => {
   const body = `"${TOKEN}"\n`;
-  const { baseUrl } = await serverOf(() => ({ body }));
+  const { baseUrl } = await scriptedServer(() => ({ body }));
   const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: TOKEN };
   expect((await runCli(['api', '/v2'], { env })).stdout).toBe(body);
   expect((await runCli(['token'], { env })).stdout).toBe(`${TOKEN}\n`);

@@ -1,16 +1,10 @@
 // Every example line of the help on listing runs against the emulator.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FILTERS_HELP } from '../../src/commands/help/filters.ts';
 import { OUTPUT_HELP } from '../../src/commands/help/output.ts';
 import { runCli } from '../support/io.ts';
-import { startCatalogue } from './listing-harness.ts';
-
-let service: Awaited<ReturnType<typeof startCatalogue>>;
-beforeAll(async () => {
-  service = await startCatalogue({ images: 250 });
-});
-afterAll(() => service.close());
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 /** The lines that begin with a prompt, without it and without what they are piped into. */
 function examplesIn(text: string): string[] {
@@ -39,8 +33,8 @@ describe('examples', () => {
   it.each([...new Set([...examplesIn(FILTERS_HELP), ...examplesIn(OUTPUT_HELP)])])(
     'imgctl %s',
     async (line) => {
-      const { env } = service;
-      const { stdout, stderr, exitCode } = await runCli(argumentsOf(line), { env });
+      const { imgctl } = await emulatorUser({ images: 250 });
+      const { stdout, stderr, exitCode } = await imgctl(argumentsOf(line), { env: PASSWORD });
       expect(exitCode).toBe(0);
       // Nobody has images of their own there, and the catalogue ends before the last 30 days.
       if (/my-images|,-30d/.test(line)) expect(stderr).toMatch(/^imgctl: no images/);
@@ -49,9 +43,10 @@ describe('examples', () => {
   );
 
   it('of images list --help', async () => {
+    const { imgctl } = await emulatorUser({ images: 250 });
     const { stdout } = await runCli(['help', 'images', 'list']);
     for (const line of examplesIn(stdout)) {
-      expect(await runCli(argumentsOf(line), { env: service.env })).toMatchObject({ exitCode: 0 });
+      expect(await imgctl(argumentsOf(line), { env: PASSWORD })).toMatchObject({ exitCode: 0 });
     }
   });
 });

@@ -1,13 +1,13 @@
-// images get: by id, by exact name, several of a name, none, several arguments.
+// images get: by id and by name, one and several arguments.
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
-import { catalogueOf, scripted } from './listing-harness.ts';
+import { scriptedUser } from '../support/users.ts';
 
-/** Finds by id; a filter name,eq is applied, any other one echoed alone. */
+/** Serves images by id and lists; applies only the filter name,eq. */
 function serving(images: readonly Image[]): Handler {
   return (request, index) => {
     const { pathname, searchParams } = request.url;
@@ -27,23 +27,23 @@ const twins = [named(7, 'twin.ova'), named(9, 'twin.ova')];
 const digits = named(12, '2024');
 const images = [...testImages(3), ...twins, digits];
 const get = async (line: string, handler = serving(images)) =>
-  (await scripted(handler)).imgctl(`images get ${line}`);
+  (await scriptedUser(handler)).imgctl(`images get ${line}`);
 const json = async (line: string, handler?: Handler) => {
   const { stdout, exitCode } = await get(`${line} -o json`, handler);
   return { data: JSON.parse(stdout), exitCode };
 };
 
-describe('one argument', () => {
+describe('images get', () => {
   it.each([
     ['2', testImage(2)],
     ['image-0003.ova', testImage(3)],
     ['2024', digits],
     ['twin.ova', twins],
-  ])('%s', async (line, data) => {
+  ])('shows %s', async (line, data) => {
     expect(await json(line)).toEqual({ data, exitCode: 0 });
   });
 
-  it('that several images have as their name: all of them, with a note', async () => {
+  it('shows all images that share a name, with a note', async () => {
     const { stdout, stderr, exitCode } = await get('twin.ova --columns id --no-header');
     expect({ stdout, stderr, exitCode }).toEqual({
       stdout: '7\n9\n',
@@ -57,7 +57,7 @@ describe('one argument', () => {
     ['imgae-0003.ova', 'there is no image with the name imgae-0003.ova', 'image-0003.ova'],
     ['99', 'there is no image with the id 99', 'see which there are: imgctl images list'],
     ['007', 'there is no image with the name 007', 'see which there are: imgctl images list'],
-  ])('%s, which there is not: exit 5 and the nearest names', async (line, message, hint) => {
+  ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
     const { stdout, stderr, exitCode } = await get(`${line} -o json`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
     const { error } = JSON.parse(stderr);
@@ -65,59 +65,56 @@ describe('one argument', () => {
     expect(error.hint).toContain(hint);
   });
 
-  it('shows keys and values as a table, and the id alone with -q', async () => {
+  it('prints a table of keys and values, and only the id with -q', async () => {
     const { stdout } = await get('2 --columns id,name,folder');
     expect(stdout).toBe('id      2\nname    image-0002.ova\nfolder  linux\n');
     expect((await get('image-0002.ova -q')).stdout).toBe('2\n');
   });
-});
 
-it('suggests no name that an image does not have', async () => {
-  const nameless = { ...testImage(1), name: null };
-  const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
-  expect(stderr).toContain('see which there are: imgctl images list');
-});
+  it('suggests no name if images have none', async () => {
+    const nameless = { ...testImage(1), name: null };
+    const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
+    expect(stderr).toContain('see which there are: imgctl images list');
+  });
 
-it.each([[['']], [['1', ' ']]])('%j has an empty name: a usage error', async (names) => {
-  const { stdout, stderr, exitCode } = await runCli(['images', 'get', ...names]);
-  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-  expect(stderr).toContain('imgctl: an empty name\nhint: give an id');
-});
+  it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {
+    const { stdout, stderr, exitCode } = await runCli(['images', 'get', ...names]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toContain('imgctl: an empty name\nhint: give an id');
+  });
 
-describe('several arguments', () => {
-  it('are an array in the order asked for', async () => {
+  it('prints an array in the order of several arguments', async () => {
     expect(await json('3 image-0001.ova 2')).toEqual({
       data: [testImage(3), testImage(1), testImage(2)],
       exitCode: 0,
     });
   });
 
-  it('show what there is; each that is missing is told, and the exit is 5', async () => {
+  it('prints the images it finds, names the others and exits 5', async () => {
     const { stdout, stderr, exitCode } = await get('1 99 none-such 2 -o csv --columns id');
     expect({ stdout, exitCode }).toEqual({ stdout: 'id\r\n1\r\n2\r\n', exitCode: 5 });
     expect(stderr).toContain('no image with the id 99');
     expect(stderr).toContain('no image with the name none-such');
   });
 
-  it('of which none is there are an empty array', async () => {
+  it('prints an empty array if no argument matches', async () => {
     expect(await json('98 99')).toEqual({ data: [], exitCode: 5 });
   });
-});
 
-it('compares names itself where the service ignores the filter', async () => {
-  expect(await json('image-0003.ova', catalogueOf(images))).toMatchObject({ data: { id: 3 } });
-});
+  it('compares names locally if the service ignores the filter', async () => {
+    expect(await json('image-0003.ova', catalogueOf(images))).toMatchObject({ data: { id: 3 } });
+  });
 
-it('shows nothing twice of a list that is read anew', async () => {
-  const many = Array.from({ length: 150 }, (_, index) => named(index + 1, 'same.ova'));
-  // It shrinks after its first page was read.
-  const { data } = await json('same.ova', ({ url }, index) => ({
-    json: cataloguePage(url, index === 0 ? many : many.slice(20)),
-  }));
-  expect(data).toEqual(many.slice(20));
-});
+  it('prints no image of a list that shrinks twice', async () => {
+    const many = Array.from({ length: 150 }, (_, index) => named(index + 1, 'same.ova'));
+    const { data } = await json('same.ova', ({ url }, index) => ({
+      json: cataloguePage(url, index === 0 ? many : many.slice(20)),
+    }));
+    expect(data).toEqual(many.slice(20));
+  });
 
-it('passes on what is not about the image', async () => {
-  const refused = () => ({ status: 401, json: { message: 'Invalid token.' } });
-  expect(await get('1 2', refused)).toMatchObject({ stdout: '', exitCode: 4 });
+  it('fails if the service refuses the token', async () => {
+    const refused = () => ({ status: 401, json: { message: 'Invalid token.' } });
+    expect(await get('1 2', refused)).toMatchObject({ stdout: '', exitCode: 4 });
+  });
 });

@@ -1,21 +1,26 @@
-// images list: what goes to the service and what is done here, limits, pages, URLs, meta, empty results, progress.
+// images list: requests, local filters and sorts, pages, --meta, -q and empty results.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
+import { catalogueOf, cataloguePage, idsOf, testImages } from '../support/catalogue-page.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
-import {
-  catalogueOf,
-  idsOf,
-  pageWithEcho,
-  scripted,
-  startCatalogue,
-  wordsOf,
-} from './listing-harness.ts';
+import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
 const ODD_IDS = testImages(9).map((image) => ({ ...image, folder: image.id % 2 ? 'odd' : null }));
 
-describe('a filter or sort that the service does not echo', () => {
+/** Sends a page with this meta.filter and meta.sort. */
+function pageWithEcho(
+  url: URL,
+  images: readonly Image[],
+  echo: { readonly filter?: unknown; readonly sort?: unknown },
+) {
+  const page = cataloguePage(url, images);
+  const { filter: _filter, sort: _sort, ...meta } = page.meta;
+  return { json: { ...page, meta: { ...meta, ...echo } } };
+}
+
+describe('images list with an unconfirmed filter or sort', () => {
   const silent =
     (echo: (url: URL) => { filter?: unknown; sort?: unknown }): Handler =>
     ({ url }) =>
@@ -37,8 +42,8 @@ describe('a filter or sort that the service does not echo', () => {
     ['--page 2 -f folder,eq,odd', FILTER, [5]],
     ['--page 2 -s id,desc', SORT, [6, 5, 4]],
     ['--page 2 -s id,desc --limit 2', SORT, [6, 5]],
-  ])('%s: warns once and applies it', async (options, warning, expected) => {
-    const { imgctl } = await scripted(ignoring);
+  ])('warns once and applies it locally: %s', async (options, warning, expected) => {
+    const { imgctl } = await scriptedUser(ignoring);
     const format = options.includes('ndjson') ? '' : ' -o json';
     const result = await imgctl(`images list --per-page 3 ${options}${format}`);
     expect(idsOf(result.stdout)).toEqual(expected);
@@ -48,8 +53,8 @@ describe('a filter or sort that the service does not echo', () => {
     });
   });
 
-  it('applies it to --urls too, which the service then has to expand', async () => {
-    const { imgctl, server } = await scripted(ignoring);
+  it('applies it to --urls', async () => {
+    const { imgctl, server } = await scriptedUser(ignoring);
     const urls = (...ids: number[]) =>
       ids.map((id) => `${server.baseUrl}/v2/image/${id}\n`).join('');
     const all = await imgctl('images list --urls -f folder,eq,odd -s id,desc');
@@ -61,43 +66,37 @@ describe('a filter or sort that the service does not echo', () => {
   it.each([
     ['another filter', { filter: 'folder,eq,even', sort: 'id,asc' }, FILTER],
     ['null', { filter: null }, FILTER],
-    ['itself, percent-encoded', { filter: 'folder%2Ceq%2Codd' }, undefined],
-    ['itself, and nothing of the sort that only keeps pages apart', { filter: 'folder,eq,odd' }],
-  ])('an echo that is %s', async (_what, echo, warning?: string) => {
-    const { imgctl } = await scripted(silent(() => echo));
-    const { stderr } = await imgctl('images list -f folder,eq,odd');
-    expect(stderr).toBe(warning === undefined ? '' : `imgctl: warning: ${warning}\n`);
-  });
+    ['itself percent-encoded', { filter: 'folder%2Ceq%2Codd' }, undefined],
+    ['itself without the default sort', { filter: 'folder,eq,odd' }],
+  ])(
+    'warns only if it needs to if the service echoes %s',
+    async (_what, echo, warning?: string) => {
+      const { imgctl } = await scriptedUser(silent(() => echo));
+      const { stderr } = await imgctl('images list -f folder,eq,odd');
+      expect(stderr).toBe(warning === undefined ? '' : `imgctl: warning: ${warning}\n`);
+    },
+  );
 
   it.each([
-    ['', [1, 3, 5, 7, 9]],
-    ['--limit 4', [1, 3, 5, 7]],
-  ])('that is gone from the second page on: ndjson has no image twice %s', async (limit, ids) => {
-    const { imgctl } = await scripted(({ url }) => {
+    ['-o json', [1, 3, 5, 7, 9]],
+    ['-o ndjson', [1, 3, 5, 7, 9]],
+    ['-o ndjson --limit 4', [1, 3, 5, 7]],
+  ])('prints no image twice if only page 1 confirms the filter: %s', async (options, ids) => {
+    const { imgctl } = await scriptedUser(({ url }) => {
       const first = url.searchParams.get('page') === '1';
       const served = url.searchParams.has('filter')
         ? ODD_IDS.filter(({ folder }) => folder)
         : ODD_IDS;
       return pageWithEcho(url, served, first ? { filter: 'folder,eq,odd' } : {});
     });
-    const { stdout } = await imgctl(
-      `images list -f folder,eq,odd --per-page 2 -o ndjson ${limit}`.trim(),
-    );
+    const { stdout } = await imgctl(`images list -f folder,eq,odd --per-page 2 ${options}`);
     expect(idsOf(stdout)).toEqual(ids);
-  });
-
-  it('of a later page, after which nothing comes twice', async () => {
-    const { imgctl } = await scripted(
-      silent((url) => (url.searchParams.get('page') === '1' ? { filter: 'folder,eq,odd' } : {})),
-    );
-    const { stdout } = await imgctl('images list --per-page 3 -f folder,eq,odd -o json');
-    expect(idsOf(stdout)).toEqual([1, 3, 5, 7, 9]);
   });
 });
 
-describe('what is asked of the service', () => {
-  const ask = async (options: string) => {
-    const { imgctl, server } = await scripted(catalogueOf(testImages(7)));
+describe('images list', () => {
+  const list = async (options: string) => {
+    const { imgctl, server } = await scriptedUser(catalogueOf(testImages(7)));
     const result = await imgctl(`images list -o json ${options}`);
     const requests = server.requests.map(({ url }) => decodeURIComponent(url.search.slice(1)));
     return { ...result, requests };
@@ -121,8 +120,8 @@ describe('what is asked of the service', () => {
       '--page 1 --sort name -f name,like,%a%',
       ['per_page=100&page=1&expand=1&filter=name,like,%a%&sort=name,asc'],
     ],
-  ])('images list %s', async (options, requests) => {
-    expect(await ask(options)).toMatchObject({ requests, stderr: '', exitCode: 0 });
+  ])('sends only what it needs: %s', async (options, requests) => {
+    expect(await list(options)).toMatchObject({ requests, stderr: '', exitCode: 0 });
   });
 
   it.each([
@@ -140,20 +139,19 @@ describe('what is asked of the service', () => {
     '--time utc',
     '-s id,up',
     '-f nam,eq,1',
-  ])('%s is a usage error, and nothing is sent', async (options) => {
-    expect(await ask(options)).toMatchObject({ requests: [], stdout: '', exitCode: 2 });
+  ])('rejects %s without a request', async (options) => {
+    expect(await list(options)).toMatchObject({ requests: [], stdout: '', exitCode: 2 });
   });
 
-  it('gives exactly the page, with what the service has on it', async () => {
+  it('prints --page unchanged, with duplicates', async () => {
     const doubled = [...testImages(2), ...testImages(2)];
-    const { imgctl } = await scripted(catalogueOf(doubled));
+    const { imgctl } = await scriptedUser(catalogueOf(doubled));
     const { stdout } = await imgctl('images list --page 1 -o json');
     expect(JSON.parse(stdout)).toEqual(doubled);
   });
 
-  it('warns of a page in place of the one that was asked for', async () => {
-    // A service that gives its last page for every number beyond it.
-    const { imgctl } = await scripted(({ url }) => {
+  it('warns if the service sends another page than --page', async () => {
+    const { imgctl } = await scriptedUser(({ url }) => {
       url.searchParams.set('page', '2');
       return { json: cataloguePage(url, testImages(4)) };
     });
@@ -161,19 +159,13 @@ describe('what is asked of the service', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '3\n4\n', exitCode: 0 });
     expect(stderr).toBe('imgctl: warning: the service sent page 2 where page 9 was asked for\n');
   });
-});
 
-describe('the result', () => {
-  let service: Awaited<ReturnType<typeof startCatalogue>>;
-  beforeAll(async () => {
-    service = await startCatalogue({ images: 120 });
-  });
-  afterAll(() => service.close());
-  const imgctl = (line: string) => runCli(wordsOf(line), { env: service.env });
+  const emulated = async (line: string) =>
+    (await emulatorUser({ images: 120 })).imgctl(line, { env: PASSWORD });
 
-  it('--meta counts what is shown, of the page read last', async () => {
+  it('prints the meta of the last page with its own count for --meta', async () => {
     const read = async (options: string) =>
-      JSON.parse((await imgctl(`images list --json --meta --per-page 50 ${options}`)).stdout);
+      JSON.parse((await emulated(`images list --json --meta --per-page 50 ${options}`)).stdout);
     const all = await read('');
     expect(all.data).toHaveLength(120);
     expect(all.meta).toMatchObject({ count: 120, pages: { page: 3, total: 120 }, user: 'demo' });
@@ -185,14 +177,17 @@ describe('the result', () => {
     expect(urls.meta).toMatchObject({ count: 50, pages: { page: 2 } });
   });
 
-  it.each(['table', 'csv', 'tsv', 'ndjson'])('-q -o %s: bare ids', async (format) => {
-    const { stdout } = await imgctl(`images list -q --limit 2 -o ${format}`);
+  it.each(['table', 'csv', 'tsv', 'ndjson'])('prints bare ids for -q -o %s', async (format) => {
+    const { stdout, exitCode } = await emulated(
+      `images list -q --limit 2 --fail-empty -o ${format}`,
+    );
     expect(stdout).toMatch(/^\d{4}\n\d{4}\n$/);
+    expect(exitCode).toBe(0);
   });
 
-  it('-q -o json and yaml: a list of ids', async () => {
-    const json = JSON.parse((await imgctl('images list -q --limit 2 --json')).stdout);
-    const yaml = (await imgctl('images list -q --limit 2 -o yaml')).stdout;
+  it('prints a list of ids for -q with json and yaml', async () => {
+    const json = JSON.parse((await emulated('images list -q --limit 2 --json')).stdout);
+    const yaml = (await emulated('images list -q --limit 2 -o yaml')).stdout;
     expect(yaml).toBe(json.map((id: number) => `- ${id}\n`).join(''));
   });
 
@@ -209,31 +204,30 @@ describe('the result', () => {
     ['table --urls', '', 'imgctl: no images match\n'],
     ['table -q', '', ''],
     ['csv -q', '', ''],
-  ])('nothing, as %s', async (options, stdout, stderr) => {
-    const line = `images list no-such-name -o ${options}`;
-    expect(await imgctl(line)).toEqual({ stdout, stderr, exitCode: 0 });
-    expect(await imgctl(`${line} --fail-empty`)).toMatchObject({ stdout, exitCode: 5 });
-  });
+  ])(
+    'prints an empty list as %s, and exits 5 with --fail-empty',
+    async (options, stdout, stderr) => {
+      const line = `images list no-such-name -o ${options}`;
+      expect(await emulated(line)).toEqual({ stdout, stderr, exitCode: 0 });
+      expect(await emulated(`${line} --fail-empty`)).toMatchObject({ stdout, exitCode: 5 });
+    },
+  );
 
-  it('--fail-empty is content with something', async () => {
-    expect(await imgctl('images list --limit 1 --fail-empty')).toMatchObject({ exitCode: 0 });
-  });
-});
-
-describe('memory for what is short-lived', () => {
   const LONG = 21;
   it.each([
     ['-o ndjson', LONG, 1],
     ['-o ndjson', LONG - 2, 0],
     ['-o json', LONG, 0],
     ['-o ndjson -s folder -s id', LONG, 0],
-  ])('%s over %i pages freezes it %i times', async (options, pages, freezes) => {
-    const { server } = await scripted(catalogueOf(testImages(pages)));
-    const env = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' };
-    const io = fakeIo({ env });
-    expect(await runCli(wordsOf(`images list --per-page 1 ${options}`), io)).toMatchObject({
-      exitCode: 0,
-    });
-    expect(io.freezes()).toBe(freezes);
-  });
+  ])(
+    'freezes the young generation for a long stream: %s, %i pages, %i times',
+    async (options, pages, freezes) => {
+      const { env } = await scriptedUser(catalogueOf(testImages(pages)));
+      const io = fakeIo({ env });
+      expect(await runCli(`images list --per-page 1 ${options}`.split(' '), io)).toMatchObject({
+        exitCode: 0,
+      });
+      expect(io.freezes()).toBe(freezes);
+    },
+  );
 });

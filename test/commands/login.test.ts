@@ -1,33 +1,31 @@
-// imgctl login: what it asks for, what it keeps, and what it says of the limit.
+// login: prompts, sources of the password, stored settings and the token request limit.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeTerminal, temporaryDirectory } from '../support/io.ts';
-import { PASSWORD, startAccount, TOKEN_REQUEST } from './account.ts';
+import { emulatorUser, PASSWORD, TOKEN_REQUEST } from '../support/users.ts';
 
-describe('imgctl login', () => {
-  it('asks for what it was not given, and keeps all but the password', async () => {
-    const { emulator, imgctl, requests } = await startAccount();
+const WRONG = { IMGCTL_PASSWORD: 'wrong' };
+
+describe('login', () => {
+  it('prompts for what is missing and stores all but the password', async () => {
+    const { emulator, imgctl, requests } = await emulatorUser();
     const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
     const stdin = fakeTerminal(`${emulator.baseUrl}/\rdemo\rdemo\r`);
-    // The clock stands still: what is left of the token is told to the minute.
-    const io = { env, stdin, time: Date.now() };
-    const { stdout, stderr, exitCode } = await imgctl(['login'], io);
+    const { stdout, stderr, exitCode } = await imgctl('login', { env, stdin, time: Date.now() });
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
     expect(stderr).toBe(
       `Base URL: User name: Password: \nimgctl: logged in to ${emulator.baseUrl} as demo; the token is valid for 24 h\n`,
     );
     const later = await imgctl(['config', 'list', '--json'], { env });
+    const row = (key: string, value: string | null, origin: string | null) =>
+      expect.objectContaining({ key, value, origin });
     expect(JSON.parse(later.stdout)).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({
-          key: 'base-url',
-          value: emulator.baseUrl,
-          origin: 'profile default',
-        }),
-        expect.objectContaining({ key: 'username', value: 'demo', origin: 'profile default' }),
-        expect.objectContaining({ key: 'password-command', value: null, origin: null }),
+        row('base-url', emulator.baseUrl, 'profile default'),
+        row('username', 'demo', 'profile default'),
+        row('password-command', null, null),
       ]),
     );
     expect((await imgctl(['whoami'], { env })).exitCode).toBe(0);
@@ -38,28 +36,22 @@ describe('imgctl login', () => {
     ['standard input', ['--password-stdin'], { stdin: 'demo\r\nmore\n' }],
     ['IMGCTL_PASSWORD', [], { env: PASSWORD }],
     ['a command', ['--password-command', 'echo demo; echo more'], {}],
-    [
-      'the command before the variable',
-      ['--password-command', 'echo demo'],
-      {
-        env: { IMGCTL_PASSWORD: 'wrong' },
-      },
-    ],
-  ])('takes the password from %s', async (_source, argv, io) => {
-    const { imgctl } = await startAccount();
+    ['a command before IMGCTL_PASSWORD', ['--password-command', 'echo demo'], { env: WRONG }],
+  ])('reads the password from %s', async (_source, argv, io) => {
+    const { imgctl } = await emulatorUser();
     expect(await imgctl(['login', ...argv], io)).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
-  it('keeps the password command, so that commands renew by themselves', async () => {
-    const { emulator, imgctl, requests } = await startAccount();
+  it('stores the password command, which later renews the token', async () => {
+    const { emulator, imgctl, requests } = await emulatorUser();
     await imgctl(['login', '--password-command', 'echo demo']);
     emulator.expireTokens();
     expect((await imgctl(['my-images'])).exitCode).toBe(0);
     expect(requests.filter((request) => request === TOKEN_REQUEST)).toHaveLength(2);
   });
 
-  it('says how many token requests are left when it is two or fewer', async () => {
-    const { imgctl } = await startAccount();
+  it('shows how many token requests are left if at most two are', async () => {
+    const { imgctl } = await emulatorUser();
     const notes = [];
     for (let count = 1; count <= 6; count += 1) {
       const { stderr, exitCode } = await imgctl(['login'], { env: PASSWORD });
@@ -84,17 +76,17 @@ describe('imgctl login', () => {
     [['--password-command', 'exit 3'], {}, 'the password command ended with exit code 3'],
     [[], {}, 'cannot ask for the password: there is no terminal'],
     [[], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } }, 'unset IMGCTL_TOKEN'],
-  ])('%j: refuses and sends nothing', async (argv, io, message) => {
-    const { imgctl, requests } = await startAccount();
+  ])('rejects %j without a request', async (argv, io, message) => {
+    const { imgctl, requests } = await emulatorUser();
     const { stdout, stderr, exitCode } = await imgctl(['login', ...argv], io);
     expect({ stdout, exitCode, requests }).toEqual({ stdout: '', exitCode: 2, requests: [] });
     expect(stderr).toContain(message);
   });
 
   it.each(['', 'ftp://images.example', 'http://images.example'])(
-    'asks nothing else after a base URL that cannot be used: %j',
+    'prompts for nothing else after an invalid base URL: %j',
     async (answer) => {
-      const { imgctl } = await startAccount();
+      const { imgctl } = await emulatorUser();
       const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
       const stdin = fakeTerminal(`${answer}\rdemo\rdemo\r`);
       const { stderr, exitCode } = await imgctl(['login'], { env, stdin });
@@ -103,8 +95,8 @@ describe('imgctl login', () => {
     },
   );
 
-  it('asks nothing after a given one that cannot be used, and names the profile in the remedy', async () => {
-    const { imgctl } = await startAccount();
+  it('prompts for nothing with an invalid IMGCTL_BASE_URL and names the profile in the hint', async () => {
+    const { imgctl } = await emulatorUser();
     const env = { IMGCTL_BASE_URL: 'http://images.example', IMGCTL_USERNAME: undefined };
     const argv = ['login', '--profile', 'work'];
     const { stderr } = await imgctl(argv, { env, stdin: fakeTerminal('demo\rdemo\r') });
@@ -114,9 +106,9 @@ describe('imgctl login', () => {
     );
   });
 
-  it('keeps nothing of a login that failed', async () => {
-    const { imgctl } = await startAccount();
-    const failed = await imgctl(['login'], { env: { IMGCTL_PASSWORD: 'wrong' } });
+  it('stores nothing if it fails', async () => {
+    const { imgctl } = await emulatorUser();
+    const failed = await imgctl(['login'], { env: WRONG });
     expect(failed.exitCode).toBe(4);
     const list = await imgctl(['config', 'list', '-o', 'csv']);
     expect(list.stdout).not.toContain('profile default');
@@ -125,9 +117,9 @@ describe('imgctl login', () => {
 
   it.each([
     ['without a home', undefined],
-    ['where no folder can be made', 'file/x'],
+    ['if it cannot create its folder', 'file/x'],
   ])('works %s, with one warning', async (_where, folder) => {
-    const { imgctl } = await startAccount();
+    const { imgctl } = await emulatorUser();
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), 'mine');
     const place = { IMGCTL_CONFIG_DIR: folder && path.join(directory, folder) };

@@ -1,14 +1,12 @@
-// imgctl logout: the token is gone, the settings are not, and other profiles keep theirs.
+// logout: deletes tokens and leaves the settings.
 
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 
-const login = ['login'];
-
-describe('imgctl logout', () => {
-  it('forgets the token and keeps the settings', async () => {
-    const { imgctl } = await startAccount();
-    await imgctl(login, { env: PASSWORD });
+describe('logout', () => {
+  it('deletes the token and leaves the settings', async () => {
+    const { imgctl } = await emulatorUser();
+    await imgctl('login', { env: PASSWORD });
     const first = await imgctl(['logout']);
     expect(first).toEqual({ stdout: '', stderr: 'imgctl: logged out\n', exitCode: 0 });
     const settings = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
@@ -19,17 +17,17 @@ describe('imgctl logout', () => {
     expect(second).toMatchObject({ stderr: 'imgctl: there was no token to forget\n', exitCode: 0 });
   });
 
-  it('finds the token by a base URL that is written otherwise', async () => {
-    const { emulator, imgctl } = await startAccount();
-    await imgctl(login, { env: PASSWORD });
+  it('finds the token for another spelling of the base URL', async () => {
+    const { emulator, imgctl } = await emulatorUser();
+    await imgctl('login', { env: PASSWORD });
     const env = { IMGCTL_BASE_URL: `${emulator.baseUrl.toUpperCase()}//` };
     expect((await imgctl(['logout'], { env })).stderr).toBe('imgctl: logged out\n');
   });
 
-  it('leaves other profiles alone, unless told to forget all', async () => {
-    const { imgctl } = await startAccount();
+  it('deletes the token of one profile, or all tokens with --all', async () => {
+    const { imgctl } = await emulatorUser();
     for (const profile of ['one', 'two', 'three']) {
-      await imgctl([...login, '--profile', profile], { env: PASSWORD });
+      await imgctl(['login', '--profile', profile], { env: PASSWORD });
     }
     await imgctl(['logout', '--profile', 'one']);
     expect((await imgctl(['whoami', '--profile', 'one'])).exitCode).toBe(4);
@@ -39,8 +37,8 @@ describe('imgctl logout', () => {
     expect((await imgctl(['whoami', '--profile', 'two'])).exitCode).toBe(4);
   });
 
-  it.each([[[]], [['--all']]])('works without a home and without settings: %j', async (argv) => {
-    const { imgctl } = await startAccount();
+  it.each([[[]], [['--all']]])('works without a home and settings: %j', async (argv) => {
+    const { imgctl } = await emulatorUser();
     const env = { IMGCTL_CONFIG_DIR: undefined, IMGCTL_BASE_URL: undefined };
     expect(await imgctl(['logout', ...argv], { env })).toMatchObject({ stdout: '', exitCode: 0 });
   });

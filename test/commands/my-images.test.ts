@@ -1,10 +1,10 @@
-// my-images: the whole query is evaluated here, with the options and formats of images list.
+// my-images: local queries, with the options and formats of images list.
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { testImage } from '../support/catalogue-page.ts';
-import { asked, type Handler } from '../support/scripted-server.ts';
-import { idsOf, scripted } from './listing-harness.ts';
+import { idsOf, testImage } from '../support/catalogue-page.ts';
+import type { Handler } from '../support/scripted-server.ts';
+import { scriptedUser } from '../support/users.ts';
 
 const own = (id: number, name: string, updated: string): Image => {
   const image = testImage(id);
@@ -27,12 +27,12 @@ const serving =
   });
 
 async function myImages(options: string, handler = serving(IMAGES)) {
-  const { imgctl, server } = await scripted(handler);
+  const { imgctl, requests } = await scriptedUser(handler);
   const result = await imgctl(`my-images ${options}`);
-  return { ...result, requests: asked(server) };
+  return { ...result, requests: requests() };
 }
 
-describe('the query', () => {
+describe('my-images', () => {
   it.each([
     ['', [3, 1, 2]],
     ['web', [3, 2]],
@@ -45,19 +45,17 @@ describe('the query', () => {
     ['-f updated_on,ge,2024-03-01T14:45:00Z', [3]],
     ['-f public,eq,false -f folder,eq,null -f id,ne,1', [3, 2]],
     ['-f name,like,%.OVA -f id,in,1,2', [1, 2]],
-  ])('my-images %s', async (options, ids) => {
+  ])('filters, sorts and limits locally: %s', async (options, ids) => {
     const { stdout, stderr, requests } = await myImages(`${options} -o json`);
     expect(idsOf(stdout)).toEqual(ids);
     expect({ stderr, requests }).toEqual({ stderr: '', requests: ['GET /v2/user/image/vm'] });
   });
 
-  it('that is wrong is never sent', async () => {
+  it('sends nothing for an invalid filter', async () => {
     expect(await myImages('-f nam,eq,x')).toMatchObject({ requests: [], exitCode: 2 });
   });
-});
 
-describe('the result', () => {
-  it('is a table of id, name, path and updated_on', async () => {
+  it('prints a table of id, name, path and updated_on', async () => {
     const { stdout } = await myImages('--time wire --limit 1');
     expect(stdout).toBe(
       'id  name     path                           updated_on\n' +
@@ -65,7 +63,7 @@ describe('the result', () => {
     );
   });
 
-  it('has the meta of the service with the count of what is shown', async () => {
+  it('prints the meta of the service with its own count for --meta', async () => {
     const { stdout } = await myImages('web --json --meta');
     expect(JSON.parse(stdout)).toEqual({
       data: [IMAGES[0], IMAGES[2]],
@@ -78,7 +76,7 @@ describe('the result', () => {
     ['none', IMAGES, 'imgctl: no images match\n', 0],
     ['none --fail-empty', IMAGES, 'imgctl: no images match\n', 5],
     ['none -o ndjson', IMAGES, '', 0],
-  ])('of nothing: my-images %s', async (options, images, stderr, exitCode) => {
+  ])('prints nothing if no images match: %s', async (options, images, stderr, exitCode) => {
     expect(await myImages(options, serving(images))).toMatchObject({
       stdout: '',
       stderr,
@@ -86,7 +84,7 @@ describe('the result', () => {
     });
   });
 
-  it('shows images with missing, null and unknown fields as far as they go', async () => {
+  it('prints images with missing, null and unknown fields', async () => {
     const images = [{ id: 5, colour: 'red', name: null }, {}];
     const { stdout } = await myImages('-o json', serving(images));
     expect(JSON.parse(stdout)).toEqual(images);
@@ -94,7 +92,7 @@ describe('the result', () => {
     expect(csv.stdout).toBe('5,,,\r\n,,,\r\n');
   });
 
-  it('is an error where the service announces more than it sends', async () => {
+  it('fails if the service announces more images than it sends', async () => {
     expect(await myImages('', serving(IMAGES, 4))).toMatchObject({ stdout: '', exitCode: 1 });
   });
 });

@@ -1,4 +1,4 @@
-// imgctl profile: which there are, which one is the default, and what goes with one that is deleted.
+// profile: list, use and delete.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,9 +7,9 @@ import type { FakeIoOptions } from '../support/io.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { unusedPort } from '../support/sockets.ts';
-import { PASSWORD, startAccount } from './account.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
 
-/** Somebody whose config.json holds this. */
+/** Returns a user with this config.json. */
 function userWith(config: unknown) {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'config.json');
@@ -27,8 +27,8 @@ const TWO = {
   },
 };
 
-describe('imgctl profile list', () => {
-  it('shows what is kept, and marks the default', async () => {
+describe('profile list', () => {
+  it('prints the stored settings and marks the default', async () => {
     const { imgctl } = userWith(TWO);
     const env = { IMGCTL_PROFILE: 'default', IMGCTL_USERNAME: 'bob' };
     const { stdout, stderr, exitCode } = await imgctl(['list', '--json'], env);
@@ -58,8 +58,8 @@ describe('imgctl profile list', () => {
     expect((await imgctl(['list', '-q'])).stdout).toBe('default\nstaging\n');
   });
 
-  it('knows the state of each token without asking the service', async () => {
-    const { emulator, imgctl, requests } = await startAccount({ tokenTtl: 3_600_000 });
+  it('prints the state of each token without a request', async () => {
+    const { emulator, imgctl, requests } = await emulatorUser({ tokenTtl: 3_600_000 });
     const time = Date.now();
     await imgctl(['login', '--profile', 'one'], { env: PASSWORD, time });
     const sent = requests.length;
@@ -74,7 +74,7 @@ describe('imgctl profile list', () => {
     expect(requests).toHaveLength(sent);
   });
 
-  it('says so where there are none', async () => {
+  it('prints a hint if there are no profiles', async () => {
     const { imgctl } = userWith({});
     expect(await imgctl(['list'])).toEqual({
       stdout: '',
@@ -85,8 +85,8 @@ describe('imgctl profile list', () => {
   });
 });
 
-describe('imgctl profile use', () => {
-  it('makes it the default, and keeps all else', async () => {
+describe('profile use', () => {
+  it('changes the default and nothing else', async () => {
     const { imgctl, config } = userWith({ ...TWO, future: 1 });
     expect((await imgctl(['use', 'default'])).stderr).toBe(
       'imgctl: the default profile is default\n',
@@ -97,7 +97,7 @@ describe('imgctl profile use', () => {
     expect(config().profile).toBe('staging');
   });
 
-  it('finds the default one also where it has no settings', async () => {
+  it('accepts the profile default without settings', async () => {
     const { imgctl, config } = userWith({ profile: 'a', profiles: { a: {} } });
     expect((await imgctl(['use', 'default'])).exitCode).toBe(0);
     expect(config().profile).toBe('default');
@@ -107,7 +107,7 @@ describe('imgctl profile use', () => {
 it.each([
   ['default', 'imgctl login --profile default'],
   ['staging', 'imgctl login'],
-])('a hint for the profile %s is good where another is the default', async (profile, command) => {
+])('whoami --profile %s hints at a login to that profile', async (profile, command) => {
   const directory = temporaryDirectory();
   writeFileSync(path.join(directory, 'config.json'), JSON.stringify(TWO));
   const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: 'https://images.example' };
@@ -115,13 +115,12 @@ it.each([
   expect(stderr).toMatch(new RegExp(`\nhint: run: ${command}\n$`));
 });
 
-describe.each(['use', 'delete'])('imgctl profile %s', (action) => {
+describe.each(['use', 'delete'])('profile %s', (action) => {
   it.each([
     ['stagin', 'did you mean staging?'],
-    ['zzz', 'see: imgctl profile list'],
     ['../../x', 'see: imgctl profile list'],
     ['constructor', 'see: imgctl profile list'],
-  ])('does not know %s', async (name, hint) => {
+  ])('exits 5 for the unknown profile %s', async (name, hint) => {
     const { imgctl, config } = userWith(TWO);
     expect(await imgctl([action, name])).toEqual({
       stdout: '',
@@ -132,9 +131,9 @@ describe.each(['use', 'delete'])('imgctl profile %s', (action) => {
   });
 });
 
-describe('imgctl profile delete', () => {
-  it('takes settings, all tokens and the stored password of that profile alone', async () => {
-    const { env, imgctl } = await startAccount({ tokenLimit: 100 });
+describe('profile delete', () => {
+  it('deletes settings, tokens and stored password of that profile only', async () => {
+    const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
     const keychain = fakeKeychain('secret-tool');
     const login = ['login', '--store-password', '--password-stdin'];
     const io = (profile: string) => ({
@@ -143,7 +142,7 @@ describe('imgctl profile delete', () => {
     });
     for (const profile of ['work', 'work2']) await imgctl(login, io(profile));
     const tokens = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
-    // A token of another user in the same profile, and what a killed process left of one.
+    // A token of another user of the profile, and the leftover of a killed process.
     writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
     writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
     expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
@@ -157,7 +156,7 @@ describe('imgctl profile delete', () => {
     expect(list.stdout).toMatch(/^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/);
   });
 
-  it('leaves the default unset, and says so', async () => {
+  it('removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);
     expect((await imgctl(['delete', 'staging'])).stderr).toBe(
       'imgctl: profile staging is deleted\nimgctl: it was the default one\nhint: choose another: imgctl profile use NAME\n',
@@ -165,7 +164,7 @@ describe('imgctl profile delete', () => {
     expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
   });
 
-  it('keeps the profile whose password cannot be forgotten', async () => {
+  it('leaves the profile if it cannot delete the stored password', async () => {
     const config = { profiles: { work: { 'stored-password': 'keychain' } } };
     const user = userWith(config);
     const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
@@ -175,14 +174,14 @@ describe('imgctl profile delete', () => {
   });
 });
 
-describe('--profile with a name that there is not', () => {
+describe('images list --profile', () => {
   const { profiles } = TWO;
   const list = ['images', 'list', '--retries', '0', '--profile'];
 
   it.each([
     ['defalt', 'did you mean default?'],
     ['nothing-like-it', 'see: imgctl profile list'],
-  ])('%s', async (name, hint) => {
+  ])('rejects the unknown profile %s', async (name, hint) => {
     const { directory } = userWith({ profiles });
     const env = { IMGCTL_CONFIG_DIR: directory };
     expect(await runCli([...list, name], { env })).toEqual({
@@ -192,7 +191,7 @@ describe('--profile with a name that there is not', () => {
     });
   });
 
-  it('will do where the base URL comes from elsewhere', async () => {
+  it('accepts an unknown profile if IMGCTL_BASE_URL is set', async () => {
     const { directory } = userWith({ profiles });
     const { baseUrl } = await unusedPort();
     const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T' };

@@ -1,4 +1,4 @@
-// A service that is told what to answer about a sync, and a user of it whose waits take no time.
+// Responses about sync requests, and a user whose waits take no time.
 
 import {
   type FakeIo,
@@ -7,31 +7,31 @@ import {
   runCli,
   temporaryDirectory,
 } from '../support/io.ts';
-import { type ScriptedAnswer, serverOf } from '../support/scripted-server.ts';
+import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';
 export const REQUEST = 'GET /v2/request/image_sync/41';
 
-export const SUBMITTED: ScriptedAnswer = {
+export const SUBMITTED: ScriptedResponse = {
   status: 202,
   json: { status: 202, message: 'Submitted.', request: { id: 41, status: 'PENDING' } },
 };
 
-/** A record of a sync request as the service wraps it. */
-export function record(fields: Readonly<Record<string, unknown>>): ScriptedAnswer {
+/** Returns the record of sync request 41 with these fields. */
+export function record(fields: Readonly<Record<string, unknown>>): ScriptedResponse {
   return { json: { data: { id: 41, type: 'image_sync', ...fields }, meta: {} } };
 }
 
-/** The list of a user's images of these names, each with an id that goes with its name. */
-export function images(...names: string[]): ScriptedAnswer {
+/** Returns the list of a user's images with these names. */
+export function images(...names: string[]): ScriptedResponse {
   const data = names.map((name) => ({ id: Buffer.from(name).readUInt16BE(), name, public: false }));
   return { json: { data, meta: { count: data.length } } };
 }
 
 export const START = Date.UTC(2026, 0, 5, 12);
 
-/** A user of that service with a folder of their own and no terminal. */
+/** Returns a user of that service with an empty folder and no terminal. */
 export function userOf(
   baseUrl: string,
   env: FakeIoOptions['env'] = { IMGCTL_TOKEN: 'token' },
@@ -42,12 +42,12 @@ export function userOf(
   });
 }
 
-/** The same user, to whom something happens before each wait; `count` is 1 before the first. */
-export function beforeSleep(io: FakeIo, happen: (count: number) => unknown): FakeIo {
+/** Returns the same user, with a call before each wait; `count` starts at 1. */
+export function beforeSleep(io: FakeIo, action: (count: number) => unknown): FakeIo {
   return {
     ...io,
     async sleep(milliseconds, signal) {
-      await happen(io.sleeps.length + 1);
+      await action(io.sleeps.length + 1);
       await io.sleep(milliseconds, signal);
     },
   };
@@ -56,10 +56,10 @@ export function beforeSleep(io: FakeIo, happen: (count: number) => unknown): Fak
 export const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
 export const WAIT = ['sync-status', '41', '--wait'];
 
-/** Follows the request 41 with these answers in turn. */
-export async function followed(answers: readonly ScriptedAnswer[], ...options: string[]) {
-  const service = await serverOf({ [REQUEST]: answers });
+/** Waits for sync request 41 with these responses in turn. */
+export async function followed(responses: readonly ScriptedResponse[], ...options: string[]) {
+  const service = await scriptedServer({ [REQUEST]: responses });
   const io = userOf(service.baseUrl);
   const result = await runCli([...WAIT, ...options], io);
-  return { ...result, io, looks: service.requests.length };
+  return { ...result, io, checks: service.requests.length };
 }

@@ -1,16 +1,18 @@
-// imgctl sync-status: one look at a request, the last one of this profile, and the list of those remembered.
+// sync-status: the status of a request, and --list.
 
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type FakeIo, runCli } from '../support/io.ts';
-import { asked, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import { requestsTo, type ScriptedServer, scriptedServer } from '../support/scripted-server.ts';
 import { REQUEST, record, START, SUBMIT, SUBMITTED, userOf } from './sync-harness.ts';
 
 const submitted = (id: number) => ({ json: { request: { id, status: 'PENDING' } } });
 
-/** A user who has submitted 40 and 41, the second a minute after the first. */
-async function experienced(status = 'PROCESSED'): Promise<{ io: FakeIo; service: ScriptedServer }> {
-  const service = await serverOf({
+/** Returns a user who submitted 40, and 41 a minute later. */
+async function submittedTwo(
+  status = 'PROCESSED',
+): Promise<{ io: FakeIo; service: ScriptedServer }> {
+  const service = await scriptedServer({
     [SUBMIT]: [submitted(40), SUBMITTED],
     [REQUEST]: record({ status }),
   });
@@ -21,39 +23,39 @@ async function experienced(status = 'PROCESSED'): Promise<{ io: FakeIo; service:
   return { service, io: again(io) };
 }
 
-/** The same user with nothing on the screen. */
+/** Empties the streams. */
 function again(io: FakeIo): FakeIo {
   io.stdout.pieces.length = 0;
   io.stderr.pieces.length = 0;
   return io;
 }
 
-describe('imgctl sync-status', () => {
-  it('shows the last request of this profile, and remembers its status', async () => {
-    const { io, service } = await experienced();
+describe('sync-status', () => {
+  it('prints the last request of the profile and stores its status', async () => {
+    const { io, service } = await submittedTwo();
     const { stdout, stderr, exitCode } = await runCli(['sync-status'], io);
     expect(stdout).toMatch(/^id +41\nstatus +PROCESSED\nstate +succeeded\nadded +-\n/);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(asked(service).at(-1)).toBe(REQUEST);
+    expect(requestsTo(service).at(-1)).toBe(REQUEST);
     const list = await runCli(['sync-status', '--list'], again(io));
     expect(list.stdout).toMatch(/^41 +PROCESSED +succeeded +2026-01-05T12:01:00\.000Z$/m);
   });
 
-  it('ends with 0 while the request waits and with 1 when it failed', async () => {
+  it('exits 0 for a waiting request and 1 for a failed one', async () => {
     for (const [status, code] of [
       ['PENDING', 0],
       ['ERROR', 1],
     ] as const) {
-      const service = await serverOf({ [REQUEST]: record({ status }) });
+      const service = await scriptedServer({ [REQUEST]: record({ status }) });
       const { exitCode } = await runCli(['sync-status', '41'], userOf(service.baseUrl));
       expect(exitCode, status).toBe(code);
-      expect(asked(service)).toEqual([REQUEST]);
+      expect(requestsTo(service)).toEqual([REQUEST]);
     }
   });
 
-  it('takes an id that is a word, and refuses what is none', async () => {
+  it('accepts a word as an id and rejects a path', async () => {
     const path = '/v2/request/image_sync/5f0c-a.b_c';
-    const service = await serverOf({ [`GET ${path}`]: { json: { status: 'DONE' } } });
+    const service = await scriptedServer({ [`GET ${path}`]: { json: { status: 'DONE' } } });
     const word = await runCli(['sync-status', '5f0c-a.b_c', '-q'], userOf(service.baseUrl));
     expect(word).toMatchObject({ stdout: '5f0c-a.b_c\n', exitCode: 0 });
     for (const text of ['../41', '41?x=1', '']) {
@@ -63,8 +65,8 @@ describe('imgctl sync-status', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('ends with 5 without an id where nothing was submitted', async () => {
-    const service = await serverOf({});
+  it('exits 5 without an id if nothing was submitted', async () => {
+    const service = await scriptedServer({});
     const { stderr, exitCode } = await runCli(['sync-status'], userOf(service.baseUrl));
     expect(stderr).toBe(
       'imgctl: no sync request was submitted from this machine with this profile\n' +
@@ -74,15 +76,15 @@ describe('imgctl sync-status', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('knows the requests of its own profile and service alone', async () => {
-    const { io } = await experienced();
+  it('ignores requests of other profiles and services', async () => {
+    const { io } = await submittedTwo();
     expect((await runCli(['sync-status', '--profile', 'other'], again(io))).exitCode).toBe(5);
     const elsewhere = ['sync-status', '--base-url', 'http://127.0.0.1:1'];
     expect((await runCli(elsewhere, again(io))).exitCode).toBe(5);
   });
 });
 
-describe('imgctl sync-status --list', () => {
+describe('sync-status --list', () => {
   const entries = (baseUrl: string) => [
     {
       id: 41,
@@ -100,8 +102,8 @@ describe('imgctl sync-status --list', () => {
     },
   ];
 
-  it('lists in every format, newest first, and asks nobody', async () => {
-    const { io, service } = await experienced();
+  it('lists in every format, newest first, without a request', async () => {
+    const { io, service } = await submittedTwo();
     const before = service.requests.length;
     const show = async (...options: string[]) =>
       (await runCli(['sync-status', '--list', ...options], again(io))).stdout;
@@ -135,7 +137,7 @@ describe('imgctl sync-status --list', () => {
   });
 
   it.each([[['--list', '41']], [['--list', '--wait']], [['--list', '--wait-timeout', '1m']]])(
-    'is a usage error with %j',
+    'rejects %j',
     async (options) => {
       const result = await runCli(['sync-status', ...options], userOf('http://127.0.0.1:1'));
       expect(result.exitCode).toBe(2);

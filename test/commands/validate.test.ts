@@ -1,6 +1,6 @@
-// imgctl validate: findings in each format, exit codes, and what it says of a sound package.
+// validate: findings in each format, and exit codes.
 
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -8,10 +8,9 @@ import { describeBytes } from '../../src/commands/packages.ts';
 import { describeRate } from '../../src/commands/validate.ts';
 import { sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
-import { FIXTURES } from '../support/files.ts';
-import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 
-/** A folder with a sound good.ova, a warned.ova without manifest, a bad.ova with a byte of its disk flipped. */
+/** Returns a folder with a valid good.ova, a warned.ova without manifest and a bad.ova with a flipped byte. */
 function packages(): string {
   const cwd = temporaryDirectory();
   const members = sampleMembers('vm');
@@ -24,8 +23,8 @@ function packages(): string {
   return cwd;
 }
 
-describe('imgctl validate', () => {
-  it('says of a sound package that it is, on stderr alone', async () => {
+describe('validate', () => {
+  it('reports a valid package on stderr only', async () => {
     const result = await runCli(['validate', 'good.ova'], { cwd: packages() });
     expect(result).toEqual({
       stdout: '',
@@ -34,21 +33,21 @@ describe('imgctl validate', () => {
     });
   });
 
-  it('shows warnings and ends with 0', async () => {
+  it('prints warnings and exits 0', async () => {
     const result = await runCli(['validate', 'warned.ova'], { cwd: packages() });
     expect(result.stdout).toMatch(/^severity +code +place +message\nwarning +no-manifest /);
     expect(result.stderr).toBe('imgctl: warned.ova: valid, 1 warning\n');
     expect(result.exitCode).toBe(0);
   });
 
-  it('shows errors and ends with 1', async () => {
+  it('prints errors and exits 1', async () => {
     const { stdout, stderr, exitCode } = await runCli(['validate', 'bad.ova'], { cwd: packages() });
     expect(stdout).toMatch(/\nerror +digest-mismatch +vm-disk1\.vmdk +SHA256 is [0-9a-f]{64}, /);
     expect(stderr).toMatch(/^imgctl: bad\.ova is invalid: 1 error\nhint: .+\n$/);
     expect(exitCode).toBe(1);
   });
 
-  it('names the file of each finding where there are several', async () => {
+  it('names the file of each finding if there are several files', async () => {
     const cwd = packages();
     const all = ['validate', 'good.ova', 'warned.ova', 'bad.ova'];
     const { stdout, exitCode } = await runCli(all, { cwd });
@@ -62,7 +61,7 @@ describe('imgctl validate', () => {
     expect((await runCli([...all, '-q'], { cwd })).stdout).toBe('no-manifest\ndigest-mismatch\n');
   });
 
-  it('gives the same findings in every format', async () => {
+  it('prints the same findings in every format', async () => {
     const cwd = packages();
     const show = async (format: string, file = 'bad.ova') =>
       (await runCli(['validate', file, '-o', format], { cwd })).stdout;
@@ -84,12 +83,12 @@ describe('imgctl validate', () => {
     expect(await show('ndjson', 'good.ova')).toBe('');
   });
 
-  it('writes errors as JSON for readers of JSON', async () => {
+  it('prints errors as JSON with --json', async () => {
     const { stderr } = await runCli(['validate', 'bad.ova', '--json'], { cwd: packages() });
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'invalid-package', exitCode: 1 });
   });
 
-  it('finds a folder, and ends with 5 where there is nothing, after it has looked at the rest', async () => {
+  it('reports a folder, and exits 5 for a missing file after checking the others', async () => {
     const cwd = packages();
     const folder = await runCli(['validate', '.', '-q'], { cwd });
     expect(folder).toMatchObject({ stdout: 'not-a-file\n', exitCode: 1 });
@@ -98,26 +97,22 @@ describe('imgctl validate', () => {
     expect(missing.stderr).toContain('imgctl: there is no file gone.ova\nhint: ');
   });
 
-  it('ends with 1 where a file cannot be read', async () => {
+  it('exits 1 for an unreadable file', async () => {
     const cwd = packages();
     symlinkSync('loop.ova', join(cwd, 'loop.ova'));
-    const { stderr, exitCode } = await runCli(['validate', 'loop.ova'], { cwd });
-    expect({ stderr, exitCode }).toEqual({
-      stderr: 'imgctl: cannot read loop.ova: ELOOP\n',
-      exitCode: 1,
-    });
+    expect(await runCli(['validate', 'loop.ova'], { cwd })).toEqual(
+      failed(1, /^imgctl: cannot read loop\.ova: ELOOP\n$/),
+    );
   });
 
-  it('ends at once when it is interrupted', async () => {
+  it('exits 130 when interrupted', async () => {
     const io = fakeIo({ cwd: packages() });
     io.interrupt();
     expect(await runCli(['validate', 'good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
   });
 
-  it('needs a file', async () => {
-    const { stderr, exitCode } = await runCli(['validate']);
-    expect(stderr).toContain("missing required argument 'file'");
-    expect(exitCode).toBe(2);
+  it('requires a file', async () => {
+    expect(await runCli(['validate'])).toEqual(failed(2, "missing required argument 'file'"));
   });
 });
 
@@ -125,7 +120,7 @@ it.each([
   [512, 2_048, 1_000, '25 %, 512 bytes/s, 3 s left'],
   [2 ** 30, 2 ** 31, 2_000, '50 %, 512 MiB/s, 2 s left'],
   [2 ** 20, 2 ** 20, 0, '100 %, 1000 MiB/s, 0 s left'],
-])('the rate after %d of %d bytes in %d ms', (done, total, elapsed, text) => {
+])('describeRate formats %d of %d bytes in %d ms', (done, total, elapsed, text) => {
   expect(describeRate(done, total, elapsed)).toBe(text);
 });
 
@@ -138,33 +133,6 @@ it.each([
   [1024 ** 2 - 1, '1 MiB'],
   [2 ** 31, '2 GiB'],
   [2 ** 53, '8 PiB'],
-])('%d bytes for people', (bytes, text) => {
+])('describeBytes formats %d bytes', (bytes, text) => {
   expect(describeBytes(bytes)).toBe(text);
 });
-
-describe.skipIf(!existsSync(FIXTURES))(
-  'imgctl validate of real packages (skipped where ../shared/fixtures is absent)',
-  () => {
-    it.each(['ubuntu.2.0.ovf', 'input.ovf'])('%s is clean', async (file) => {
-      const result = await runCli(['validate', file], { cwd: FIXTURES });
-      expect(result).toEqual({
-        stdout: '',
-        stderr: `imgctl: ${file}: valid, no findings\n`,
-        exitCode: 0,
-      });
-    });
-
-    it('an OVA of one of them, with and without a flipped byte', async () => {
-      const cwd = temporaryDirectory();
-      const names = ['ubuntu.2.0.ovf', 'ubuntu.2.0.mf', 'ubuntu.2.0-disk1.vmdk'];
-      const members = names.map((name) => ({ name, content: readFileSync(join(FIXTURES, name)) }));
-      const archive = packTar(members);
-      writeFileSync(join(cwd, 'ubuntu.ova'), archive);
-      expect((await runCli(['validate', 'ubuntu.ova', '-q'], { cwd })).exitCode).toBe(0);
-      archive[40_000] = (archive[40_000] ?? 0) ^ 0x80;
-      writeFileSync(join(cwd, 'ubuntu.ova'), archive);
-      const flipped = await runCli(['validate', 'ubuntu.ova', '-q'], { cwd });
-      expect(flipped).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 1 });
-    });
-  },
-);

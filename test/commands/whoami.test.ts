@@ -1,15 +1,15 @@
-// imgctl whoami and imgctl token: the states of a token, and what is handed out.
+// whoami and token: the states of a token.
 
 import { describe, expect, it } from 'vitest';
 import type { FakeIoOptions } from '../support/io.ts';
-import { PASSWORD, startAccount, TOKEN_REQUEST } from './account.ts';
+import { emulatorUser, PASSWORD, TOKEN_REQUEST } from '../support/users.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 
-/** Somebody who logged in at noon, by a clock that the service shares. */
+/** Returns a user who logged in at noon; `at` moves the clock of the user and the service. */
 async function loggedIn() {
   let now = NOON;
-  const account = await startAccount({ tokenTtl: 3_600_000, now: () => now });
+  const account = await emulatorUser({ tokenTtl: 3_600_000, now: () => now });
   await account.imgctl(['login'], { env: PASSWORD, time: NOON });
   account.requests.length = 0;
   const at = (milliseconds: number): FakeIoOptions => {
@@ -19,7 +19,7 @@ async function loggedIn() {
   return { ...account, at };
 }
 
-describe('imgctl whoami', () => {
+describe('whoami', () => {
   it('shows a valid token and exits 0', async () => {
     const { emulator, imgctl, at, requests } = await loggedIn();
     const { stdout, stderr, exitCode } = await imgctl(['whoami', '--json'], at(900_000));
@@ -42,8 +42,8 @@ describe('imgctl whoami', () => {
     expect(exitCode).toBe(4);
   });
 
-  it('names the profile to log in to where there is no token', async () => {
-    const { imgctl } = await startAccount();
+  it('names the profile to log in to if there is no token', async () => {
+    const { imgctl } = await emulatorUser();
     const { stderr, exitCode } = await imgctl(['whoami', '--profile', 'staging']);
     expect(stderr).toMatch(
       /^imgctl: not logged in.*\nhint: run: imgctl login --profile staging\n$/,
@@ -51,7 +51,7 @@ describe('imgctl whoami', () => {
     expect(exitCode).toBe(4);
   });
 
-  it('--check asks the service', async () => {
+  it('sends a request with --check only', async () => {
     const { emulator, imgctl, at, requests } = await loggedIn();
     expect((await imgctl(['whoami', '--check'], at(0))).exitCode).toBe(0);
     expect(requests).toEqual(['GET /v2']);
@@ -61,8 +61,8 @@ describe('imgctl whoami', () => {
     expect(checked).toMatchObject({ stdout: '', exitCode: 4 });
   });
 
-  it('shows IMGCTL_TOKEN, which is never cached', async () => {
-    const { imgctl } = await startAccount();
+  it('shows IMGCTL_TOKEN and does not store it', async () => {
+    const { imgctl } = await emulatorUser();
     const env = { IMGCTL_TOKEN: 'of-the-environment' };
     const { stdout, exitCode } = await imgctl(['whoami', '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject({ token: 'from IMGCTL_TOKEN', expires_on: null });
@@ -72,7 +72,7 @@ describe('imgctl whoami', () => {
   });
 });
 
-describe('imgctl token', () => {
+describe('token', () => {
   it('prints the cached token without a request', async () => {
     const { imgctl, at, requests, credentials } = await loggedIn();
     const { stdout, stderr, exitCode } = await imgctl(['token'], at(1000));
@@ -81,7 +81,7 @@ describe('imgctl token', () => {
     expect(`Bearer ${stdout}`).toBe(`${credentials.at(-1)}\n`);
   });
 
-  it('renews an expired one where it can', async () => {
+  it('renews an expired token with the password', async () => {
     const { imgctl, at, requests } = await loggedIn();
     const old = await imgctl(['token'], at(0));
     const renewed = await imgctl(['token'], { ...at(3_600_000), env: PASSWORD });
@@ -91,7 +91,7 @@ describe('imgctl token', () => {
     expect(requests).toEqual([TOKEN_REQUEST]);
   });
 
-  it('prints none that has expired', async () => {
+  it('exits 4 for an expired token', async () => {
     const { imgctl, at } = await loggedIn();
     expect((await imgctl(['token'], at(3_599_999))).exitCode).toBe(0);
     expect(await imgctl(['token'], at(3_600_000))).toEqual({
@@ -101,26 +101,15 @@ describe('imgctl token', () => {
     });
   });
 
-  it('exits 4 where there is none and no password', async () => {
-    const { imgctl, requests } = await startAccount();
+  it('exits 4 without a token and a password', async () => {
+    const { imgctl, requests } = await emulatorUser();
     expect(await imgctl(['token'])).toMatchObject({ stdout: '', exitCode: 4 });
     expect(requests).toEqual([]);
   });
 
-  it('prints IMGCTL_TOKEN as it is', async () => {
+  it('prints IMGCTL_TOKEN unchanged', async () => {
     const { imgctl, at } = await loggedIn();
     const given = await imgctl(['token'], { ...at(0), env: { IMGCTL_TOKEN: 'as-it-is' } });
     expect(given).toEqual({ stdout: 'as-it-is\n', stderr: '', exitCode: 0 });
-  });
-});
-
-describe('a token of the environment', () => {
-  it('is sent as it is, neither renewed nor cached', async () => {
-    const { imgctl, requests, credentials } = await startAccount();
-    const result = await imgctl(['my-images'], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } });
-    expect(result.exitCode).toBe(4);
-    expect(requests).toEqual(['GET /v2/user/image/vm']);
-    expect(credentials).toEqual(['Bearer T']);
-    expect((await imgctl(['logout', '--all'])).stderr).toBe('imgctl: 0 tokens forgotten\n');
   });
 });

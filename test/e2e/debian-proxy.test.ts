@@ -8,7 +8,12 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { type Environment, freshHome, runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { asked, type Handler, type ScriptedServer, serverOf } from '../support/scripted-server.ts';
+import {
+  type Handler,
+  requestsTo,
+  type ScriptedServer,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 
 /** This machine as others see it: what is loopback never goes through a proxy. */
@@ -74,7 +79,7 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
     beforeEach(async () => {
       handler = () => ({ json: { version: 'v2' } });
       const tls = scheme === 'https' ? selfSigned(ADDRESS ?? '') : undefined;
-      server = await serverOf((...request) => handler(...request), tls, ADDRESS);
+      server = await scriptedServer((...request) => handler(...request), tls, ADDRESS);
       const user = freshHome();
       home = { ...user, IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: TOKEN };
       if (tls) {
@@ -91,7 +96,7 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
         env: { ...home, [`${scheme.toUpperCase()}_PROXY`]: proxy },
       });
     const target = () => new URL(server.baseUrl).host;
-    const seen = () => asked(server);
+    const seen = () => requestsTo(server);
 
     it('goes by a tunnel, which hides the request from it', async () => {
       const proxy = await startProxy();

@@ -18,7 +18,7 @@ describe('imgctl demo', () => {
   it('can be interrupted', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME };
     const demo = startCli(['demo'], { env });
-    await demo.sees('stderr', 'PENDING');
+    await demo.waitFor('stderr', 'PENDING');
     demo.child.kill('SIGINT');
     expect(await demo.ended).toMatchObject({ exitCode: 130 });
     expect(readdirSync(env.TMPDIR)).toEqual([]);

@@ -6,11 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pages } from '../../src/api/types.ts';
 import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import { startEmulatorProcess } from '../support/cli.ts';
-import type { Handler, ScriptedAnswer } from '../support/scripted-server.ts';
-import { LIST, scripted } from './scripted.ts';
+import { LIST, scriptedService, startEmulatorProcess } from '../support/cli.ts';
+import type { Handler, ScriptedResponse } from '../support/scripted-server.ts';
 
-const page = (url: URL, changes: Partial<Pages>, ids: readonly number[]): ScriptedAnswer => ({
+const page = (url: URL, changes: Partial<Pages>, ids: readonly number[]): ScriptedResponse => ({
   json: { ...cataloguePage(url, testImages(8), changes), data: ids.map(testImage) },
 });
 
@@ -20,7 +19,7 @@ const envelope = (...data: unknown[]) => ({
 });
 
 describe('an answer that is no list', () => {
-  it.each<[string, ScriptedAnswer, RegExp]>([
+  it.each<[string, ScriptedResponse, RegExp]>([
     ['HTML', { body: '<html><b>hello</b></html>' }, /with HTML instead of JSON/],
     ['nothing', { body: '' }, /with an empty body instead of JSON/],
     ['null', { json: null }, /not a list of images/],
@@ -36,7 +35,7 @@ describe('an answer that is no list', () => {
       /larger than 2\^53/,
     ],
   ])('%s: one clear line, exit 1', async (_what, answer, reason) => {
-    const service = await scripted(() => answer);
+    const service = await scriptedService(() => answer);
     const result = await service.imgctl('images', 'list');
     expect(result).toMatchObject({ stdout: '', exitCode: 1 });
     const [line = '', ...rest] = result.stderr.trimEnd().split('\n');
@@ -48,7 +47,7 @@ describe('an answer that is no list', () => {
 
   it('of endless length ends at a cap, as does one that unfolds', async () => {
     const bomb = gzipSync(Buffer.alloc(65 * 2 ** 20));
-    const service = await scripted({
+    const service = await scriptedService({
       'GET /v2/bomb': { body: bomb, headers: { 'content-encoding': 'gzip' } },
       'GET /v2/endless': {
         raw: (socket) => {
@@ -73,7 +72,7 @@ describe('an answer that is no list', () => {
 
 it('images with missing, null and further fields are shown as far as they go', async () => {
   const images = [{ id: 1 }, { id: 2, name: null, extra: { a: [1] } }, { name: 'no id' }];
-  const service = await scripted(() => ({ json: envelope(...images) }));
+  const service = await scriptedService(() => ({ json: envelope(...images) }));
   const json = await service.imgctl(...LIST);
   expect(json).toMatchObject({ stderr: '', exitCode: 0 });
   expect(JSON.parse(json.stdout)).toEqual(images);
@@ -116,7 +115,7 @@ describe('pages that lead astray', () => {
       12,
     ],
   ])('%s: they end, and never in a quiet short list', async (_how, handler, exitCode, most) => {
-    const service = await scripted(handler);
+    const service = await scriptedService(handler);
     const result = await service.imgctl(...LIST, '--per-page', '1', '-o', 'json');
     expect(result).toMatchObject({ stdout: exitCode === 0 ? '[]\n' : '', exitCode });
     if (exitCode === 1) expect(result.stderr).toContain('the list is incomplete');
@@ -124,7 +123,7 @@ describe('pages that lead astray', () => {
   });
 
   it('that shift while they are read: every image once', async () => {
-    const service = await scripted(({ url }, index) => ({
+    const service = await scriptedService(({ url }, index) => ({
       json: cataloguePage(url, index === 0 ? testImages(5) : testImages(6, 0)),
     }));
     const result = await service.imgctl('images', 'list', '--per-page', '2', '-q');
@@ -138,7 +137,7 @@ describe('hostile text', () => {
 
   it('of names and errors reaches no terminal and no message raw', async () => {
     const image = { ...testImage(1), name: HOSTILE, folder: HOSTILE };
-    const service = await scripted({
+    const service = await scriptedService({
       'GET /v2/image': { json: envelope(image) },
       'GET /v2/user/image/vm': { status: 400, json: { message: HOSTILE } },
       'GET /v2': { status: 302, headers: { location: '/\u009b2J%1b[2J' } },
@@ -160,7 +159,7 @@ describe('hostile text', () => {
       '"id"',
       '"__proto__":{"name":"p"},"constructor":"c","id"',
     );
-    const service = await scripted(() => ({ body }));
+    const service = await scriptedService(() => ({ body }));
     const list = await service.imgctl('images', 'list', '-o', 'ndjson');
     expect(list.stdout).toBe('{"__proto__":{"name":"p"},"constructor":"c","id":1}\n');
     const before = service.sent();
@@ -178,7 +177,7 @@ describe('hostile text', () => {
 
   it('of wildcards is matched in linear time', async () => {
     const name = 'a'.repeat(10_000);
-    const service = await scripted(() => ({ json: envelope({ ...testImage(1), name }) }));
+    const service = await scriptedService(() => ({ json: envelope({ ...testImage(1), name }) }));
     const pattern = `${'%a'.repeat(50)}%b`;
     const result = await service.imgctl('my-images', '-f', `name,like,${pattern}`, '--json');
     expect(result).toMatchObject({ stdout: '[]\n', exitCode: 0 });

@@ -14,17 +14,23 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { type Environment, runBuilt } from '../support/cli.ts';
+import {
+  type Environment,
+  issue,
+  LIST,
+  runBuilt,
+  scriptedService,
+  TOKEN_REQUEST,
+} from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { type CliResult, runCli } from '../support/io.ts';
-import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
 const loginHere = (env: Environment) => runCli(['login'], { env });
 
 /** A user with a password who has just logged in, in this process, which is quicker, and where things lie. */
 async function loggedIn(login: (env: Environment) => Promise<CliResult> = loginHere) {
-  const service = await scripted({
-    [TOKEN]: [issue('T1'), issue('T2'), issue('T3')],
+  const service = await scriptedService({
+    [TOKEN_REQUEST]: [issue('T1'), issue('T2'), issue('T3')],
     'GET /v2/image': { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) },
   });
   const env = service.user;
@@ -48,7 +54,7 @@ describe('the token file', () => {
     chmodSync(token, 0o644);
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
     expect(modeOf(token)).toBe('600');
-    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(1);
+    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(1);
   });
 
   it.each([{}, { SNAP: '/snap/imgctl/1' }])(
@@ -65,7 +71,7 @@ describe('the token file', () => {
       expect(readFileSync(target, 'utf8')).toBe(before);
       expect(statSync(token).isFile() && modeOf(token)).toBe('600');
       expect(readFileSync(token, 'utf8')).toContain('T2');
-      expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
+      expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
     },
   );
 
@@ -84,7 +90,7 @@ describe('the token file', () => {
     expect(result.stderr).toMatch(/"warning".*it is not used"\}\}\n$/);
     expect(result.stderr.split('\n')).toHaveLength(2);
     expect(result.stderr).not.toContain('s3cret');
-    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
+    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
     expect(JSON.parse(readFileSync(token, 'utf8'))).toMatchObject({ token: 'T2' });
   });
 
@@ -102,7 +108,7 @@ describe('the token file', () => {
     const { service, env, token } = await loggedIn();
     writeFileSync(token, `\ufeff${readFileSync(token, 'utf8')}`);
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
-    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(1);
+    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(1);
   });
 });
 
@@ -155,7 +161,7 @@ describe('the settings file', () => {
 it.each(['../../x', '-x', '', '__proto__'])(
   'a profile named %j is refused, and nothing is written',
   async (name) => {
-    const service = await scripted({});
+    const service = await scriptedService({});
     const result = await runBuilt(['login', `--profile=${name}`], { env: service.user });
     expect(result).toMatchObject({ stdout: '', exitCode: 2 });
     expect(readdirSync(service.user.HOME)).toEqual([]);
@@ -164,7 +170,7 @@ it.each(['../../x', '-x', '', '__proto__'])(
 );
 
 it('an unknown option is named without its value, which may be a secret', async () => {
-  const service = await scripted({});
+  const service = await scriptedService({});
   const result = await runBuilt(['login', '--password=s3cret'], { env: service.user });
   expect(result).toMatchObject({ stdout: '', exitCode: 2 });
   expect(result.stderr).toMatch(/^imgctl: unknown option '--password'\nhint: /);
@@ -172,7 +178,7 @@ it('an unknown option is named without its value, which may be a secret', async 
 });
 
 it('a current directory that was removed is no harm', async () => {
-  const { user } = await scripted({ [TOKEN]: issue('T1') });
+  const { user } = await scriptedService({ [TOKEN_REQUEST]: issue('T1') });
   const { IMGCTL_PASSWORD: password, ...rest } = user;
   const result = await runBuilt(['login'], {
     env: { ...rest, IMGCTL_PASSWORD_COMMAND: `echo ${password}` },

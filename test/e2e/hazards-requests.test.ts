@@ -6,10 +6,21 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { freshHome, runBuilt } from '../support/cli.ts';
-import { RESET, refusal, type Script, type ScriptedAnswer } from '../support/scripted-server.ts';
+import {
+  freshHome,
+  issue,
+  LIST,
+  runBuilt,
+  scriptedService,
+  TOKEN_REQUEST,
+} from '../support/cli.ts';
+import {
+  errorResponse,
+  RESET,
+  type Script,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
-import { issue, LIST, scripted, TOKEN } from './scripted.ts';
 
 const SYNC = 'PATCH /v2/user/image/vm';
 const ONE_PAGE = { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) };
@@ -21,9 +32,9 @@ const pageOf =
 
 describe('another origin', () => {
   it('is not asked for the next page, whatever next_url says', async () => {
-    const elsewhere = await scripted({});
+    const elsewhere = await scriptedService({});
     const next = `${elsewhere.baseUrl}/v2/image?page=2&per_page=1`;
-    const service = await scripted(({ url }) => {
+    const service = await scriptedService(({ url }) => {
       const last = url.searchParams.get('page') === '2';
       return pageOf(2, last ? null : next)(url);
     });
@@ -48,9 +59,9 @@ describe('another origin', () => {
     [308, ['sync'], 'PATCH'],
     [301, ['login'], 'POST'],
   ])('gets nothing from a redirect: %d', async (status, argv, method) => {
-    const elsewhere = await scripted({});
+    const elsewhere = await scriptedService({});
     const headers = { location: `${elsewhere.baseUrl}/stolen` };
-    const service = await scripted(() => ({ status, headers }));
+    const service = await scriptedService(() => ({ status, headers }));
     const env = argv[0] === 'login' ? service.user : service.env;
     const result = await runBuilt(argv, { env });
     expect(result).toMatchObject({ stdout: '', exitCode: 1 });
@@ -60,8 +71,8 @@ describe('another origin', () => {
   });
 
   it('is refused as the URL of a raw request', async () => {
-    const elsewhere = await scripted({});
-    const service = await scripted({});
+    const elsewhere = await scriptedService({});
+    const service = await scriptedService({});
     const result = await service.imgctl('api', `${elsewhere.baseUrl}/v2`);
     expect(result).toMatchObject({ stdout: '', exitCode: 2 });
     expect([...elsewhere.sent(), ...service.sent()]).toEqual([]);
@@ -89,7 +100,7 @@ describe('the way there', () => {
 
   it('an unknown certificate ends it, an added one is trusted', async () => {
     const identity = selfSigned('127.0.0.1');
-    const service = await scripted({ 'GET /v2/image': ONE_PAGE }, identity);
+    const service = await scriptedService({ 'GET /v2/image': ONE_PAGE }, identity);
     const refused = await service.imgctl(...LIST);
     expect(refused).toMatchObject({ stdout: '', exitCode: 3 });
     expect(refused.stderr).toMatch(/^\{"error":.*imgctl config set ca-file.*\}\n$/);
@@ -114,7 +125,7 @@ describe('the way there', () => {
   });
 
   it('a proxy is passed by on this machine and for the hosts in NO_PROXY', async () => {
-    const service = await scripted({ 'GET /v2/image': ONE_PAGE });
+    const service = await scriptedService({ 'GET /v2/image': ONE_PAGE });
     const here = await proxied('', service.baseUrl);
     expect(await runBuilt(LIST, here)).toMatchObject({ stderr: '', exitCode: 0 });
     const there = await proxied('', 'https://images.invalid');
@@ -140,33 +151,39 @@ describe('the way there', () => {
 });
 
 describe('a write', () => {
-  const busy: ScriptedAnswer = { status: 503, json: { message: 'Busy.' } };
-  const expired = refusal(401, 'Valid token, but has expired.');
-  const accepted: ScriptedAnswer = { status: 202, json: { request: { id: 41 } } };
-  const tokens: Script = { [TOKEN]: [issue('T1'), issue('T2')] };
+  const busy: ScriptedResponse = { status: 503, json: { message: 'Busy.' } };
+  const expired = errorResponse(401, 'Valid token, but has expired.');
+  const accepted: ScriptedResponse = { status: 202, json: { request: { id: 41 } } };
+  const tokens: Script = { [TOKEN_REQUEST]: [issue('T1'), issue('T2')] };
 
   it.each<[string, string[], Script, number, string[]]>([
-    ['a submit that is reset', ['sync'], { [SYNC]: RESET }, 3, [TOKEN, SYNC]],
-    ['a submit that fails', ['sync'], { [SYNC]: busy }, 1, [TOKEN, SYNC]],
+    ['a submit that is reset', ['sync'], { [SYNC]: RESET }, 3, [TOKEN_REQUEST, SYNC]],
+    ['a submit that fails', ['sync'], { [SYNC]: busy }, 1, [TOKEN_REQUEST, SYNC]],
     [
       'a submit refused for its token',
       ['sync'],
       { [SYNC]: [expired, accepted] },
       0,
-      [TOKEN, SYNC, TOKEN, SYNC],
+      [TOKEN_REQUEST, SYNC, TOKEN_REQUEST, SYNC],
     ],
-    ['a submit refused for good', ['sync'], { [SYNC]: expired }, 4, [TOKEN, SYNC, TOKEN, SYNC]],
-    ['a token request that is reset', ['login'], { [TOKEN]: RESET }, 3, [TOKEN]],
-    ['a token request that fails', ['login'], { [TOKEN]: busy }, 1, [TOKEN]],
+    [
+      'a submit refused for good',
+      ['sync'],
+      { [SYNC]: expired },
+      4,
+      [TOKEN_REQUEST, SYNC, TOKEN_REQUEST, SYNC],
+    ],
+    ['a token request that is reset', ['login'], { [TOKEN_REQUEST]: RESET }, 3, [TOKEN_REQUEST]],
+    ['a token request that fails', ['login'], { [TOKEN_REQUEST]: busy }, 1, [TOKEN_REQUEST]],
     [
       'a raw POST that is reset',
       ['api', '/v2/x', '-X', 'POST'],
       { 'POST /v2/x': RESET },
       3,
-      [TOKEN, 'POST /v2/x'],
+      [TOKEN_REQUEST, 'POST /v2/x'],
     ],
   ])('%s is sent as often as is safe', async (_what, argv, script, exitCode, expected) => {
-    const service = await scripted({ ...tokens, ...script });
+    const service = await scriptedService({ ...tokens, ...script });
     // A token refused straight after its issue would be the end: the submit has an older one.
     if (argv[0] !== 'login') await runBuilt(['token'], { env: service.user });
     const result = await runBuilt(argv, { env: service.user });

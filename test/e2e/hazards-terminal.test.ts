@@ -3,8 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { freshHome, SHELL_COMMAND, startCli } from '../support/cli.ts';
-import { scripted } from './scripted.ts';
+import { freshHome, SHELL_COMMAND, scriptedService, startCli } from '../support/cli.ts';
 
 const noScript = spawnSync('script', ['--version']).status !== 0;
 
@@ -17,7 +16,7 @@ function onTerminal(env: Readonly<Record<string, string>>, setup: string, words:
 }
 
 describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script)', () => {
-  const service = () => scripted(({ url }) => ({ json: cataloguePage(url, testImages(3)) }));
+  const service = () => scriptedService(({ url }) => ({ json: cataloguePage(url, testImages(3)) }));
 
   it.each([
     ['without a width', 'stty cols 0 rows 0', { NO_COLOR: '1' }],
@@ -36,7 +35,7 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
   it('Ctrl-C at the password prompt ends it at once with 130, and nothing is echoed', async () => {
     const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
     const login = onTerminal(env, 'true', 'login');
-    await login.sees('stdout', 'Password: ');
+    await login.waitFor('stdout', 'Password: ');
     login.child.stdin?.write('s3cret\u0003');
     const { stdout, exitCode } = await login.ended;
     expect(exitCode).toBe(130);
@@ -45,12 +44,12 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
   });
 
   it('Ctrl-C in a wait ends it at once with 130 and leaves the cursor as it was', async () => {
-    const { env } = await scripted({
+    const { env } = await scriptedService({
       'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 41, status: 'PENDING' } } },
       'GET /v2/request/image_sync/41': { json: { data: { id: 41, status: 'PENDING' } } },
     });
     const sync = onTerminal({ ...env, TERM: 'xterm' }, 'stty cols 80', 'sync --wait');
-    await sync.sees('stdout', 'PENDING');
+    await sync.waitFor('stdout', 'PENDING');
     sync.child.stdin?.write('\u0003');
     const { stdout, exitCode } = await sync.ended;
     expect(exitCode).toBe(130);
@@ -64,7 +63,7 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
 it('a slow reader gets every byte of a long answer', async () => {
   const line = `${'x'.repeat(1023)}\n`;
   const body = line.repeat(3 * 1024);
-  const { env } = await scripted({ 'GET /v2/long': { body } });
+  const { env } = await scriptedService({ 'GET /v2/long': { body } });
   const prelude = `"$0" "$@" | (sleep 0.3; wc -c); exit`;
   const { stdout, exitCode } = await startCli(['api', '/v2/long'], { env, prelude }).ended;
   expect({ bytes: Number(stdout), exitCode }).toEqual({ bytes: body.length, exitCode: 0 });

@@ -4,12 +4,23 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { account, COMMAND, runBuilt } from '../support/cli.ts';
+import {
+  account,
+  COMMAND,
+  issue,
+  LIST,
+  runBuilt,
+  scriptedService,
+  TOKEN_REQUEST,
+} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import { refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
-import { issue, LIST, scripted, TOKEN } from './scripted.ts';
+import {
+  errorResponse,
+  type ScriptedRequest,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
 
-const REFUSED = refusal(401, 'Valid token, but has expired.');
+const REFUSED = errorResponse(401, 'Valid token, but has expired.');
 
 const tokenOf = ({ headers }: ScriptedRequest) => headers.authorization?.replace('Bearer ', '');
 const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));
@@ -17,7 +28,7 @@ const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('pa
 /** Issues T1, T2...; of five images on three pages those from page 2 on are refused with these tokens. */
 function refusing(...tokens: string[]) {
   let issued = 0;
-  return (request: ScriptedRequest): ScriptedAnswer => {
+  return (request: ScriptedRequest): ScriptedResponse => {
     if (request.method === 'POST') {
       issued += 1;
       return issue(`T${issued}`);
@@ -32,18 +43,20 @@ describe('a 401 in the middle of a listing', () => {
   const requestsOf = (service: { requests: readonly ScriptedRequest[] }) =>
     service.requests
       .map((request) =>
-        request.method === 'POST' ? TOKEN : `page ${pageNumber(request)} with ${tokenOf(request)}`,
+        request.method === 'POST'
+          ? TOKEN_REQUEST
+          : `page ${pageNumber(request)} with ${tokenOf(request)}`,
       )
       .sort();
 
   it('costs one renewal, and each page comes once', async () => {
-    const service = await scripted(refusing('T1'));
+    const service = await scriptedService(refusing('T1'));
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ stderr: '', exitCode: 0 });
     expect(JSON.parse(result.stdout).map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5]);
     expect(requestsOf(service)).toEqual([
-      TOKEN,
-      TOKEN,
+      TOKEN_REQUEST,
+      TOKEN_REQUEST,
       'page 1 with T1',
       'page 2 with T1',
       'page 2 with T2',
@@ -53,14 +66,17 @@ describe('a 401 in the middle of a listing', () => {
   });
 
   it('that lasts ends the command with 4 and no list', async () => {
-    const service = await scripted(refusing('T1', 'T2'));
+    const service = await scriptedService(refusing('T1', 'T2'));
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ stdout: '', exitCode: 4 });
-    expect(service.sent().filter((line) => line === TOKEN)).toHaveLength(2);
+    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
   });
 
   it('of the very first token is the end: another would fare no better', async () => {
-    const service = await scripted({ [TOKEN]: issue('T1'), 'GET /v2/image': REFUSED });
+    const service = await scriptedService({
+      [TOKEN_REQUEST]: issue('T1'),
+      'GET /v2/image': REFUSED,
+    });
     const result = await runBuilt(['images', 'list'], { env: service.user });
     expect(result).toMatchObject({ stdout: '', exitCode: 4 });
     expect(service.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
@@ -104,7 +120,7 @@ describe('a service that asks to wait', () => {
   it('in seconds, by a date, negatively or in junk is not asked again before', async () => {
     const listing = async ([retryAfter, least]: (typeof WAITS)[number]) => {
       const arrivals: number[] = [];
-      const service = await scripted(({ url }, index) => {
+      const service = await scriptedService(({ url }, index) => {
         arrivals.push(performance.now());
         if (index === 0) return { status: 429, headers: { 'retry-after': retryAfter() } };
         return { json: cataloguePage(url, testImages(1)) };
@@ -122,7 +138,7 @@ describe('a service that asks to wait', () => {
     ['by a date', inAYear],
   ])('for a year %s ends the command at once with 6 and the time', async (_how, retryAfter) => {
     const headers = { 'retry-after': retryAfter() };
-    const service = await scripted(() => ({ status: 429, headers }));
+    const service = await scriptedService(() => ({ status: 429, headers }));
     const result = await service.imgctl('images', 'list');
     expect(result).toMatchObject({ stdout: '', exitCode: 6 });
     expect(result.stderr).toMatch(/hint: try again after \d{4}-\d\d-\d\dT/);
@@ -131,12 +147,12 @@ describe('a service that asks to wait', () => {
 
   it('for a token is not sent another token request, by the next run either', async () => {
     const headers = { 'retry-after': '600' };
-    const service = await scripted(() => ({ status: 429, headers }));
+    const service = await scriptedService(() => ({ status: 429, headers }));
     for (const argv of [['login'], ['images', 'list'], ['login']]) {
       const result = await runBuilt(argv, { env: service.user });
       expect(result).toMatchObject({ stdout: '', exitCode: 6 });
       expect(result.stderr).toMatch(/hint: try again after \d{4}-\d\d-\d\dT/);
     }
-    expect(service.sent()).toEqual([TOKEN]);
+    expect(service.sent()).toEqual([TOKEN_REQUEST]);
   });
 });

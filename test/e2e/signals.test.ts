@@ -54,7 +54,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const { baseUrl } = await serve({ syncDelay: 3_600_000 });
     const env = account(baseUrl);
     const sync = startCli(['sync', '--wait'], { env });
-    await sync.sees('stderr', 'sync 1: PENDING');
+    await sync.waitFor('stderr', 'sync 1: PENDING');
     sync.child.kill(signal);
     const result = await sync.ended;
     expect(result).toMatchObject({ stdout: '', exitCode });
@@ -80,7 +80,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
     const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
     const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
-    await list.sees('stderr', 'looking up');
+    await list.waitFor('stderr', 'looking up');
     list.child.kill(signal);
     expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
     expect(list.child.signalCode).toBe(signal);
@@ -115,7 +115,7 @@ describe('besides', () => {
     const env = { ...freshHome(), IMGCTL_PASSWORD_COMMAND: 'echo asked >&2; exec sleep 600' };
     const argv = ['login', '--base-url', 'http://127.0.0.1:9', '--username', 'demo'];
     const login = startCli(argv, { env });
-    await login.sees('stderr', 'asked');
+    await login.waitFor('stderr', 'asked');
     login.child.kill('SIGINT');
     expect(await login.ended).toEqual({
       stdout: '',

@@ -2,13 +2,12 @@
 
 import { expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
-import { runBuilt } from '../support/cli.ts';
-import { scripted } from './scripted.ts';
+import { runBuilt, scriptedService } from '../support/cli.ts';
 
 const IGNORED = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
 
 it('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, and one warning says so', async () => {
-  const service = await scripted({ 'GET /v2': { json: 1 } }, selfSigned('127.0.0.1'));
+  const service = await scriptedService({ 'GET /v2': { json: 1 } }, selfSigned('127.0.0.1'));
   const env = { ...service.env, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   const result = await runBuilt(['api', '/v2'], { env });
   expect(result).toMatchObject({ stdout: '', exitCode: 3 });

@@ -3,7 +3,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { account, type CliOptions, freshHome } from '../support/cli.ts';
-import { type ScriptedAnswer, type ScriptedRequest, serverOf } from '../support/scripted-server.ts';
+import {
+  type ScriptedRequest,
+  type ScriptedResponse,
+  scriptedServer,
+} from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 import type { Secrets } from './canaries.ts';
 
@@ -20,7 +24,7 @@ export interface BetrayalRow {
 export const LIST = ['images', 'list', '--retries', '0', '--timeout', '2s'];
 
 /** What the service was sent, told by an answer of its own. */
-type Echo = (authorization: string, secret: string) => ScriptedAnswer;
+type Echo = (authorization: string, secret: string) => ScriptedResponse;
 
 /** The secret within the header: base64 of a Basic pair, or the token. */
 const secretIn = ({ headers }: ScriptedRequest) => headers.authorization?.split(' ')[1] ?? '';
@@ -29,7 +33,7 @@ const secretIn = ({ headers }: ScriptedRequest) => headers.authorization?.split(
 export const echoed =
   (echo: Echo, argv: readonly string[] = LIST): BetrayalRow['prepare'] =>
   async ({ user, token }) => {
-    const { baseUrl } = await serverOf((request) =>
+    const { baseUrl } = await scriptedServer((request) =>
       request.method === 'POST'
         ? { json: { token, duration: 86_400, type: 'ACCESS' } }
         : echo(request.headers.authorization ?? '', secretIn(request)),
@@ -41,7 +45,7 @@ export const echoed =
 export const echoedLogin =
   (echo: Echo): BetrayalRow['prepare'] =>
   async ({ user }) => {
-    const { baseUrl } = await serverOf((request) => echo(user.password, secretIn(request)));
+    const { baseUrl } = await scriptedServer((request) => echo(user.password, secretIn(request)));
     return { env: account(baseUrl, user.name, user.password), argv: ['login'] };
   };
 
@@ -70,7 +74,7 @@ export const withVariable =
 export const typed =
   (argvOf: (secrets: Secrets) => string[]): BetrayalRow['prepare'] =>
   async (secrets) => {
-    const { baseUrl } = await serverOf({});
+    const { baseUrl } = await scriptedServer({});
     const env = { ...freshHome(), IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: secrets.token };
     return { env, argv: argvOf(secrets) };
   };

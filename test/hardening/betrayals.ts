@@ -4,7 +4,7 @@ import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { account, runBuilt } from '../support/cli.ts';
-import { refusal, serverOf } from '../support/scripted-server.ts';
+import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
 import {
   type BetrayalRow,
   echoed,
@@ -22,17 +22,17 @@ export const BETRAYALS: readonly BetrayalRow[] = [
   {
     title: 'the header in the message of an error',
     exitCode: 1,
-    prepare: echoed((header) => refusal(400, `bad header: ${header}`)),
+    prepare: echoed((header) => errorResponse(400, `bad header: ${header}`)),
   },
   {
     title: 'the token in the message of a 401',
     exitCode: 4,
-    prepare: echoed((_header, token) => refusal(401, `unknown token ${token}.`)),
+    prepare: echoed((_header, token) => errorResponse(401, `unknown token ${token}.`)),
   },
   {
     title: 'the token in the message of a 403',
     exitCode: 4,
-    prepare: echoed((_header, token) => refusal(403, `${token} may not`)),
+    prepare: echoed((_header, token) => errorResponse(403, `${token} may not`)),
   },
   {
     title: 'the header in plain text',
@@ -109,12 +109,12 @@ export const BETRAYALS: readonly BetrayalRow[] = [
   {
     title: 'the password in the refusal of a login',
     exitCode: 4,
-    prepare: echoedLogin((password) => refusal(401, `wrong password: ${password}`)),
+    prepare: echoedLogin((password) => errorResponse(401, `wrong password: ${password}`)),
   },
   {
     title: 'the Basic pair in the refusal of a login',
     exitCode: 4,
-    prepare: echoedLogin((_password, pair) => refusal(401, `wrong password: Basic ${pair}`)),
+    prepare: echoedLogin((_password, pair) => errorResponse(401, `wrong password: Basic ${pair}`)),
   },
   {
     title: 'the Basic pair of a login in a redirect',
@@ -208,7 +208,7 @@ export const BETRAYALS: readonly BetrayalRow[] = [
     title: 'a token cache that breaks off in its token, and no way to another',
     exitCode: 4,
     prepare: async ({ user, token }) => {
-      const { baseUrl } = await serverOf(() => ({ json: { token, duration: 86_400 } }));
+      const { baseUrl } = await scriptedServer(() => ({ json: { token, duration: 86_400 } }));
       const { IMGCTL_PASSWORD, ...env } = account(baseUrl, user.name, user.password);
       await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
       const tokens = tokensOf(env.HOME);
@@ -230,7 +230,9 @@ export const BETRAYALS: readonly BetrayalRow[] = [
     title: 'a password on standard input that is refused',
     exitCode: 4,
     prepare: async ({ user }) => {
-      const { baseUrl } = await serverOf(() => refusal(401, 'Invalid username and password.'));
+      const { baseUrl } = await scriptedServer(() =>
+        errorResponse(401, 'Invalid username and password.'),
+      );
       const { IMGCTL_PASSWORD, ...env } = account(baseUrl, user.name, user.password);
       return { env, argv: ['login', '--password-stdin'], stdin: `${IMGCTL_PASSWORD}\n` };
     },

@@ -76,7 +76,7 @@ describe.each(['table', 'json'])('--debug -o %s', (format) => {
       const argv = [...name.split(' '), ...argumentsOf(name, command), '--debug', '-o', format];
       const ended = await watchedRun(argv, { env }, async (running) => {
         if (name !== 'emulator') return;
-        await running.sees('stdout', '\n');
+        await running.waitFor('stdout', '\n');
         running.child.kill('SIGTERM');
       });
       for (const token of tokensBelow(env.HOME)) tokens.add(token);

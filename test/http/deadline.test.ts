@@ -11,7 +11,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { bytes, clientOf, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { STALL, serverOf } from '../support/scripted-server.ts';
+import { STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 
 const TIMEOUT = 60;
@@ -118,7 +118,7 @@ it.each([
   ['never answers', STALL, 'waiting for the response'],
   ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
 ])('a service that %s: the fate of a write is unknown', async (_, answer, place) => {
-  const { baseUrl } = await serverOf({ 'PATCH /v2/user/image/vm': answer });
+  const { baseUrl } = await scriptedServer({ 'PATCH /v2/user/image/vm': answer });
   const error = await stuck(baseUrl);
   expect(error.code).toBe('outcome-unknown');
   expect(error.message).toMatch(new RegExp(`within 0\\.06 s, still ${place}$`));
@@ -126,7 +126,7 @@ it.each([
 
 it('what a connection learned on its way is kept, also of a certificate that was refused', async () => {
   const identity = selfSigned('127.0.0.1');
-  const { baseUrl } = await serverOf({}, identity);
+  const { baseUrl } = await scriptedServer({}, identity);
   const target = { hostname: '127.0.0.1', protocol: 'https:', port: new URL(baseUrl).port };
   const connector = createConnector({ recordCertificate: true });
   const error = await new Promise((resolve) => connector.connect(target, resolve));

@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import { DROP, RESET, type ScriptedAnswer } from '../support/scripted-server.ts';
+import { DROP, RESET, type ScriptedResponse } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 
 describe('lost connections', () => {
-  const losses: [string, ScriptedAnswer][] = [
+  const losses: [string, ScriptedResponse][] = [
     ['closed before the answer', DROP],
     ['reset before the answer', RESET],
     ['closed in the headers', bytes('HTTP/1.1 200 OK\r\ncont', true)],

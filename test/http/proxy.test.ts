@@ -5,7 +5,7 @@ import { chooseProxy } from '../../src/http/proxy-env.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH } from '../support/client.ts';
 import { failure, thrownBy } from '../support/errors.ts';
-import { serverOf } from '../support/scripted-server.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
 
 const HTTPS = 'https://images.example.com/v2';
@@ -122,7 +122,7 @@ const SERVICE = 'http://images.example.com';
 
 describe('a tunnel', () => {
   it('carries the requests; the proxy sees its own password but not the token', async () => {
-    const server = await serverOf({ 'GET /v2': { json: 1 } });
+    const server = await scriptedServer({ 'GET /v2': { json: 1 } });
     const proxy = await tunnelTo(ESTABLISHED, server.baseUrl);
     const url = new URL(proxy.baseUrl.replace('//', '//us%40er:p%ss@'));
     const { client } = clientOf(SERVICE, { proxy: url, connections: 1 });
@@ -178,7 +178,7 @@ describe('a tunnel', () => {
   });
 
   it('that breaks is a lost connection like any other', async () => {
-    const server = await serverOf({
+    const server = await scriptedServer({
       'GET /v2': [{ raw: (socket) => socket.resetAndDestroy() }, { json: 1 }],
     });
     const proxy = await tunnelTo(ESTABLISHED, server.baseUrl);
@@ -195,7 +195,7 @@ describe('a tunnel', () => {
   });
 
   it('goes through a proxy that is spoken to over TLS, if its certificate is trusted', async () => {
-    const server = await serverOf({ 'GET /v2': { json: 1 } });
+    const server = await scriptedServer({ 'GET /v2': { json: 1 } });
     const identity = selfSigned('127.0.0.1');
     const proxy = await tunnelTo(ESTABLISHED, server.baseUrl, identity);
     const url = new URL(proxy.baseUrl.replace('//', '//user:secret@'));
@@ -211,7 +211,7 @@ describe('a tunnel', () => {
 
   it('carries TLS inside of TLS', async () => {
     const identity = selfSigned('127.0.0.1');
-    const server = await serverOf({ 'GET /v2': { json: 1 } }, identity);
+    const server = await scriptedServer({ 'GET /v2': { json: 1 } }, identity);
     const proxy = await tunnelTo(ESTABLISHED, server.baseUrl, identity);
     const { client } = clientOf(server.baseUrl, {
       proxy: new URL(proxy.baseUrl),

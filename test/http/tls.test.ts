@@ -6,14 +6,14 @@ import { networkError } from '../../src/http/errors.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import { serverOf } from '../support/scripted-server.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 
 const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');
 
 it('takes a certificate of an authority that was added', async () => {
-  const server = await serverOf({ 'GET /v2': { json: 1 } }, HERE);
+  const server = await scriptedServer({ 'GET /v2': { json: 1 } }, HERE);
   const { client } = clientOf(server.baseUrl, { ca: HERE.cert });
   expect(await client.serviceRoot()).toBe(1);
 });
@@ -23,7 +23,7 @@ it.each([
   ['another unknown authority', HERE, ELSEWHERE.cert, 'ca-file'],
   ['another host', ELSEWHERE, ELSEWHERE.cert, 'check the host of the base URL'],
 ])('sends nothing to one of %s, and tries once', async (_, identity, ca, hint) => {
-  const server = await serverOf({}, identity);
+  const server = await scriptedServer({}, identity);
   for (const request of [GET, PATCH]) {
     const { client, sleeps } = clientOf(server.baseUrl, { ca });
     const error = await failure(client.send(request));
@@ -50,7 +50,7 @@ it.each([
 });
 
 it('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
-  const server = await serverOf({}, HERE);
+  const server = await scriptedServer({}, HERE);
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -61,7 +61,7 @@ it('verifies whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
 });
 
 it('does not talk TLS with a server of plain HTTP', async () => {
-  const server = await serverOf({});
+  const server = await scriptedServer({});
   const { client } = clientOf(server.baseUrl.replace('http:', 'https:'));
   const error = await failure(client.send(GET));
   expect([error.code, error.message]).toEqual([
@@ -72,7 +72,7 @@ it('does not talk TLS with a server of plain HTTP', async () => {
 });
 
 it('checks the certificate of the service, not of the proxy', async () => {
-  const server = await serverOf({ 'GET /v2': { json: 1 } }, ELSEWHERE);
+  const server = await scriptedServer({ 'GET /v2': { json: 1 } }, ELSEWHERE);
   const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
   const options = { proxy: new URL(proxy.baseUrl), ca: ELSEWHERE.cert };
   expect(await clientOf('https://images.example.com', options).client.serviceRoot()).toBe(1);
@@ -84,7 +84,7 @@ it('checks the certificate of the service, not of the proxy', async () => {
 
 it('checks the certificate of an address behind a proxy', async () => {
   const identity = selfSigned('192.0.2.7');
-  const server = await serverOf({ 'GET /v2': { json: 1 } }, identity);
+  const server = await scriptedServer({ 'GET /v2': { json: 1 } }, identity);
   const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
   const options = { proxy: new URL(proxy.baseUrl), ca: identity.cert };
   expect(await clientOf('https://192.0.2.7', options).client.serviceRoot()).toBe(1);

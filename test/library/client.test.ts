@@ -12,7 +12,7 @@ import {
 import { startService } from '../session/harness.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { DROP, refusal, serverOf } from '../support/scripted-server.ts';
+import { DROP, errorResponse, scriptedServer } from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
@@ -71,7 +71,7 @@ describe('images', () => {
 
   it('are fetched no further than the reader goes', async () => {
     const all = testImages(1000);
-    const server = await serverOf(({ url }) => ({ json: cataloguePage(url, all) }));
+    const server = await scriptedServer(({ url }) => ({ json: cataloguePage(url, all) }));
     const own = client({ baseUrl: server.baseUrl, concurrency: 1, ...TOKEN });
     for await (const image of own.images()) if (image.id === 150) break;
     expect(server.requests.length).toBeLessThan(5);
@@ -79,7 +79,7 @@ describe('images', () => {
 
   it('are filtered here where the service did not, which onWarning hears', async () => {
     const page = { data: testImages(3), meta: { pages: { total: 3, pages: 1, next_url: null } } };
-    const server = await serverOf({ [PAGE]: { json: page } });
+    const server = await scriptedServer({ [PAGE]: { json: page } });
     const warnings: string[] = [];
     const onWarning = (message: string) => warnings.push(message);
     const own = client({ baseUrl: server.baseUrl, onWarning, ...TOKEN });
@@ -93,7 +93,7 @@ describe('images', () => {
     [{ limit: 0 }, 'limit cannot be: 0'],
     [{ text: '' }, 'empty search text'],
   ])('%j is an error, and nothing is sent', async (query, message) => {
-    const server = await serverOf({});
+    const server = await scriptedServer({});
     const own = client({ baseUrl: server.baseUrl, ...TOKEN });
     const error = { code: 'usage', message: expect.stringContaining(message) };
     await expect(listed(own, query)).rejects.toMatchObject(error);
@@ -104,7 +104,7 @@ describe('images', () => {
 
 it('one image, the own ones, a sync and its state, and any request', async () => {
   const own = testImages(4).map((image) => ({ ...image, public: false }));
-  const server = await serverOf({
+  const server = await scriptedServer({
     'GET /v2/image/7': { json: { data: testImages(1, 7)[0], meta: {} } },
     'GET /v2/user/image/vm': { json: { data: own, meta: { count: 4 } } },
     'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 41, status: 'PENDING' } } },
@@ -162,7 +162,9 @@ describe('the token', () => {
   });
 
   it('that was given is used as it is, and not replaced', async () => {
-    const server = await serverOf({ 'GET /v2/user/image/vm': refusal(401, 'Invalid token.') });
+    const server = await scriptedServer({
+      'GET /v2/user/image/vm': errorResponse(401, 'Invalid token.'),
+    });
     const own = client({ baseUrl: server.baseUrl, ...TOKEN });
     await expect(own.myImages()).rejects.toMatchObject({
       code: 'token-refused',
@@ -192,7 +194,7 @@ describe('options', () => {
   });
 
   it('basic sends the token as the user name, below the path prefix; onTrace hears of it', async () => {
-    const server = await serverOf({ 'GET /api/v2/image/1': { json: testImages(1)[0] } });
+    const server = await scriptedServer({ 'GET /api/v2/image/1': { json: testImages(1)[0] } });
     const lines: string[] = [];
     const own = client({
       baseUrl: new URL('/api/', server.baseUrl),
@@ -213,7 +215,10 @@ describe('options', () => {
 
   it('ca makes a certificate trusted', async () => {
     const certificate = selfSigned('127.0.0.1');
-    const server = await serverOf({ 'GET /v2/image/1': { json: testImages(1)[0] } }, certificate);
+    const server = await scriptedServer(
+      { 'GET /v2/image/1': { json: testImages(1)[0] } },
+      certificate,
+    );
     const { baseUrl } = server;
     await expect(client({ baseUrl, ...TOKEN }).getImage(1)).rejects.toMatchObject({ code: 'tls' });
     const trusting = client({ baseUrl, ca: certificate.cert, ...TOKEN });
@@ -221,7 +226,7 @@ describe('options', () => {
   });
 
   it('proxy is what a request goes through', async () => {
-    const proxy = await serverOf({});
+    const proxy = await scriptedServer({});
     const own = client({ baseUrl: 'https://a.example', proxy: proxy.baseUrl, ...TOKEN });
     await expect(own.getImage(1)).rejects.toMatchObject({ code: 'proxy' });
     const wrong = client({ baseUrl: 'https://a.example', proxy: 'socks5://b.example', ...TOKEN });
@@ -229,14 +234,14 @@ describe('options', () => {
   });
 
   it('retries says how often a request is tried again', async () => {
-    const server = await serverOf({ 'GET /v2/image/1': [DROP, { json: testImages(1)[0] }] });
+    const server = await scriptedServer({ 'GET /v2/image/1': [DROP, { json: testImages(1)[0] }] });
     await client({ baseUrl: server.baseUrl, retries: 1, ...TOKEN }).getImage(1);
     expect(server.requests).toHaveLength(2);
   });
 
   it('signal ends what is under way, with its reason', async () => {
     const abort = new AbortController();
-    const server = await serverOf(() => {
+    const server = await scriptedServer(() => {
       abort.abort(new Error('enough'));
       return new Promise(() => {});
     });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { serverOf } from '../support/scripted-server.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
 
 describe('the limit of token requests', () => {
@@ -76,7 +76,7 @@ it.each([
 ])('a limit of which only %s is told changes nothing of the one known', async (_, half) => {
   const issue = { token: 'T', duration: 3_600 };
   const whole = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '60' };
-  const server = await serverOf({
+  const server = await scriptedServer({
     'POST /auth/request-token': [
       { json: issue, headers: whole },
       { json: issue, headers: half },

@@ -1,8 +1,9 @@
-// Pages of the public image list as service-api.md, sections 2.2 to 2.4, has them, for scripted servers.
+// Images and pages of GET /v2/image for scripted servers.
 
 import type { Image, ImageList, Pages } from '../../src/api/types.ts';
+import type { Handler } from './scripted-server.ts';
 
-/** `count` images with the ids from `first` on. */
+/** Returns `count` images with ids from `first`. */
 export function testImages(count: number, first = 1): Image[] {
   return Array.from({ length: count }, (_, index) => testImage(first + index));
 }
@@ -23,8 +24,8 @@ export function testImage(id: number): Image {
 }
 
 /**
- * The page of `images` that a request for GET /v2/image asks for by its `url` (page, per_page, expand;
- * filter and sort are echoed, not applied). `changes` replace parts of meta.pages, right or wrong.
+ * Returns the page of `images` that the URL of a request for GET /v2/image selects by page, per_page and expand.
+ * Filter and sort are echoed, not applied. `changes` replace parts of meta.pages.
  */
 export function cataloguePage(
   url: URL,
@@ -68,4 +69,16 @@ export function cataloguePage(
       user: 'tester',
     },
   };
+}
+
+/** Returns the handler that sends pages of these images. */
+export function catalogueOf(images: readonly Image[], changes?: Partial<Pages>): Handler {
+  return ({ url }) => ({ json: cataloguePage(url, images, changes) });
+}
+
+/** Returns the ids of a list in JSON or ndjson. */
+export function idsOf(stdout: string): readonly unknown[] {
+  const text = stdout.trim();
+  const rows = text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`;
+  return (JSON.parse(rows) as { id: unknown }[]).map(({ id }) => id);
 }

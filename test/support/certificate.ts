@@ -1,14 +1,14 @@
-// A self-signed certificate made on the spot, so that no private key lies about in the repository.
+// Makes a self-signed certificate, so that the repository holds no private key.
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** What a server shows over TLS, both PEM. */
+/** Key and certificate of a TLS server, in PEM. */
 export interface Identity {
   readonly key: string;
   readonly cert: string;
 }
 
-/** ECDSA P-256, its own authority, good from 2020 to 2049 for the given DNS name or IPv4 address. */
+/** Makes an ECDSA P-256 certificate, valid from 2020 to 2049, for a DNS name or an IPv4 address. */
 export function selfSigned(host: string): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
@@ -41,7 +41,6 @@ export function selfSigned(host: string): Identity {
   };
 }
 
-/** An element of DER: its tag, its length, its content. */
 function der(tag: number, ...content: Buffer[]): Buffer {
   const bytes = Buffer.concat(content);
   const { length } = bytes;

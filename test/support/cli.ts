@@ -1,17 +1,25 @@
-// The built program as a process of its own, and the embedded service as another one.
+// Runs the built program as a process, against the emulator or a scripted server.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Identity } from './certificate.ts';
 import { type CliResult, temporaryDirectory } from './io.ts';
+import {
+  type Handler,
+  requestsTo,
+  type Script,
+  type ScriptedResponse,
+  scriptedServer,
+} from './scripted-server.ts';
 
-/** What is tested: IMGCTL_BIN, else the launcher of this repository. */
+/** The program under test: IMGCTL_BIN, or the launcher of this repository. */
 const PROGRAM = path.resolve(
   process.env.IMGCTL_BIN || path.join(import.meta.dirname, '../../bin/imgctl.js'),
 );
 
-/** The program and its first arguments: a script is run by this very Node, anything else by itself. */
+/** The command that starts the program: Node and a script, or an executable. */
 export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
   ? [process.execPath, PROGRAM]
   : [PROGRAM];
@@ -23,30 +31,29 @@ export type Environment = Readonly<Record<string, string>>;
 
 export interface CliProcess {
   readonly child: ChildProcess;
-  /** Resolves once the process has ended; its exit code is -1 where a signal killed it. */
+  /** Resolves when the process has ended; the exit code is -1 if a signal killed it. */
   readonly ended: Promise<CliResult>;
-  /** Resolves with everything written so far once this text is in it; fails if the process ends before. */
-  sees(stream: 'stdout' | 'stderr', text: string): Promise<string>;
+  /** Resolves when the output contains this text; fails if the process ends before. */
+  waitFor(stream: 'stdout' | 'stderr', text: string): Promise<string>;
 }
 
 export interface CliOptions {
   /** The whole environment; nothing is inherited. */
   readonly env: Environment;
-  /** What stands in the pipe; `open` is a pipe that stays empty. Nothing (/dev/null) if left out. */
+  /** Content of the pipe; `open` is an empty pipe that stays open. The default is /dev/null. */
   readonly stdin?: string | { readonly open: true } | undefined;
-  /** Shell commands for the process before it becomes the program, such as `umask 0`. */
+  /** Shell commands to run first in the same process, such as `umask 0`. */
   readonly prelude?: string | undefined;
 }
 
-/** The environment of a user without any settings, whose home is a folder of the test's own. */
+/** The environment of a user with an empty temporary home. */
 export function freshHome(): { HOME: string; PATH: string } {
   return { HOME: temporaryDirectory(), PATH: process.env.PATH ?? '' };
 }
 
-/** The environment of a user with a home and an account. */
 export type User = ReturnType<typeof account>;
 
-/** That user with an account at the service. */
+/** The environment of a user with an empty home and a password. */
 export function account(baseUrl: string, name = 'demo', password = name) {
   return {
     ...freshHome(),
@@ -56,7 +63,7 @@ export function account(baseUrl: string, name = 'demo', password = name) {
   };
 }
 
-/** Starts the program; it does not outlive the test. */
+/** Starts the program and kills it after the test. */
 export function startCli(argv: readonly string[], options: CliOptions): CliProcess {
   const started = start(argv, options);
   onTestFinished(() => {
@@ -65,7 +72,7 @@ export function startCli(argv: readonly string[], options: CliOptions): CliProce
   return started;
 }
 
-/** Runs the program to its end. */
+/** Runs the program until it exits. */
 export function runBuilt(argv: readonly string[], options: CliOptions): Promise<CliResult> {
   return startCli(argv, options).ended;
 }
@@ -88,7 +95,7 @@ function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): Cl
   return {
     child,
     ended,
-    async sees(stream, text) {
+    async waitFor(stream, text) {
       while (!output[stream].includes(text)) {
         const result = await Promise.race([once(child, 'output').then(() => undefined), ended]);
         if (result && !output[stream].includes(text)) {
@@ -102,15 +109,15 @@ function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): Cl
 
 export interface EmulatorProcess extends CliProcess {
   readonly baseUrl: string;
-  /** Ends it by SIGTERM and waits for that. */
+  /** Terminates it and waits for its end. */
   stop(): Promise<CliResult>;
 }
 
-/** `imgctl emulator --port 0` with these options, once it can be reached. Whoever starts it stops it. */
+/** Starts `imgctl emulator --port 0` with these options and waits until it listens; the caller stops it. */
 export async function startEmulatorProcess(...options: string[]): Promise<EmulatorProcess> {
   const env = { PATH: process.env.PATH ?? '' };
   const started = start(['emulator', '--port', '0', ...options], { env });
-  const line = await started.sees('stdout', '\n');
+  const line = await started.waitFor('stdout', '\n');
   const { base_url: baseUrl } = JSON.parse(line) as { base_url: string };
   return {
     ...started,
@@ -119,5 +126,28 @@ export async function startEmulatorProcess(...options: string[]): Promise<Emulat
       started.child.kill('SIGTERM');
       return started.ended;
     },
+  };
+}
+
+export const LIST = ['images', 'list', '--json'];
+
+export const TOKEN_REQUEST = 'POST /auth/request-token';
+
+/** The response to a token request. */
+export const issue = (token: string): ScriptedResponse => ({
+  json: { token, duration: 86_400, type: 'ACCESS' },
+});
+
+/** A scripted server and its users: `env` has the token T1 and no password, `user` has a password. */
+export async function scriptedService(script: Handler | Script, tls?: Identity) {
+  const server = await scriptedServer(script, tls);
+  const env = { ...freshHome(), IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T1' };
+  return {
+    ...server,
+    env,
+    user: account(server.baseUrl),
+    imgctl: (...argv: string[]): Promise<CliResult> => runBuilt(argv, { env }),
+    /** Every request so far, as `GET /v2/image?page=1`. */
+    sent: () => requestsTo(server),
   };
 }

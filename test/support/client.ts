@@ -6,9 +6,9 @@ import { type Client, type ClientOptions, createClient } from '../../src/api/cli
 import {
   type Handler,
   type Script,
-  type ScriptedAnswer,
+  type ScriptedResponse,
   type ScriptedServer,
-  serverOf,
+  scriptedServer,
 } from './scripted-server.ts';
 
 export const GET = { method: 'GET', path: '/v2' };
@@ -18,7 +18,7 @@ export const LENGTH_10 = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
 export const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
 /** An answer of just these bytes. */
-export function bytes(text: string, hangUp = false): ScriptedAnswer {
+export function bytes(text: string, hangUp = false): ScriptedResponse {
   return { raw: (socket) => (hangUp ? socket.end(text) : socket.write(text)) };
 }
 
@@ -91,6 +91,6 @@ export async function start(
   script: Handler | Script,
   changes?: Parameters<typeof clientOf>[1],
 ): Promise<ClientUnderTest & { readonly server: ScriptedServer }> {
-  const server = await serverOf(script);
+  const server = await scriptedServer(script);
   return { server, ...clientOf(server.baseUrl, changes) };
 }

@@ -1,8 +1,7 @@
-// What a call fails with, where that is an error of imgctl's own.
+// Returns the ImgctlError that a call fails with.
 
 import { ImgctlError } from '../../src/errors.ts';
 
-/** The test fails where the call does not, or with anything but an ImgctlError. */
 export function thrownBy(call: () => unknown): ImgctlError {
   try {
     call();
@@ -10,13 +9,12 @@ export function thrownBy(call: () => unknown): ImgctlError {
     if (thrown instanceof ImgctlError) return thrown;
     throw thrown;
   }
-  throw new Error('it did not fail');
+  throw new Error('the call did not fail');
 }
 
-/** The same for what takes its time. */
 export async function failure(work: Promise<unknown>): Promise<ImgctlError> {
   const outcome = await work.then(
-    () => new Error('it did not fail'),
+    () => new Error('the call did not fail'),
     (thrown: unknown) => thrown,
   );
   if (outcome instanceof ImgctlError) return outcome;

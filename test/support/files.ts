@@ -1,17 +1,17 @@
-// What a test asks of files: their modes, and which there are.
+// File modes, file lists and the folder of real packages.
 
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Packages of real exporters; they lie beside the project, or nowhere. */
+/** Packages of real exporters, beside the project; may be missing. */
 export const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
 
-/** `600` */
+/** Returns the mode in octal, such as 600. */
 export function modeOf(file: string): string {
   return (statSync(file).mode & 0o777).toString(8);
 }
 
-/** The paths of the files below a folder, at any depth; links are none. */
+/** Returns the paths of all files below a folder, without links. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-// The world around a run, for tests inside this process: sinks that keep, a terminal to type on, a clock to set.
+// Runs imgctl in this process with fake streams, a fake terminal and a fake clock.
 
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Io } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { MemorySink } from './memory-sink.ts';
 
-/** Standard input: a pipe with a text in it, or a terminal. */
+/** Standard input: a pipe or a terminal. */
 export class FakeInput extends PassThrough {
   readonly isTTY: boolean;
-  /** Each change of the mode; true is raw, without echo. */
+  /** Every mode that was set; true is raw, without echo. */
   readonly rawModes: boolean[] = [];
 
   constructor(isTTY: boolean) {
@@ -28,14 +28,14 @@ export class FakeInput extends PassThrough {
     return this;
   }
 
-  /** Keys or text; a prompt that comes later finds them as well. */
+  /** Types text or keys; they are buffered for later prompts. */
   type(text: string): this {
     this.write(text);
     return this;
   }
 }
 
-/** A terminal on which these keys were typed already. */
+/** A terminal with keys already typed. */
 export function fakeTerminal(typed = ''): FakeInput {
   return new FakeInput(true).type(typed);
 }
@@ -43,17 +43,17 @@ export function fakeTerminal(typed = ''): FakeInput {
 export interface FakeIoOptions {
   /** The whole environment; nothing is inherited. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What stands in the pipe, or a terminal; an empty pipe. */
+  /** Content of the pipe, or a terminal; an empty pipe by default. */
   readonly stdin?: string | FakeInput;
-  /** Width of the terminal that stdout is; no terminal without. */
+  /** Makes stdout a terminal of this width. */
   readonly columns?: number;
-  /** Width of the terminal that stderr is; no terminal without, unless stdin is one (80 then). */
+  /** Makes stderr a terminal of this width; 80 by default if stdin is a terminal. */
   readonly errorColumns?: number;
   readonly cwd?: string;
   readonly platform?: NodeJS.Platform;
   /**
-   * Where the clock stands, milliseconds since the epoch. It goes on by `advance` and by sleeps alone, which
-   * then take no time. Without it the clock is the system's and sleeps are real.
+   * Sets a fake clock, in milliseconds since the epoch. Only `advance` and sleeps move it, and sleeps take no
+   * time. By default the clock and the sleeps are real.
    */
   readonly time?: number;
 }
@@ -61,19 +61,18 @@ export interface FakeIoOptions {
 export interface FakeIo extends Io {
   readonly stdout: MemorySink;
   readonly stderr: MemorySink;
-  /** Milliseconds of every sleep that was begun. */
+  /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
-  /** Times that the young generation was frozen. */
+  /** Counts calls of `freezeYoungGeneration`. */
   readonly freezes: () => number;
-  /** Moves the clock, also back; for an Io with a `time`. */
+  /** Moves the fake clock, forwards or backwards. */
   advance(milliseconds: number): void;
-  /** What SIGINT (or SIGTERM) does. */
+  /** Acts like SIGINT or SIGTERM. */
   interrupt(code?: 'interrupted' | 'terminated'): void;
 }
 
 export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const abort = new AbortController();
-  // Many in one test may wait on it.
   setMaxListeners(0, abort.signal);
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
@@ -104,7 +103,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   };
 }
 
-/** An Io that sleeps for a moment instead of as long as it is told: for waits on real locks. */
+/** An Io whose sleeps take 1 ms, for waits on real locks. */
 export function impatientIo(): Io {
   const io = fakeIo();
   return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
@@ -117,7 +116,7 @@ function inputOf(stdin: string | FakeInput): FakeInput {
   return pipe;
 }
 
-/** A directory of its own for the test that asks; it is removed when the test has finished. */
+/** Creates a directory for the running test and removes it afterwards. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'imgctl-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -130,7 +129,14 @@ export interface CliResult {
   readonly exitCode: number;
 }
 
-/** Runs the whole program in this process. Hand in a FakeIo to look at it, or to interrupt it, meanwhile. */
+/** Matches a result with this exit code, this text on stderr and nothing on stdout. */
+export function failed(exitCode: number, text: string | RegExp): CliResult {
+  const stderr =
+    typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text);
+  return { stdout: '', stderr, exitCode };
+}
+
+/** Runs the whole program in this process. Pass a FakeIo to read it, or to interrupt it, meanwhile. */
 export async function runCli(
   argv: readonly string[],
   io: FakeIo | FakeIoOptions = {},

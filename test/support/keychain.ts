@@ -1,4 +1,4 @@
-// Stand-ins for the system's own keychain programs, first in a PATH of the test's own.
+// Fake keychain programs for the PATH of a test.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,22 +6,21 @@ import { temporaryDirectory } from './io.ts';
 
 export interface KeychainCall {
   readonly argv: readonly string[];
-  /** `NAME=value` each. */
   readonly env: readonly string[];
 }
 
 export interface FakeKeychain {
-  /** The PATH that finds it. */
+  /** A PATH with the fake first. */
   readonly PATH: string;
   /** Every call so far, in order. */
   calls(): KeychainCall[];
-  /** What it holds: as lines, the attributes that the program was given, and the secret as it has it. */
+  /** The stored secrets by their attributes, one attribute per line. */
   held(): Readonly<Record<string, string>>;
-  /** What each call does from now on instead, as lines of the shell. */
+  /** Replaces the fake by this shell script. */
   replaceBy(script: string): void;
 }
 
-/** Behaves as the program of that name: secret-tool 0.20, or what is published of security's source. */
+/** Creates a fake of secret-tool 0.20 or of macOS's security. */
 export function fakeKeychain(name: 'secret-tool' | 'security'): FakeKeychain {
   const directory = temporaryDirectory();
   const calls = path.join(directory, 'calls');
@@ -49,7 +48,7 @@ export function fakeKeychain(name: 'secret-tool' | 'security'): FakeKeychain {
   };
 }
 
-/** Keeps arguments and environment, and defines what the programs share. */
+/** Records arguments and environment, and defines shared shell functions. */
 const RECORD = `
 set -- $(ls calls | wc -l) "$@"
 call=calls/$(printf %04d "$1"); shift

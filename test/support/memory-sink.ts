@@ -1,4 +1,4 @@
-// A sink that keeps what is written, and terminals to go with it.
+// A sink that records what is written, and terminals for tests of the output.
 
 import type { Sink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';

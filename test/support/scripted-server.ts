@@ -1,4 +1,4 @@
-// A small HTTP server that answers by a script and keeps every request, for tests over real sockets.
+// The scripted server: it sends the responses of a script and records every request.
 
 import http, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
@@ -8,64 +8,64 @@ import type { Identity } from './certificate.ts';
 
 export interface ScriptedRequest {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query, unchanged. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   /** The whole URL, with this server's origin. */
   readonly url: URL;
 }
 
-export interface ScriptedAnswer {
-  /** 200 where left out. */
+export interface ScriptedResponse {
+  /** 200 by default. */
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
   /** The body as JSON. */
   readonly json?: unknown;
-  /** The body as it is. */
+  /** The raw body. */
   readonly body?: string | Uint8Array;
-  /** Takes the bare connection instead of answering: write any bytes to it, or destroy it. */
+  /** Takes the bare connection: writes any bytes to it, or destroys it. */
   readonly raw?: (socket: Socket) => void;
 }
 
-/** Answers a request; `index` counts all requests from 0 in the order they came. */
+/** Returns the response to a request; `index` counts all requests from 0. */
 export type Handler = (
   request: ScriptedRequest,
   index: number,
-) => ScriptedAnswer | Promise<ScriptedAnswer>;
+) => ScriptedResponse | Promise<ScriptedResponse>;
 
 /**
- * Answers by `METHOD /path?query` or `METHOD /path` (any query). Of several answers each is given once, in
- * turn, the last one ever after. What the script does not know is answered with 404.
+ * Responses by `METHOD /path?query` or `METHOD /path` (any query). Several are sent in turn, the last one
+ * repeatedly. Any other request gets 404.
  */
-export type Script = Readonly<Record<string, ScriptedAnswer | readonly ScriptedAnswer[]>>;
+export type Script = Readonly<Record<string, ScriptedResponse | readonly ScriptedResponse[]>>;
 
 export interface ScriptedServer {
-  /** Its origin, without a slash at its end. */
+  /** Its origin, without a trailing slash. */
   readonly baseUrl: string;
-  /** Every request so far, in the order they came. */
+  /** Every request so far, in order. */
   readonly requests: readonly ScriptedRequest[];
-  /** Ends at once, with every connection. */
+  /** Closes the server and every connection at once. */
   close(): Promise<void>;
 }
 
-/** Hangs up without an answer. */
-export const DROP: ScriptedAnswer = { raw: (socket) => socket.destroy() };
-/** Hangs up with a TCP reset. */
-export const RESET: ScriptedAnswer = { raw: (socket) => socket.resetAndDestroy() };
-/** Never answers, and keeps the connection. */
-export const STALL: ScriptedAnswer = { raw: () => {} };
+/** Closes the connection without a response. */
+export const DROP: ScriptedResponse = { raw: (socket) => socket.destroy() };
+/** Resets the connection. */
+export const RESET: ScriptedResponse = { raw: (socket) => socket.resetAndDestroy() };
+/** Never responds, and keeps the connection open. */
+export const STALL: ScriptedResponse = { raw: () => {} };
 
 /** The service's error record, section 2.6. */
-export function refusal(status: number, message: string): ScriptedAnswer {
+export function errorResponse(status: number, message: string): ScriptedResponse {
   return { status, json: { error: 'authentication error', message, status } };
 }
 
-/** What was asked of it so far: `GET /v2/image?page=1`, in the order it came. */
-export function asked({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
+/** Every request so far, as `GET /v2/image?page=1`. */
+export function requestsTo({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
   return requests.map(({ method, target }) => `${method} ${target}`);
 }
 
-/** On a port of the system's choice, at 127.0.0.1 if not told; over TLS where it gets a key and a certificate (PEM). */
+/** Starts the server on a free port; the caller closes it. `tls` is a key and a certificate (PEM). */
 export async function startScriptedServer(
   script: Handler | Script,
   tls?: Identity,
@@ -80,20 +80,20 @@ export async function startScriptedServer(
     const { method = '', url: target = '', headers } = incoming;
     const request = { method, target, headers, url: new URL(target, baseUrl) };
     requests.push(request);
-    const answer = await handler(request, requests.length - 1);
-    if (answer.raw) return answer.raw(incoming.socket);
-    const isJson = 'json' in answer;
-    outgoing.writeHead(answer.status ?? 200, {
+    const response = await handler(request, requests.length - 1);
+    if (response.raw) return response.raw(incoming.socket);
+    const isJson = 'json' in response;
+    outgoing.writeHead(response.status ?? 200, {
       ...(isJson ? { 'content-type': 'application/json' } : {}),
-      ...answer.headers,
+      ...response.headers,
     });
-    outgoing.end(isJson ? JSON.stringify(answer.json) : answer.body);
+    outgoing.end(isJson ? JSON.stringify(response.json) : response.body);
   };
 
   const server = tls ? https.createServer(tls, listener) : http.createServer(listener);
   server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.on('error', () => {}); // clients that give up are part of the tests
+    socket.on('error', () => {}); // some tests abort their requests
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
@@ -109,23 +109,23 @@ export async function startScriptedServer(
   };
 }
 
-/** The same for the running test, closed with it. */
-export async function serverOf(
-  ...how: Parameters<typeof startScriptedServer>
+/** Starts the server for the running test, and closes it afterwards. */
+export async function scriptedServer(
+  ...options: Parameters<typeof startScriptedServer>
 ): Promise<ScriptedServer> {
-  const server = await startScriptedServer(...how);
+  const server = await startScriptedServer(...options);
   onTestFinished(() => server.close());
   return server;
 }
 
 function follow(script: Script): Handler {
-  const given = new Map<string, number>();
+  const counts = new Map<string, number>();
   return ({ method, target, url }) => {
     const key = [`${method} ${target}`, `${method} ${url.pathname}`].find((name) => name in script);
     if (key === undefined) return { status: 404, json: { message: 'Not in the script.' } };
-    const answers = [script[key] ?? []].flat();
-    const turn = given.get(key) ?? 0;
-    given.set(key, turn + 1);
-    return answers[Math.min(turn, answers.length - 1)] ?? STALL;
+    const responses = [script[key] ?? []].flat();
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return responses[Math.min(count, responses.length - 1)] ?? STALL;
   };
 }

@@ -1,11 +1,11 @@
-// Servers below HTTP for the running test: a bare port, one where nothing listens, a proxy.
+// TCP servers and proxies for the running test.
 
 import net from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
 
-/** A TCP server, ended with all its connections when the test ends. */
+/** Starts a TCP server, and closes it with all connections after the test. */
 export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket) => sockets.add(socket));
@@ -18,7 +18,7 @@ export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
   return { baseUrl: `${scheme}://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
 }
 
-/** Where nothing listens: a port that was just let go. */
+/** Returns the URL of a port that was just closed. */
 export async function unusedPort(): Promise<{ baseUrl: string }> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -28,20 +28,20 @@ export async function unusedPort(): Promise<{ baseUrl: string }> {
 }
 
 /**
- * A proxy that answers CONNECT with these bytes, or hangs up; where it connects, with a tunnel to `target`.
- * It is spoken to over TLS where it has a key and a certificate (PEM).
+ * Starts a proxy that answers CONNECT with these bytes, or hangs up if there are none. With a `target` it then
+ * connects the client to it. It speaks TLS if it has a key and a certificate (PEM).
  */
-export async function tunnelTo(answer: string | undefined, target?: string, identity?: Identity) {
+export async function tunnelTo(response: string | undefined, target?: string, identity?: Identity) {
   const heads: string[] = [];
   const serve = (socket: net.Socket) => {
     socket.on('error', () => {});
     socket.once('data', (head) => {
       heads.push(head.toString());
-      if (answer === undefined) {
+      if (response === undefined) {
         socket.destroy();
         return;
       }
-      socket.write(answer);
+      socket.write(response);
       if (target === undefined) return;
       const upstream = net.connect(Number(new URL(target).port), '127.0.0.1');
       upstream.on('error', () => socket.resetAndDestroy());

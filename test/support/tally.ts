@@ -1,4 +1,4 @@
-// A reporter whose last line counts the tests, for machines that read logs.
+// A reporter whose last line counts the tests, for scripts that read logs.
 
 import type { Reporter, TestModule } from 'vitest/node';
 

@@ -1,0 +1,69 @@
+// Users of imgctl in this process, each with a service: the emulator or a scripted server.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { serve } from './emulator.ts';
+import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from './io.ts';
+import { type Handler, requestsTo, type Script, scriptedServer } from './scripted-server.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** For `io.env`: the password of the user demo, which lets commands renew the token. */
+export const PASSWORD: Environment = { IMGCTL_PASSWORD: 'demo' };
+
+export const TOKEN_REQUEST = 'POST /auth/request-token';
+
+/** A folder for `IMGCTL_CONFIG_DIR` whose default profile has these settings. */
+export function configDirectory(settings: Readonly<Record<string, string>>): string {
+  const directory = temporaryDirectory();
+  const config = JSON.stringify({ profiles: { default: settings } });
+  writeFileSync(path.join(directory, 'config.json'), config, { mode: 0o600 });
+  return directory;
+}
+
+/** Runs imgctl; a command line is split at its spaces, `io.env` is added to the user's own. */
+const imgctlOf =
+  (env: Environment, defaults: FakeIoOptions = {}) =>
+  (command: string | readonly string[], io: FakeIoOptions = {}): Promise<CliResult> =>
+    runCli(typeof command === 'string' ? command.split(' ').filter(Boolean) : command, {
+      ...defaults,
+      ...io,
+      env: { ...env, ...io.env },
+    });
+
+export type EmulatorUser = Awaited<ReturnType<typeof emulatorUser>>;
+
+/** The user demo of an emulator, with a folder for the settings and without the password. */
+export async function emulatorUser(options: EmulatorOptions = {}) {
+  const requests: string[] = [];
+  const credentials: string[] = [];
+  const emulator = await serve({
+    images: 25,
+    onRequest: ({ method, target, headers }) => {
+      requests.push(`${method} ${target}`);
+      credentials.push(headers.authorization ?? '');
+    },
+    ...options,
+  });
+  const directory = temporaryDirectory();
+  const env = {
+    IMGCTL_BASE_URL: emulator.baseUrl,
+    IMGCTL_USERNAME: 'demo',
+    IMGCTL_CONFIG_DIR: directory,
+  };
+  /** `requests` has `METHOD /path?query` of every request, `credentials` its Authorization header. */
+  return { emulator, directory, env, requests, credentials, imgctl: imgctlOf(env) };
+}
+
+/** A user with the token T. One request is sent at a time, so that their order is certain; waits take no time. */
+export async function scriptedUser(script: Handler | Script, changes: Environment = {}) {
+  const server = await scriptedServer(script);
+  const env = {
+    IMGCTL_BASE_URL: server.baseUrl,
+    IMGCTL_TOKEN: 'T',
+    IMGCTL_CONFIG_DIR: configDirectory({ concurrency: '1' }),
+    ...changes,
+  };
+  return { server, env, requests: () => requestsTo(server), imgctl: imgctlOf(env, { time: 0 }) };
+}
