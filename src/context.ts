@@ -8,6 +8,7 @@ import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import {
   createListWriter,
+  createValueWriter,
   FORMATS,
   type Format,
   isFormat,
@@ -152,23 +153,14 @@ export class Context implements ConsoleStyle {
     return isFormat(value) ? value : 'table';
   }
 
-  /** What the writers of src/output need to print data. */
-  get outputOptions() {
-    const { console, terminal, format, quiet } = this;
-    return { sink: console.stdout, terminal, format, quiet };
-  }
-
   /** Opens a list whose rows arrive one after the other; the caller ends it. */
   openList(columns: readonly string[], options: PrintOptions = {}): ListWriter<Row> {
-    const { whole = false, ...rest } = options;
-    const { terminal } = this;
-    const width = whole ? undefined : terminal.width;
-    return createListWriter({
-      ...this.outputOptions,
-      ...rest,
-      columns,
-      terminal: { ...terminal, width },
-    });
+    return createListWriter({ ...this.#outputOptions(options), columns });
+  }
+
+  /** Opens a list of single values, which csv and tsv call `name`. */
+  openValues(name: string, options: PrintOptions = {}): ListWriter<unknown> {
+    return createValueWriter(name, this.#outputOptions(options));
   }
 
   async printList(
@@ -182,7 +174,14 @@ export class Context implements ConsoleStyle {
   }
 
   async printRecord(record: Row, options: PrintOptions = {}): Promise<void> {
-    await writeRecord({ ...this.outputOptions, ...options }, record);
+    await writeRecord(this.#outputOptions(options), record);
+  }
+
+  #outputOptions({ format = this.format, whole = false, ...options }: PrintOptions) {
+    const { quiet, terminal } = this;
+    const width = whole ? undefined : terminal.width;
+    const sink = this.console.stdout;
+    return { ...options, sink, terminal: { ...terminal, width }, format, quiet };
   }
 
   /** Never throws, since it formats the errors of everything else. */

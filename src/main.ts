@@ -3,7 +3,6 @@
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, type Io, processIo } from './io.ts';
-import { formatError } from './output/messages.ts';
 import { execute } from './program.ts';
 
 /** Runs the command line (without node and script). Everything it writes is written when it resolves. */

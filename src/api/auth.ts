@@ -115,11 +115,9 @@ export function createSender(transport: Transport, options: AuthOptions): Send {
 }
 
 function outcomeUnknown({ method }: ServiceRequest, url: URL, cause: TransportError): ImgctlError {
-  return cause.with({
-    code: 'outcome-unknown',
-    message: `${describeRequest({ method, url })} was sent, but its outcome is unknown: ${cause.message}`,
-    hint: 'check whether it took effect before you send it again',
-  });
+  const message = `${describeRequest({ method, url })} may have taken effect: ${cause.message}`;
+  const hint = 'check whether it took effect before you send it again';
+  return new ImgctlError('outcome-unknown', message, { hint, cause });
 }
 
 /** Returns the headers of every request. */

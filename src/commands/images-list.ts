@@ -5,12 +5,11 @@ import { type ImageOrUrl, MAX_PER_PAGE } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
+import type { ListWriter, Row } from '../output/index.ts';
 import { collectNames } from '../session/image-names.ts';
 import {
   addListingOptions,
   type ListingOptions,
-  openWriter,
   readQuery,
   readView,
   rememberNames,
@@ -113,11 +112,11 @@ function openImageList(context: Context, options: ImagesListOptions): ListWriter
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
     setting: 'columns.images',
   });
-  if (!options.urls) return openWriter(context, view, options);
+  if (!options.urls) return context.openList(view.columns, view);
   if (options.columns !== undefined) {
     throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
   }
-  return createValueWriter('url', { ...context.outputOptions, header: options.header !== false });
+  return context.openValues('url', { header: view.header });
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */

@@ -3,13 +3,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import {
-  createListWriter,
-  defaultTimeStyle,
-  type Format,
-  type ListWriter,
-  type Row,
-} from '../output/index.ts';
+import { defaultTimeStyle, type Format } from '../output/index.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
@@ -71,8 +65,9 @@ export function readQuery(
 
 export interface ImageView {
   readonly columns: readonly Field[];
-  /** Nobody chose columns: formats that can hold every field do. */
+  /** No columns were chosen, so formats that can hold every field do. */
   readonly allFields: boolean;
+  readonly header: boolean;
   readonly times: { fields: readonly string[]; format(text: string): string } | undefined;
 }
 
@@ -94,6 +89,7 @@ export function readView(
           ? readColumns(setting, `setting ${usual.setting}`)
           : usual.columns,
     allFields: chosen === undefined,
+    header: options.header !== false,
     times:
       style === 'wire'
         ? undefined
@@ -113,14 +109,6 @@ export function readColumns(text: string, where: string): readonly Field[] {
 function readTimeStyle(context: Context, options: ViewOptions, format: Format): TimeStyle {
   const text = options.time ?? context.settings.text('time') ?? defaultTimeStyle(format);
   return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
-}
-
-export function openWriter(
-  context: Context,
-  view: ImageView,
-  options: ViewOptions,
-): ListWriter<Row> {
-  return context.openList(view.columns, { ...view, header: options.header !== false });
 }
 
 /** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import {
   addListingOptions,
   type ListingOptions,
-  openWriter,
   readQuery,
   readView,
   reportEmpty,
@@ -38,9 +37,9 @@ async function list(
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
   const found = plan.sort(images.filter(plan.matchesAll)).slice(0, options.limit);
-  const writer = openWriter(context, view, options);
-  await writer.write(found);
-  await writer.end(options.meta ? { ...meta, count: found.length } : undefined);
+  const list = context.openList(view.columns, view);
+  await list.write(found);
+  await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
   reportEmpty(
     context,

@@ -55,7 +55,7 @@ describe('doctor over TLS', () => {
     const soon = await overTls({ time: Date.UTC(2049, 11, 20) });
     expect(soon.of('TLS')).toMatch(/^warning: TLSv1\.3, .* -> ask the administrators .* renew it$/);
     const late = await overTls({ trusted: false, time: Date.UTC(2050, 0, 2) });
-    expect(late.of('TLS')).toMatch(/^failed: .* -> check the clock of this machine, else ask/);
+    expect(late.of('TLS')).toMatch(/^failed: .* -> check the clock of this machine, or ask/);
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe('doctor', () => {
   it('stops at --timeout after one request', async () => {
     const server = await scriptedServer({ 'GET /v2': STALL });
     const { of } = await check(server.baseUrl, {}, '--timeout', '60ms');
-    expect(of('service')).toMatch(/^failed: .* within 0\.06 s, still waiting for the answer -> /);
+    expect(of('service')).toMatch(/^failed: .* within 0\.06 s, still waiting for the response -> /);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -114,7 +114,7 @@ describe('doctor', () => {
     expect(of('proxy')).toBe(
       `ok: ${refusing.baseUrl} from HTTPS_PROXY, with a user name and password`,
     );
-    expect(of('connection')).toMatch(/^failed: the proxy .* refused to connect .*: 407 -> put its/);
+    expect(of('connection')).toMatch(/^failed: the proxy .* refused to connect .*: 407 -> add user/);
     expect(JSON.stringify(rows) + stderr).not.toContain('canary');
     expect(exitCode).toBe(3);
   });
@@ -141,7 +141,7 @@ describe('doctor', () => {
     const { of, exitCode } = await check('https://images.example.com', {
       HTTPS_PROXY: 'socks5://x',
     });
-    expect(of('proxy')).toMatch(/^failed: HTTPS_PROXY names a SOCKS proxy.* -> give the HTTP port/);
+    expect(of('proxy')).toMatch(/^failed: HTTPS_PROXY is a SOCKS proxy.* -> use the HTTP port/);
     expect([of('DNS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);
   });
 
@@ -152,6 +152,6 @@ describe('doctor', () => {
     expect(answered.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: 200 in \d+ ms, 2 B$/m);
     await server.close();
     const refused = await runCli(['doctor', '--debug'], { env });
-    expect(refused.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no answer after \d+ ms: /m);
+    expect(refused.stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no response after \d+ ms: /m);
   });
 });

@@ -195,7 +195,7 @@ describe('doctor', () => {
       /^failed: .* redirected to/,
       1,
     ],
-    [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is the service/, 1],
+    [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is correct/, 1],
     [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
     [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
   ])('reports the response %j', async (response, expected, code) => {

@@ -55,8 +55,8 @@ describe('images get', () => {
   it.each([
     ['image-0003.oav', 'there is no image with the name image-0003.oav', 'image-0003.ova'],
     ['imgae-0003.ova', 'there is no image with the name imgae-0003.ova', 'image-0003.ova'],
-    ['99', 'there is no image with the id 99', 'see which there are: imgctl images list'],
-    ['007', 'there is no image with the name 007', 'see which there are: imgctl images list'],
+    ['99', 'there is no image with the id 99', 'list all: imgctl images list'],
+    ['007', 'there is no image with the name 007', 'list all: imgctl images list'],
   ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
     const { stdout, stderr, exitCode } = await get(`${line} -o json`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
@@ -74,7 +74,7 @@ describe('images get', () => {
   it('suggests no name if images have none', async () => {
     const nameless = { ...testImage(1), name: null };
     const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
-    expect(stderr).toContain('see which there are: imgctl images list');
+    expect(stderr).toContain('list all: imgctl images list');
   });
 
   it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {

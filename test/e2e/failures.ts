@@ -63,7 +63,7 @@ export const FAILURES: readonly FailureRow[] = [
     title: 'HTML instead of JSON',
     exitCode: 1,
     code: 'bad-answer',
-    message: /^GET http:\S+\/v2\/image answered 200 with HTML instead of JSON$/,
+    message: /^GET http:\S+\/v2\/image returned 200 with HTML instead of JSON$/,
     hint: /base URL/,
     prepare: listWith('html'),
   },

@@ -39,7 +39,7 @@ describe('an answer that is no list', () => {
     const result = await service.imgctl('images', 'list');
     expect(result).toMatchObject({ stdout: '', exitCode: 1 });
     const [line = '', ...rest] = result.stderr.trimEnd().split('\n');
-    expect(line).toContain(`GET ${service.baseUrl}/v2/image answered 200`);
+    expect(line).toContain(`GET ${service.baseUrl}/v2/image returned 200`);
     expect(line).toMatch(reason);
     expect(rest.filter((more) => !more.startsWith('hint: '))).toEqual([]);
     expect(service.sent()).toHaveLength(1);

@@ -146,7 +146,7 @@ describe('the way there', () => {
     const env = { ...freshHome(), IMGCTL_BASE_URL: service.baseUrl, IMGCTL_TOKEN: 'T1' };
     const result = await runBuilt(['images', 'list', '--timeout', '300ms'], { env });
     expect(result).toMatchObject({ stdout: '', exitCode: 3 });
-    expect(result.stderr).toContain('no complete answer within 0.3 s');
+    expect(result.stderr).toContain('no complete response within 0.3 s');
   });
 });
 

@@ -34,7 +34,7 @@ it.each([
   ['fails without a word', LIST, said('')],
   ['unexpected error', TABLE, said('imgctl: unexpected error: x\n')],
   ['stack trace', TABLE, said('imgctl: x\n    at run (main.ts:1:2)\n')],
-  ['waits for more than there is', TABLE, said('imgctl: no complete answer within 10 s\n')],
+  ['waits for more than there is', TABLE, said('imgctl: no complete response within 10 s\n')],
   ['code of a library on stderr', TABLE, said('imgctl: UND_ERR_SOCKET\n')],
   ['nonsense on stderr', TABLE, said('imgctl: 3 of undefined\n')],
   ['nonsense on stderr', TABLE, said('imgctl: [object Object]\n')],

@@ -34,7 +34,7 @@ export function faultsOf(run: Case, result: CliResult): string[] {
   check(exitCode === 0 || stderr !== '', 'fails without a word');
   check(!/unexpected error/.test(stderr), 'unexpected error');
   check(debug || !/^ +at .+:\d+/m.test(stdout + stderr), 'stack trace');
-  check(!/no complete answer within/.test(stderr), 'waits for more than there is');
+  check(!/no complete response within/.test(stderr), 'waits for more than there is');
   check(!/UND_ERR/.test(stderr), 'code of a library on stderr');
   check(!/undefined|\bNaN\b|Infinity|\[object |Invalid Date/.test(stderr), 'nonsense on stderr');
   check(!HARMFUL.test(stderr.replaceAll('\n', '')), 'harmful character on stderr');

@@ -63,8 +63,6 @@ export interface FakeIo extends Io {
   readonly stderr: MemorySink;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
-  /** Counts calls of `freezeYoungGeneration`. */
-  readonly freezes: () => number;
   /** Moves the fake clock, forwards or backwards. */
   advance(milliseconds: number): void;
   /** Acts like SIGINT or SIGTERM. */

@@ -109,7 +109,7 @@ function serviceFinding(response: HttpResponse, { withToken }: Way): Finding {
     return warning(
       'service',
       `GET /v2 answers ${status}, but not as the service does`,
-      'check that the base URL is the service: imgctl config list',
+      'check that the base URL is correct: imgctl config list',
     );
   }
   const result = valueOrError(() => readJson(response));
