@@ -135,7 +135,7 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
         const { stderr, exitCode } = await call(proxyUrl(proxy.url), ...argv);
         expect(stderr).toBe(
           `imgctl: the proxy ${new URL(proxy.url).host} refused to connect to ${target()}: ${status}\n` +
-            'hint: put its user name and password into the proxy variable: http://user:password@host:port\n',
+            'hint: add user name and password to the proxy variable: http://user:password@host:port\n',
         );
         expect(exitCode).toBe(3);
       }

@@ -157,7 +157,7 @@ export const FAILURES: readonly FailureRow[] = [
     exitCode: 4,
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
-    hint: /permission/,
+    hint: /access to its API/,
     prepare: (user) => loggedIn(user, (emulator) => emulator.revokeAccess(user.name)),
   },
   {
@@ -177,7 +177,7 @@ export const FAILURES: readonly FailureRow[] = [
     exitCode: 4,
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
-    hint: /permission/,
+    hint: /access to its API/,
     prepare: async (user) => {
       const { baseUrl } = await serve({ deniedUsers: [user] });
       return { env: envOf(user, baseUrl), argv: ['login'] };

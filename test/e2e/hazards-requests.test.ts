@@ -113,7 +113,7 @@ describe('the way there', () => {
   });
 
   it.each([
-    ['answers 407', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', /: 407\nhint: put its/],
+    ['answers 407', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', /: 407\nhint: add user/],
     ['hangs up', undefined, /failed: the connection was closed\nhint: check HTTPS_PROXY/],
   ])('a proxy that %s is asked once', async (_what, answer, message) => {
     const { proxy, env } = await proxied(answer, 'https://images.example');

@@ -93,7 +93,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     sync.child.kill(signal);
     const result = await sync.ended;
     expect(result.exitCode).toBe(exitCode);
-    expect(result.stderr).toMatch(/the sync may have been submitted\nhint: .*imgctl my-images/);
+    expect(result.stderr).toMatch(/the sync may have been submitted: .*\nhint: .*imgctl my-images/);
   });
 
   it('to the service: ends cleanly, also with a request in hand', async () => {
