@@ -1,19 +1,14 @@
 // One run of the program: its options, settings and session, opened when first asked for.
 
-import type { Command } from 'commander';
 import { version } from '../package.json';
+import type { ProgramDeclaration } from './declarations.ts';
 import { type ErrorFormat, ImgctlError } from './errors.ts';
 import type { Io } from './io.ts';
 import { Messages } from './messages.ts';
-import { FORMATS, type Format, isFormat } from './output/index.ts';
-import {
-  COLOR_CHOICES,
-  type ColorChoice,
-  decideTerminal,
-  type Terminal,
-} from './output/terminal.ts';
+import { type Format, isFormat } from './output/index.ts';
+import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import { nearest } from './query/nearest.ts';
-import { choose, hintAt, quoted } from './query/usage.ts';
+import { hintAt, quoted } from './query/usage.ts';
 import { findPaths, type Paths } from './session/paths.ts';
 import {
   type ConfigFile,
@@ -48,14 +43,8 @@ export class Context extends Messages {
 
   /** Another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /**
-   * Set by the program: a command by its words, complete with options; `topics` may have been meant as well.
-   * @throws ImgctlError usage
-   */
-  findCommand: (words: readonly string[], topics: readonly string[]) => Promise<Command> =
-    async () => {
-      throw new Error('the program has not been built');
-    };
+  /** The command table and the help made from it; set when the program is built. */
+  program: ProgramDeclaration = { commands: [], options: [], showHelp() {} };
 
   constructor(io: Io, rerun: Context['rerun']) {
     super();
@@ -229,14 +218,4 @@ export class Context extends Messages {
 
 function isOn(text: string | undefined): boolean {
   return text !== undefined && !['', '0', 'false', 'no', 'off'].includes(text.toLowerCase());
-}
-
-/** @throws ImgctlError usage: no output format */
-export function requireFormat(text: string): Format {
-  return choose(text, { noun: 'format', valid: FORMATS, where: '--output' });
-}
-
-/** @throws ImgctlError usage: no choice of colour */
-export function requireColor(text: string): ColorChoice {
-  return choose(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
 }

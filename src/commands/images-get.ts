@@ -1,6 +1,5 @@
 // imgctl images get: images by id or exact name, in full.
 
-import type { Command } from 'commander';
 import { LARGEST_PAGE } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -8,37 +7,15 @@ import { type Row, writeRecord } from '../output/index.ts';
 import { FIELDS } from '../query/fields.ts';
 import { nearestFew } from '../query/nearest.ts';
 import { collectNames } from '../session/image-names.ts';
-import {
-  addViewOptions,
-  openWriter,
-  readView,
-  rememberNames,
-  type ViewOptions,
-} from './listing.ts';
-
-export function define(command: Command, context: Context): void {
-  command.argument('<id|name...>', 'image ids, or exact names');
-  addViewOptions(command);
-  command
-    .addHelpText('after', EXAMPLES)
-    .action((wanted: string[], options: ViewOptions) => get(context, wanted, options));
-}
-
-const EXAMPLES = `
-One argument gives one JSON object (an array where several images have that name), several an array.
-
-Examples:
-  $ imgctl images get 42
-  $ imgctl images get 7 42 --json | jq -r '.[].path'
-`;
+import { openWriter, readView, rememberNames, type ViewOptions } from './listing.ts';
 
 /** Names that are compared to suggest the nearest. */
 const CANDIDATES = 1000;
 
-async function get(
+export async function run(
   context: Context,
-  wanted: readonly string[],
   options: ViewOptions,
+  wanted: readonly string[],
 ): Promise<void> {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'an empty name', { hint: 'give an id or the name of an image' });
