@@ -1,4 +1,4 @@
-// Writes the man pages and docs/cli.md from the command table.
+// Writes the man pages, docs/cli.md and the list of pages in package.json from the command table.
 // Usage: node tools/generate.mjs [--check]   (--check writes nothing and fails if a file is stale)
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,17 @@ import { commandReference } from './reference/markdown.mjs';
 import { readManual } from './reference/pages.mjs';
 
 const ROOT = fileURLToPath(import.meta.resolve('../'));
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const manifest = JSON.parse(read('package.json'));
 
 const manual = await readManual(ROOT);
-const files = new Map([...manPages(manual, version), ['docs/cli.md', commandReference(manual)]]);
+const pages = manPages(manual, manifest.version);
+// npm links only pages that are listed: it ignores directories.man of a package that it installs.
+const man = [...pages.keys()].sort();
+const files = new Map([
+  ...pages,
+  ['docs/cli.md', commandReference(manual)],
+  ['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`],
+]);
 mkdirSync(join(ROOT, 'man'), { recursive: true });
 const present = readdirSync(join(ROOT, 'man')).map((name) => `man/${name}`);
 const left = present.filter((name) => !files.has(name));

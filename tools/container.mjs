@@ -1,5 +1,5 @@
 // Builds the container image of packaging/Containerfile, labelled by what package.json says.
-// Usage: node scripts/container.mjs [docker|podman]   (the first of podman and docker that is there)
+// Usage: node tools/container.mjs [docker|podman]   (the first of podman and docker that is there)
 
 import { spawnSync } from 'node:child_process';
 import { MANIFEST, ROOT } from './release.mjs';

@@ -1,5 +1,5 @@
 // Makes docs/terminal.svg: what the built program shows in a short run against the embedded service.
-// Usage: node scripts/picture.mjs [FILE]   (docs/terminal.svg)
+// Usage: node tools/picture.mjs [FILE]   (docs/terminal.svg)
 // The port of the service and the time of the sync differ from run to run: the picture has fixed ones.
 
 import { spawn, spawnSync } from 'node:child_process';

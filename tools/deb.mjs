@@ -1,5 +1,5 @@
 // Makes build/imgctl_<version>_<architecture>.deb of a single executable for Linux that was built before.
-// Usage: node scripts/deb.mjs [target...]   (all that were built)   Needs dpkg-deb and git.
+// Usage: node tools/deb.mjs [target...]   (all that were built)   Needs dpkg-deb and git.
 
 import { createHash } from 'node:crypto';
 import {

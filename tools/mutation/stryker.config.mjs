@@ -4,9 +4,9 @@ import { AREAS } from './areas.mjs';
 
 export default {
   mutate: Object.values(AREAS).flat(),
-  plugins: ['./scripts/mutation/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'],
+  plugins: ['./tools/mutation/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'],
   testRunner: 'vitest',
-  vitest: { configFile: 'scripts/mutation/vitest.config.mjs', related: false },
+  vitest: { configFile: 'tools/mutation/vitest.config.mjs', related: false },
   coverageAnalysis: 'perTest',
   concurrency: 2,
   // A busy machine must not pass for a mutant that never ends.

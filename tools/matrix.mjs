@@ -1,5 +1,5 @@
 // Runs the end-to-end tests of the built program on each line of Node that it supports, one line of result each.
-// Usage: node scripts/matrix.mjs [line...]   (20 22 24 26); the Nodes come from the npm registry, on demand.
+// Usage: node tools/matrix.mjs [line...]   (20 22 24 26); the Nodes come from the npm registry, on demand.
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';

@@ -26,7 +26,7 @@ const LEFT_OUT = [
 
 /** The code of a function that tells whoever comes to need what was left out where to look. */
 function refusal(what) {
-  return `function () { throw new Error('${what}: left out by scripts/left-out.mjs'); }`;
+  return `function () { throw new Error('${what}: left out by tools/left-out.mjs'); }`;
 }
 
 function assert(holds) {

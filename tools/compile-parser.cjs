@@ -1,4 +1,4 @@
-// Compiles undici's HTTP parser; scripts/left-out.mjs puts it in the place of `new WebAssembly.Module`.
+// Compiles undici's HTTP parser; tools/left-out.mjs puts it in the place of `new WebAssembly.Module`.
 'use strict';
 
 /**

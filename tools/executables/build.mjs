@@ -1,5 +1,5 @@
 // Builds single executables of the program that was built before: a Node with the bundle inside, and its archive.
-// Usage: node scripts/executables/build.mjs [target...]   (all of them; on Linux on x86-64, with tar, gzip, zip)
+// Usage: node tools/executables/build.mjs [target...]   (all of them; on Linux on x86-64, with tar, gzip, zip)
 // Makes build/imgctl-<target>/, an archive of each, and SHA256SUMS. SOURCE_DATE_EPOCH dates what is in them.
 
 import {
