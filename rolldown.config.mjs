@@ -1,8 +1,8 @@
 // Bundles the program and the library into CommonJS chunks, few of them: each costs a look-up and a read.
 
 import { defineConfig } from 'rolldown';
-import { leaveOut } from './scripts/left-out.mjs';
-import { writeLicences } from './scripts/licences.mjs';
+import { leaveOut } from './tools/left-out.mjs';
+import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
   'query|catalogue|api/paging',

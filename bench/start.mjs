@@ -9,8 +9,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fetchNode } from '../scripts/fetch-package.mjs';
-import { hasProgram } from '../scripts/run.mjs';
+import { fetchNode } from '../tools/fetch-package.mjs';
+import { hasProgram } from '../tools/run.mjs';
 import { median } from './measure.mjs';
 
 const RUNS = Number(process.argv[2] ?? 25);

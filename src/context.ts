@@ -1,15 +1,14 @@
 // One run of the program: its options, settings and session, opened when first asked for.
 
-import type { Command } from 'commander';
 import { version } from '../package.json';
 import { Console, type ConsoleStyle } from './console.ts';
+import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import {
   createListWriter,
   createValueWriter,
-  FORMATS,
   type Format,
   isFormat,
   type ListWriter,
@@ -17,13 +16,8 @@ import {
   type RowFields,
   writeRecord,
 } from './output/index.ts';
-import {
-  COLOR_CHOICES,
-  type ColorChoice,
-  decideTerminal,
-  type Terminal,
-} from './output/terminal.ts';
-import { nearest, parseChoice, quoted, suggest } from './query/suggest.ts';
+import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
+import { nearest, quoted, suggest } from './query/suggest.ts';
 import {
   type ConfigFile,
   checkProfileName,
@@ -69,14 +63,8 @@ export class Context implements ConsoleStyle {
 
   /** Runs another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /**
-   * Set by the program: a command by its words, complete with options; `topics` may have been meant as well.
-   * @throws ImgctlError usage
-   */
-  findCommand: (words: readonly string[], topics: readonly string[]) => Promise<Command> =
-    async () => {
-      throw new Error('the program has not been built');
-    };
+  /** The command table and the help made from it; set when the program is built. */
+  program: ProgramDeclaration = { commands: [], options: [], showHelp() {} };
 
   constructor(io: Io, rerun: Context['rerun']) {
     this.io = io;
@@ -271,14 +259,4 @@ export class Context implements ConsoleStyle {
 
 function isOn(text: string | undefined): boolean {
   return text !== undefined && !['', '0', 'false', 'no', 'off'].includes(text.toLowerCase());
-}
-
-/** @throws ImgctlError usage: no output format */
-export function requireFormat(text: string): Format {
-  return parseChoice(text, { noun: 'format', valid: FORMATS, where: '--output' });
-}
-
-/** @throws ImgctlError usage: no choice of colour */
-export function requireColor(text: string): ColorChoice {
-  return parseChoice(text, { noun: 'choice', valid: COLOR_CHOICES, where: '--color' });
 }

@@ -1,16 +1,19 @@
-// The command tree: the root with the options of every command, and each command by name and lazy import.
+// Builds commander's tree from the command table, and runs a command line with it.
 
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
-import { COMMANDS, type CommandSpec } from './command-table.ts';
-import { type Context, type GlobalOptions, requireColor, requireFormat } from './context.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, ROOT, VERSION_OPTION } from './commands/command-table.ts';
+import { renderHelp } from './commands/help-text.ts';
+import { valueParser } from './commands/options.ts';
+import type { CommandSpec } from './commands/table/spec.ts';
+import type { Context, GlobalOptions } from './context.ts';
+import { type ArgumentDeclaration, argumentTerm, type OptionDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest, suggest } from './query/suggest.ts';
-import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const { root } = buildProgram(context, COMMANDS);
+  const root = buildProgram(context);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
     await root.parseAsync(argv, { from: 'user' });
@@ -20,38 +23,19 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.console.settle();
 }
 
-/** The command tree, each command complete, but for hidden ones: for what is generated from it. */
-export async function completeProgram(context: Context): Promise<Command> {
-  const { root, load } = buildProgram(
-    context,
-    COMMANDS.filter(({ hidden }) => !hidden),
-  );
-  const complete = async (command: Command): Promise<void> => {
-    await load(command);
-    for (const subcommand of command.commands) await complete(subcommand);
-  };
-  await complete(root);
-  return root;
-}
-
-interface Program {
-  readonly root: Command;
-  /** Adds to a command what its own file says, once. */
-  readonly load: (command: Command) => Promise<void>;
-}
-
-/** The program with every command named, each still without the options that its own file adds. */
-function buildProgram(context: Context, specs: readonly CommandSpec[]): Program {
+/** The program with every command by name; a command gets its options and arguments when it is reached. */
+function buildProgram(context: Context): Command {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
-  const root = new Command('imgctl')
-    .description('Deploy-ready OVA and OVF images: list, filter, sync, follow.')
+  const root = new Command(ROOT.name)
+    .description(sentence(ROOT.summary))
     .usage('<command> [options]')
-    .version(version, '-V, --version', 'print the version')
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => context.console.printLater(text),
-      // A group without a command shows its help; complaints take the road of all other errors.
+      // A group without a command shows its help; complaints are reported like all other errors.
       writeErr: (text) => context.console.printLater(text),
       outputError: () => {},
       getOutHelpWidth: helpWidth,
@@ -59,111 +43,90 @@ function buildProgram(context: Context, specs: readonly CommandSpec[]): Program 
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', ROOT_HELP);
-  for (const option of globalOptions()) root.addOption(option);
-  const refuse = (command: Command) => {
-    command.exitOverride((error) => {
-      // Even a failed parse has read the options that stood before, such as --json.
-      context.useOptions(root.opts<GlobalOptions>());
-      throw isHelp(error) ? error : usageError(error, command);
+    .addHelpText('after', () => renderHelp(ROOT, helpWidth()));
+  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
+  const pending = new Map<Command, CommandSpec>();
+  const declare = (command: Command) => {
+    const spec = pending.get(command);
+    if (spec === undefined) return;
+    pending.delete(command);
+    for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
+    for (const each of spec.options ?? []) command.addOption(optionOf(each));
+    if (spec.hidden) command.allowUnknownOption();
+    command.addHelpText('after', () => renderHelp(spec, helpWidth()));
+    const { load } = spec;
+    if (load === undefined) return;
+    command.action(async () => {
+      const run = await load();
+      await run(context, command.opts(), ...command.processedArgs);
     });
-    command.commands.forEach(refuse);
   };
-  const loaders: Loaders = new Map();
-  const load: Program['load'] = async (command) => {
-    const loader = loaders.get(command);
-    loaders.delete(command);
-    (await loader?.())?.define(command, context);
-    command.commands.forEach(refuse);
-  };
-  addCommands(root, specs, loaders, load);
-  refuse(root);
-  context.findCommand = (words, topics) => findCommand(root, words, topics, load);
-  return { root, load };
-}
-
-function globalOptions(): Option[] {
-  const duration = (text: string) => {
-    parseDuration(text, '--timeout');
-    return text;
-  };
-  return [
-    new Option('--profile <name>', 'settings and token of that name (default)'),
-    new Option('--base-url <url>', 'the service'),
-    new Option('-o, --output <format>', 'table, json, ndjson, yaml, csv or tsv (table)').argParser(
-      requireFormat,
-    ),
-    new Option('--json', 'the same as -o json'),
-    new Option('--timeout <duration>', 'for each request, such as 500ms, 30s, 5m (30s)').argParser(
-      duration,
-    ),
-    new Option('--retries <n>', 'further tries of a request that is safe to repeat (4)'),
-    new Option('--debug', 'trace requests on stderr, without secrets'),
-    new Option('--color <when>', 'auto, always or never (auto)').argParser(requireColor),
-    new Option('-q, --quiet', 'identifiers only, no progress'),
-  ];
-}
-
-type Loaders = Map<Command, CommandSpec['load']>;
-
-function addCommands(
-  parent: Command,
-  specs: readonly CommandSpec[],
-  loaders: Loaders,
-  load: Program['load'],
-): void {
-  for (const spec of specs) {
-    const { name, summary, hidden = false } = spec;
-    const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-    const command = parent.command(name, { hidden }).summary(summary).description(description);
-    if (spec.alias !== undefined) command.alias(spec.alias);
-    if (spec.examples !== undefined) command.addHelpText('after', spec.examples);
-    if (spec.subcommands) addCommands(command, spec.subcommands, loaders, load);
-    loaders.set(command, spec.load);
-  }
-  parent.hook('preSubcommand', (_parent, command) => load(command));
-}
-
-/**
- * The command by its words, complete with options. `topics`: what else may have been meant.
- * @throws ImgctlError usage: there is none of that name
- */
-async function findCommand(
-  root: Command,
-  words: readonly string[],
-  topics: readonly string[],
-  load: Program['load'],
-): Promise<Command> {
-  let command = root;
-  for (const word of words) {
-    const next = command.commands.find(
-      (candidate) => candidate.name() === word || candidate.aliases().includes(word),
-    );
-    if (!next) {
-      const names = command.commands.map((candidate) => candidate.name());
-      const meant = nearest(word, command === root ? [...names, ...topics] : names);
-      throw new ImgctlError(
-        'usage',
-        `no command or topic: ${words.join(' ').slice(0, LONGEST_MESSAGE)}`,
-        {
-          hint: suggest(meant, 'imgctl help'),
-        },
-      );
+  const add = (parent: Command, specs: readonly CommandSpec[]) => {
+    parent.hook('preSubcommand', (_parent, command) => declare(command));
+    for (const spec of specs) {
+      const { name, summary, aliases = [], hidden = false } = spec;
+      const command = parent.command(name, { hidden }).summary(summary).aliases(aliases);
+      command.description(sentence(summary));
+      throwUsageErrors(command, root, context);
+      pending.set(command, spec);
+      if (spec.subcommands) add(command, spec.subcommands);
     }
-    await load(next);
-    command = next;
-  }
-  return command;
+  };
+  throwUsageErrors(root, root, context);
+  add(root, ROOT.subcommands ?? []);
+  context.program = {
+    commands: ROOT.subcommands ?? [],
+    options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION],
+    showHelp: (path) => {
+      let command = root;
+      for (const name of path) {
+        command = command.commands.find((each) => each.name() === name) ?? command;
+      }
+      declare(command);
+      command.outputHelp();
+    },
+  };
+  return root;
 }
 
-/** Help or the version was asked for and is printed; commander throws for these too. */
+function optionOf(declaration: OptionDeclaration): Option {
+  const { flags, description, value, repeatable, implies, conflicts } = declaration;
+  const option = new Option(flags, description);
+  if (value) {
+    const parse = valueParser(value, option.long ?? flags);
+    option.argParser<unknown>((text, previous) =>
+      repeatable ? [...(Array.isArray(previous) ? previous : []), parse(text)] : parse(text),
+    );
+  }
+  if (implies) option.implies(implies);
+  if (conflicts) option.conflicts([...conflicts]);
+  return option;
+}
+
+function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
+  const argument = new Argument(argumentTerm(declaration), declaration.description);
+  const { value } = declaration;
+  if (value?.kind === 'choice') argument.argParser(valueParser(value, fullName(command)));
+  return argument;
+}
+
+/** Turns what commander finds wrong with a command line into our errors. */
+function throwUsageErrors(command: Command, root: Command, context: Context): void {
+  command.exitOverride((error) => {
+    // Even a failed parse has read the options that stood before, such as --json.
+    context.useOptions(root.opts<GlobalOptions>());
+    throw isHelp(error) ? error : usageError(error, command);
+  });
+}
+
+/** True if help or the version was asked for and is printed; commander throws for these too. */
 function isHelp(thrown: unknown): boolean {
   if (!(thrown instanceof CommanderError)) return false;
   return thrown.exitCode === 0 || thrown.code === 'commander.help';
 }
 
 /** Commander repeats what it was given, however long. */
-const LONGEST_MESSAGE = 200;
+const MAX_MESSAGE = 200;
 
 /** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
 function usageError(error: CommanderError, command: Command): ImgctlError {
@@ -172,18 +135,18 @@ function usageError(error: CommanderError, command: Command): ImgctlError {
   const [message, suggestion] =
     option === undefined
       ? [first, /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]]
-      : refusedOption(option, optionNames(command));
+      : describeOption(option, optionNames(command));
   const hint = suggest(suggestion, `${fullName(command)} --help`);
-  return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, LONGEST_MESSAGE), { hint });
+  return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, MAX_MESSAGE), { hint });
 }
 
-/** What is wrong with an option, and what was meant. Commander also refuses one that is given a value in vain. */
-function refusedOption(option: string, known: readonly string[]): [string, string | undefined] {
+/** What is wrong with an option, and what was meant. Commander calls one unknown that takes no value. */
+function describeOption(option: string, known: readonly string[]): [string, string | undefined] {
   if (known.includes(option)) return [`option '${option}' takes no value`, undefined];
   return [`unknown option '${option}'`, nearest(option, known)];
 }
 
-/** The long names of what may stand there, those of every command included. */
+/** The long names of the options of a command, global ones included. */
 function optionNames(command: Command): string[] {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
@@ -194,13 +157,6 @@ function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
-const ROOT_HELP = `
-Examples:
-  $ imgctl demo
-  $ imgctl login --username alice
-  $ imgctl images list ubuntu --sort updated_on,desc --limit 10
-  $ imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'
-  $ imgctl sync --wait
-
-Topics: imgctl help filters, output, environment, exit-codes
-`;
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}

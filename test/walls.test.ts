@@ -32,6 +32,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'api',
     'catalogue.ts',
     'context.ts',
+    'declarations.ts',
     'errors.ts',
     'files',
     'io.ts',

@@ -1,4 +1,4 @@
-# Homebrew's formula, but for what scripts/formula.mjs fills in: the npm package with its pages and completions.
+# Homebrew's formula, but for what tools/formula.mjs fills in: the npm package with its pages and completions.
 class Imgctl < Formula
   desc "@DESCRIPTION@"
   url "@URL@"

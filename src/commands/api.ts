@@ -1,6 +1,5 @@
 // imgctl api: a raw authenticated request to the service, as curl would send it.
 
-import type { Command } from 'commander';
 import { nextPage } from '../api/pages.ts';
 import { isSuccess, statusError } from '../api/responses.ts';
 import type { Context } from '../context.ts';
@@ -8,7 +7,6 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { resolveUrl } from '../http/url.ts';
 import { printable } from '../output/sanitize.ts';
-import { append } from './options.ts';
 
 interface ApiOptions {
   method?: string;
@@ -17,28 +15,7 @@ interface ApiOptions {
   paginate?: boolean;
 }
 
-export function define(command: Command, context: Context): void {
-  command
-    .argument('<path>', 'below the base URL, such as /v2/image; or a URL of its origin')
-    .option('-X, --method <method>', 'HTTP method (GET)')
-    .option('-f, --field <key=value>', 'query parameter; repeatable', append)
-    .option('-i, --include', 'show status and headers, too')
-    .option('--paginate', 'follow meta.pages.next_url and print every page')
-    .addHelpText('after', EXAMPLES)
-    .action((path: string, options: ApiOptions) => api(context, path, options));
-}
-
-const EXAMPLES = `
-The body is printed as it came, but for the token in the answer of an error. Only GET, HEAD and OPTIONS
-are ever sent again.
-
-Examples:
-  $ imgctl api /v2/image -f per_page=5 -f expand=1
-  $ imgctl api /v2/user/image/vm -X PATCH -i
-  $ imgctl api /v2/image --paginate | jq -r '.data[]'
-`;
-
-async function api(context: Context, path: string, options: ApiOptions): Promise<void> {
+export async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
   const { method: text = 'GET' } = options;
   const method = text.toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT' || method === 'TRACE') {

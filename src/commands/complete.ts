@@ -1,6 +1,5 @@
 // imgctl __complete: values of this machine for the completion scripts. It asks nobody, and never complains.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { printable } from '../output/sanitize.ts';
 import { readHistory } from '../session/history.ts';
@@ -14,17 +13,13 @@ const KINDS: ReadonlyMap<string, (context: Context, prefix: string) => readonly 
   ],
 );
 
-export function define(command: Command, context: Context): void {
-  command
-    .argument('[kind]', [...KINDS.keys()].join(', '))
-    .argument('[prefix]', 'what the values begin with, in any case')
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action((kind = '', prefix = '') => complete(context, kind, prefix));
-}
-
 /** Each value is followed by a NUL: names may hold line breaks. The scripts quote them for their shells. */
-async function complete(context: Context, kind: string, prefix: string): Promise<void> {
+export async function run(
+  context: Context,
+  _options: object,
+  kind = '',
+  [prefix = '']: readonly string[] = [],
+): Promise<void> {
   try {
     const lowered = prefix.toLowerCase();
     const values = KINDS.get(kind)?.(context, prefix) ?? [];

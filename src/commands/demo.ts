@@ -3,25 +3,12 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
-export function define(command: Command, context: Context): void {
-  command.addHelpText('after', EXAMPLES).action(() => demo(context));
-}
-
-const EXAMPLES = `
-Everything happens on this machine, in a temporary folder that is removed afterwards.
-
-Examples:
-  $ imgctl demo
-  $ imgctl demo --color never
-`;
-
-async function demo(context: Context): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'imgctl-demo-'));
   const uploads = path.join(folder, 'uploads');
   fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });

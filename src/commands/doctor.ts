@@ -1,6 +1,5 @@
 // imgctl doctor: what a login and a listing need, checked one by one, with a remedy where something is wrong.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { isFormat } from '../output/index.ts';
@@ -9,29 +8,7 @@ import { checkFiles } from './doctor/files.ts';
 import type { Finding } from './doctor/finding.ts';
 import { checkService } from './doctor/service.ts';
 
-export function define(command: Command, context: Context): void {
-  command.addHelpText('after', EXAMPLES).action(() => doctor(context));
-}
-
-const EXAMPLES = `
-Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS,
-connection, TLS, the service, the clock, the token, the password's source and the limit of token requests.
-Each is ok, warning, failed or not checked (because another one failed), with a remedy where it is not ok.
-
-The service gets one GET /v2, within --timeout and with the token if there is a valid one. No token is
-requested, no password is sent, and a password command is not run.
-
-Exits with 0 when nothing failed, else with the code that the first failure stands for: 2 configuration,
-3 network, 4 token, 6 rate limit, 1 a service that fails. With -q only the names of failed checks and
-warnings show.
-
-Examples:
-  $ imgctl doctor
-  $ imgctl doctor --profile staging --timeout 5s
-  $ imgctl doctor --json | jq -r '.[] | select(.remedy) | .remedy'
-`;
-
-async function doctor(context: Context): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const findings = [...checkProgram(context), ...checkFiles(context.paths, context.io)];
   const { findings: configured, settings } = checkConfiguration(context);
   findings.push(...configured, ...checkEnvironment(context.io));

@@ -1,11 +1,9 @@
 // Following a sync request to its end, for sync --wait and sync-status --wait.
 
-import type { Command } from 'commander';
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { describeDuration } from '../session/duration.ts';
-import { durationOption } from './options.ts';
 import { rememberStatus, statusCommand } from './sync-record.ts';
 
 export interface WaitOptions {
@@ -23,17 +21,6 @@ const LAST_LOOK = 2_000;
 
 /** Failures that end by themselves: the request goes on meanwhile, so that waiting does too. */
 const PASSING = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'proxy'];
-
-export function addWaitOptions(command: Command): void {
-  const duration = (flags: string, text: string) =>
-    durationOption(flags, text).implies({ wait: true });
-  command
-    .option('--wait', 'follow it to its end; exit 1 when it fails')
-    .addOption(
-      duration('--poll-interval <duration>', 'fixed time between looks (2s growing to 15s)'),
-    )
-    .addOption(duration('--wait-timeout <duration>', 'give up waiting after that, exit 7 (1h)'));
-}
 
 /**
  * Looks at the request until it has ended, and remembers how it did.

@@ -1,26 +1,41 @@
 // imgctl help: the help of a command, or a topic page.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { nearest, suggest } from '../query/suggest.ts';
+import { renderBlocks } from './help-text.ts';
+import { TOPIC_NAMES, TOPICS } from './table/topics.ts';
 
-/** The topics and their texts, each loaded when it is asked for. */
-export const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
-  filters: async () => (await import('./help/filters.ts')).FILTERS_HELP,
-  output: async () => (await import('./help/output.ts')).OUTPUT_HELP,
-  environment: async () => (await import('./help/environment.ts')).ENVIRONMENT_HELP,
-  'exit-codes': async () => (await import('./help/exit-codes.ts')).EXIT_CODES_HELP,
-};
+const MAX_WIDTH = 80;
+const MAX_QUOTED = 200;
 
-export function define(command: Command, context: Context): void {
-  command
-    .argument('[command or topic...]', `a command, or ${Object.keys(TOPICS).join(', ')}`)
-    .addHelpText('after', '\nExamples:\n  $ imgctl help images list\n  $ imgctl help filters\n')
-    .action(async (words: string[]) => {
-      const [topic = ''] = words;
-      if (words.length === 1 && Object.hasOwn(TOPICS, topic)) {
-        await context.console.print((await TOPICS[topic]?.()) ?? '');
-      } else {
-        (await context.findCommand(words, Object.keys(TOPICS))).outputHelp();
-      }
-    });
+export async function run(
+  context: Context,
+  _options: object,
+  words: readonly string[],
+): Promise<void> {
+  const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
+  if (topic === undefined) return context.program.showHelp(findPath(context, words));
+  const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
+  await context.console.print(renderBlocks(await topic.load(), width));
+}
+
+/** The names of the command that these words lead to. @throws ImgctlError usage */
+function findPath(context: Context, words: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  let { commands } = context.program;
+  for (const word of words) {
+    const found = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
+    if (found === undefined) {
+      const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+      const meant = nearest(word, path.length === 0 ? [...names, ...TOPIC_NAMES] : names);
+      const text = words.join(' ').slice(0, MAX_QUOTED);
+      throw new ImgctlError('usage', `no command or topic: ${text}`, {
+        hint: suggest(meant, 'imgctl help'),
+      });
+    }
+    path.push(found.name);
+    commands = found.subcommands ?? [];
+  }
+  return path;
 }

@@ -1,6 +1,5 @@
 // imgctl images get: images by id or exact name, in full.
 
-import type { Command } from 'commander';
 import { listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -9,31 +8,15 @@ import { FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
-import { addViewOptions, readView, rememberNames, type ViewOptions } from './listing.ts';
-
-export function define(command: Command, context: Context): void {
-  command.argument('<id|name...>', 'image ids, or exact names');
-  addViewOptions(command);
-  command
-    .addHelpText('after', EXAMPLES)
-    .action((wanted: string[], options: ViewOptions) => get(context, wanted, options));
-}
-
-const EXAMPLES = `
-One argument gives one JSON object (an array where several images have that name), several an array.
-
-Examples:
-  $ imgctl images get 42
-  $ imgctl images get 7 42 --json | jq -r '.[].path'
-`;
+import { readView, rememberNames, type ViewOptions } from './listing.ts';
 
 /** Names that are compared to suggest similar ones. */
 const MAX_CANDIDATES = 1000;
 
-async function get(
+export async function run(
   context: Context,
-  wanted: readonly string[],
   options: ViewOptions,
+  wanted: readonly string[],
 ): Promise<void> {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'an empty name', { hint: 'give an id or the name of an image' });

@@ -1,21 +1,12 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
-import type { Command } from 'commander';
 import { type ImageOrUrl, MAX_PER_PAGE } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter, Row } from '../output/index.ts';
 import { collectNames } from '../session/image-names.ts';
-import {
-  addListingOptions,
-  type ListingOptions,
-  readQuery,
-  readView,
-  rememberNames,
-  reportEmpty,
-} from './listing.ts';
-import { numberOption } from './options.ts';
+import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 
 interface ImagesListOptions extends ListingOptions {
   page?: number;
@@ -23,32 +14,13 @@ interface ImagesListOptions extends ListingOptions {
   urls?: boolean;
 }
 
-export function define(command: Command, context: Context): void {
-  command.argument('[text...]', 'only images whose name contains each text');
-  addListingOptions(command);
-  command
-    .addOption(numberOption('--page <n>', 'exactly that page of the service', 1))
-    .addOption(numberOption('--per-page <n>', 'page size, 1 to 100 (100)', 1, MAX_PER_PAGE))
-    .option('--urls', 'the URL of each image, one a line')
-    .addHelpText('after', EXAMPLES)
-    .action((words: string[], options: ImagesListOptions) => list(context, words, options));
-}
+/** Pages of a stream after which it is a long one: what is loaded later than this is little. */
+const LONG_STREAM = 20;
 
-const EXAMPLES = `
-Without --limit or --page it lists every matching image.
-
-Examples:
-  $ imgctl images list --filter name,like,%ubuntu%
-  $ imgctl images list debian --sort updated_on,desc --limit 5
-  $ imgctl images list -f updated_on,ge,-30d --columns id,name,updated_on -o csv
-
-More: imgctl help filters, imgctl help output
-`;
-
-async function list(
+export async function run(
   context: Context,
-  words: readonly string[],
   options: ImagesListOptions,
+  words: readonly string[],
 ): Promise<void> {
   const plan = readQuery(context, words, options);
   if (options.page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {

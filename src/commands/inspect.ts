@@ -1,30 +1,16 @@
 // imgctl inspect: what is in a local OVA, or OVF with its files.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted, type Row } from '../output/index.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
-export function define(command: Command, context: Context): void {
-  command
-    .argument('<file...>', 'OVA files, or OVF files with their disks beside them')
-    .addHelpText('after', EXAMPLES)
-    .action((files: string[]) => inspect(context, files));
-}
-
-const EXAMPLES = `
-Shows products, systems with their hardware, disks, networks and files; nothing is sent. Sizes are bytes in
-every format but the table. One file gives one JSON object, several an array. Digests are not computed: see
-imgctl validate.
-
-Examples:
-  $ imgctl inspect appliance.ova
-  $ imgctl inspect appliance.ovf --json | jq '.systems[].hardware.memory'
-`;
-
-async function inspect(context: Context, files: readonly string[]): Promise<void> {
+export async function run(
+  context: Context,
+  _options: object,
+  files: readonly string[],
+): Promise<void> {
   const list = openPackageList(context, files.length === 1);
   const unreadable: string[] = [];
   const read = eachPackage(

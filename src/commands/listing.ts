@@ -1,6 +1,5 @@
 // What images list, images get and my-images share: their options, the query, and how the result is shown.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { defaultTimeStyle, type Format } from '../output/index.ts';
@@ -10,7 +9,6 @@ import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
-import { append, numberOption } from './options.ts';
 
 /** Options of a listing, as commander hands them over. */
 export interface ListingOptions extends ViewOptions {
@@ -26,31 +24,6 @@ export interface ViewOptions {
   columns?: string;
   header?: boolean;
   time?: string;
-}
-
-export function addListingOptions(command: Command): void {
-  command
-    .option(
-      '-f, --filter <field,op,value>',
-      'eq ne lt le gt ge like in; repeatable, all must hold',
-      append,
-    )
-    .option(
-      '-s, --sort <field,direction>',
-      'asc or desc; repeatable, most significant first',
-      append,
-    )
-    .addOption(numberOption('--limit <n>', 'at most n images', 1))
-    .option('--fail-empty', 'exit 5 when nothing matches')
-    .option('--meta', 'json and yaml: {"data": [...], "meta": {...}}');
-  addViewOptions(command);
-}
-
-export function addViewOptions(command: Command): void {
-  command
-    .option('--columns <a,b>', `fields to show, in this order, or all: ${FIELDS.join(', ')}`)
-    .option('--no-header', 'tables, csv and tsv without the header line')
-    .option('--time <style>', `time stamps: ${TIME_STYLES.join(', ')} (tables local, else wire)`);
 }
 
 /** The query of the command line. @throws ImgctlError usage */

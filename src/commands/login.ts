@@ -1,6 +1,5 @@
 // imgctl login: asks for what it was not given, fetches a token, remembers where it logged in.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/index.ts';
@@ -25,35 +24,7 @@ interface LoginOptions {
   storePassword?: boolean;
 }
 
-export function define(command: Command, context: Context): void {
-  command
-    .option('--username <name>', 'user name of the account')
-    .option('--password-stdin', 'read the password from standard input')
-    .option(
-      '--password-command <command>',
-      'run by the shell; its first output line is the password',
-    )
-    .option('--store-password', 'keep the password in the system keychain')
-    .addHelpText('after', EXAMPLES)
-    .action((options: LoginOptions) => login(context, options));
-}
-
-const EXAMPLES = `
-What is not given is asked for on the terminal. A password command is kept in the profile, so that
-commands renew the token by themselves when it has expired.
-
-So do they with --store-password: the password is asked for once and kept by secret-tool (Linux, for
-GNOME Keyring, KWallet and the like) or security (macOS). Do it again to replace the password; "imgctl
-logout" takes it away. Jobs that have no session with an unlocked keychain need a password command.
-
-Examples:
-  $ imgctl login --base-url https://images.example.com --username alice
-  $ imgctl login --store-password
-  $ imgctl login --username backup --password-command 'cat /run/secrets/imgctl'
-  $ pass show images | imgctl login --username alice --password-stdin
-`;
-
-async function login(context: Context, options: LoginOptions): Promise<void> {
+export async function run(context: Context, options: LoginOptions): Promise<void> {
   const { io } = context;
   const flags = { username: options.username, 'password-command': options.passwordCommand };
   const given = context.settingsWith(flags);

@@ -1,28 +1,14 @@
 // imgctl logout: forgets the cached token and the stored password.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { counted } from '../output/index.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
 import { forgetTokens, TokenCache } from '../session/token-cache.ts';
 
-export function define(command: Command, context: Context): void {
-  command
-    .option('--all', 'the tokens and stored passwords of all profiles')
-    .addHelpText('after', EXAMPLES)
-    .action((options: { all?: boolean }) => (options.all ? logoutAll(context) : logout(context)));
+export async function run(context: Context, options: { all?: boolean }): Promise<void> {
+  return options.all ? logoutAll(context) : logout(context);
 }
-
-const EXAMPLES = `
-A password that "imgctl login --store-password" has put into the system keychain is forgotten as well.
-Settings are kept; the service is not told, as it has no way to take a token back.
-
-Examples:
-  $ imgctl logout
-  $ imgctl logout --profile staging
-  $ imgctl logout --all
-`;
 
 async function logout(context: Context): Promise<void> {
   const { settings } = context;

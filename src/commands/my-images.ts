@@ -1,33 +1,12 @@
 // imgctl my-images: the user's own images; the whole query is evaluated here.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import {
-  addListingOptions,
-  type ListingOptions,
-  readQuery,
-  readView,
-  reportEmpty,
-} from './listing.ts';
+import { type ListingOptions, readQuery, readView, reportEmpty } from './listing.ts';
 
-export function define(command: Command, context: Context): void {
-  command.argument('[text...]', 'only images whose name contains each text');
-  addListingOptions(command);
-  command
-    .addHelpText('after', EXAMPLES)
-    .action((words: string[], options: ListingOptions) => list(context, words, options));
-}
-
-const EXAMPLES = `
-Examples:
-  $ imgctl my-images
-  $ imgctl my-images --sort updated_on,desc --limit 1 --json
-`;
-
-async function list(
+export async function run(
   context: Context,
-  words: readonly string[],
   options: ListingOptions,
+  words: readonly string[],
 ): Promise<void> {
   const plan = readQuery(context, words, options);
   const view = readView(context, options, {

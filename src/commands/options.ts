@@ -1,36 +1,37 @@
-// The kinds of options that several commands have: whole numbers, durations, and what may be given again.
+// Checks and converts the values of options and arguments by their kind.
 
-import { Option } from 'commander';
+import type { Value } from '../declarations.ts';
 import { ImgctlError } from '../errors.ts';
+import { parseChoice } from '../query/suggest.ts';
 import { parseDuration } from '../session/duration.ts';
 
-/** An option that takes a whole number in that range. */
-export function numberOption(
-  flags: string,
-  text: string,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): Option {
-  const option = new Option(flags, text);
-  return option.argParser((value) => {
-    if (/^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most) {
-      return Number(value);
+/** Returns what parses a value; `name`: the option or command, for the error. The parser throws ImgctlError usage. */
+export function valueParser(value: Value, name: string): (text: string) => string | number {
+  switch (value.kind) {
+    case 'text':
+      return (text) => text;
+    case 'number':
+      return (text) => parseNumber(text, value, name);
+    case 'duration':
+      return (text) => {
+        const milliseconds = parseDuration(text, name);
+        return value.keepText ? text : milliseconds;
+      };
+    case 'choice': {
+      const { noun, words, synonyms } = value;
+      const choice = { noun, valid: words, where: name, ...(synonyms && { synonyms }) };
+      return (text) => parseChoice(text, choice);
     }
-    const range =
-      most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new ImgctlError('usage', `${option.long} cannot be: ${value}`, {
-      hint: `a whole number ${range}`,
-    });
-  });
+  }
 }
 
-/** An option that takes a duration and gives milliseconds. */
-export function durationOption(flags: string, text: string): Option {
-  const option = new Option(flags, text);
-  return option.argParser((value) => parseDuration(value, option.long ?? flags));
-}
-
-/** For an option that may be given again: every value so far. */
-export function append(value: string, previous: string[] = []): string[] {
-  return [...previous, value];
+function parseNumber(
+  text: string,
+  { min, max }: { readonly min: number; readonly max?: number },
+  name: string,
+): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
 }

@@ -1,6 +1,5 @@
 // imgctl profile: which profiles there are, which one is the default, and away with one.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import type { Row } from '../output/index.ts';
@@ -11,63 +10,7 @@ import { forgetTokens, TokenCache } from '../session/token-cache.ts';
 import { forgetPassword } from './logout.ts';
 import { stateOf } from './whoami.ts';
 
-export function define(command: Command, context: Context): void {
-  command.addHelpText('after', EXAMPLES);
-  command
-    .command('list')
-    .description('Show the profiles, and which one is the default.')
-    .addHelpText('after', LIST_EXAMPLES)
-    .action(() => list(context));
-  command
-    .command('use')
-    .description('Make a profile the default.')
-    .argument('<profile>', 'its name')
-    .addHelpText('after', USE_EXAMPLES)
-    .action((profile: string) => use(context, profile));
-  command
-    .command('delete')
-    .description('Forget a profile: its settings, its tokens and its stored password.')
-    .argument('<profile>', 'its name')
-    .addHelpText('after', DELETE_EXAMPLES)
-    .action((profile: string) => remove(context, profile));
-}
-
-const EXAMPLES = `
-A profile has settings and tokens of its own. It comes into being when something is kept in it:
-imgctl login --profile NAME, or imgctl config set KEY VALUE --profile NAME.
-
-Examples:
-  $ imgctl profile list
-  $ imgctl profile use staging
-`;
-
-const LIST_EXAMPLES = `
-base_url and username are those of the profile itself, without regard to flags and variables. token is
-none, valid or expired by the clock of this machine; the service is not asked. password is where one can
-be had without a person: command, keychain, or nowhere.
-
-Examples:
-  $ imgctl profile list
-  $ imgctl profile list --json | jq -r '.[] | select(.token == "valid").name'
-`;
-
-const USE_EXAMPLES = `
---profile and IMGCTL_PROFILE come before the default. A profile that is not there: exit code 5.
-
-Examples:
-  $ imgctl profile use staging
-  $ imgctl profile use default
-`;
-
-const DELETE_EXAMPLES = `
-The history of sync requests stays. A profile that is not there: exit code 5.
-
-Examples:
-  $ imgctl profile delete staging
-  $ imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete
-`;
-
-async function list(context: Context): Promise<void> {
+export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => describe(context, name, stored, profile));
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
@@ -107,7 +50,7 @@ function tokenState(context: Context, settings: Settings): string {
   return stateOf(cache.read(), context.io.now());
 }
 
-async function use(context: Context, profile: string): Promise<void> {
+export async function use(context: Context, _options: object, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
@@ -117,7 +60,7 @@ async function use(context: Context, profile: string): Promise<void> {
   }
 }
 
-async function remove(context: Context, name: string): Promise<void> {
+export async function remove(context: Context, _options: object, name: string): Promise<void> {
   const stored = requireProfile(context, name);
   const { paths, io } = context;
   forgetTokens(paths.config, name);

@@ -1,43 +1,19 @@
 // imgctl sync-status: shows a sync request, the last one submitted here if none is named, or lists them.
 
-import { type Command, Option } from 'commander';
 import { syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { addWaitOptions, follow, getRequest, type WaitOptions } from './follow.ts';
+import { follow, getRequest, type WaitOptions } from './follow.ts';
 import { rememberStatus, showRequest, submittedHere } from './sync-record.ts';
 
 interface StatusOptions extends WaitOptions {
   list?: boolean;
 }
 
-export function define(command: Command, context: Context): void {
-  command.argument('[id]', 'id of the sync request; the last one submitted with this profile');
-  addWaitOptions(command);
-  command
-    .addOption(
-      new Option(
-        '--list',
-        'those submitted from this machine with this profile, newest first',
-      ).conflicts(['wait', 'pollInterval', 'waitTimeout']),
-    )
-    .addHelpText('after', EXAMPLES)
-    .action((id: string | undefined, options: StatusOptions) => status(context, id, options));
-}
-
-const EXAMPLES = `
-Exits with 1 where the request failed. --list asks nobody: it shows the status that was seen last.
-
-Examples:
-  $ imgctl sync-status
-  $ imgctl sync-status 41 --wait --json
-  $ imgctl sync-status --list
-`;
-
-async function status(
+export async function run(
   context: Context,
-  given: string | undefined,
   options: StatusOptions,
+  given: string | undefined,
 ): Promise<void> {
   if (options.list) return list(context, given);
   const id = given === undefined ? await lastId(context) : requestId(given);

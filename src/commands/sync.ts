@@ -1,34 +1,19 @@
 // imgctl sync: submits an image sync request, and follows it if asked.
 
-import type { Command } from 'commander';
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { Row } from '../output/index.ts';
-import { addWaitOptions, follow, type WaitOptions } from './follow.ts';
+import { follow, type WaitOptions } from './follow.ts';
 import { describeNames, rememberRequest, showRequest, statusCommand } from './sync-record.ts';
 
 interface SyncOptions extends WaitOptions {
   dryRun?: boolean;
 }
 
-export function define(command: Command, context: Context): void {
-  addWaitOptions(command);
-  command
-    .option('--dry-run', 'show the request, prove the token, list the images; change nothing')
-    .addHelpText('after', EXAMPLES)
-    .action((options: SyncOptions) => (options.dryRun ? dryRun(context) : sync(context, options)));
+export async function run(context: Context, options: SyncOptions): Promise<void> {
+  return options.dryRun ? dryRun(context) : sync(context, options);
 }
-
-const EXAMPLES = `
-Run it after an upload: the service reads what was uploaded and adds or deletes images. With --wait it says at
-the end which ones, from a look at your images before and after where the service does not name them.
-
-Examples:
-  $ imgctl sync --wait
-  $ imgctl sync --json | jq .id
-  $ imgctl sync --wait --wait-timeout 10m && imgctl my-images
-`;
 
 async function sync(context: Context, options: SyncOptions): Promise<void> {
   const { client, baseUrl, tokens } = await context.session();

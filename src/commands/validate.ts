@@ -1,6 +1,5 @@
 // imgctl validate: everything that is wrong with a local OVA, or OVF with its files.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/index.ts';
@@ -8,25 +7,11 @@ import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/duration.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
-export function define(command: Command, context: Context): void {
-  command
-    .argument('<file...>', 'OVA files, or OVF files with their disks beside them')
-    .addHelpText('after', EXAMPLES)
-    .action((files: string[]) => validate(context, files));
-}
-
-const EXAMPLES = `
-Checks structure, references, sizes, disks and the digests of the manifest, which reads every byte; nothing is
-sent. Each finding has a stable code, error or warning, and its place. Exits with 1 where there are errors.
--q prints the codes alone.
-
-Examples:
-  $ imgctl validate appliance.ova
-  $ imgctl validate *.ova --json | jq -r '.[] | select(.severity == "error") | .code'
-  $ imgctl validate appliance.ova && cp appliance.ova /mnt/uploads/ && imgctl sync --wait
-`;
-
-async function validate(context: Context, files: readonly string[]): Promise<void> {
+export async function run(
+  context: Context,
+  _options: object,
+  files: readonly string[],
+): Promise<void> {
   const columns = ['severity', 'code', 'place', 'message'];
   const shown = files.length > 1 ? ['file', ...columns] : columns;
   // A finding that is cut does not say what is wrong.

@@ -1,6 +1,5 @@
 // imgctl whoami: profile, service, user, and whether there is a valid token.
 
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { describeDuration } from '../session/duration.ts';
@@ -8,24 +7,9 @@ import type { Session } from '../session/session.ts';
 import type { Settings } from '../session/settings.ts';
 import type { CachedToken } from '../session/token-cache.ts';
 
-export function define(command: Command, context: Context): void {
-  command
-    .option('--check', 'prove the token against the service')
-    .addHelpText('after', EXAMPLES)
-    .action((options: { check?: boolean }) => whoami(context, options));
-}
-
-const EXAMPLES = `
-Exits with 4 where there is no valid token.
-
-Examples:
-  $ imgctl whoami
-  $ imgctl whoami --check --json
-`;
-
 type State = 'from IMGCTL_TOKEN' | 'none' | 'expired' | 'valid';
 
-async function whoami(context: Context, options: { check?: boolean }): Promise<void> {
+export async function run(context: Context, options: { check?: boolean }): Promise<void> {
   const session = await context.session();
   if (options.check) await session.client.serviceRoot();
   const { state, expiresAt } = tokenState(context, session);

@@ -114,7 +114,9 @@ describe('doctor', () => {
     expect(of('proxy')).toBe(
       `ok: ${refusing.baseUrl} from HTTPS_PROXY, with a user name and password`,
     );
-    expect(of('connection')).toMatch(/^failed: the proxy .* refused to connect .*: 407 -> add user/);
+    expect(of('connection')).toMatch(
+      /^failed: the proxy .* refused to connect .*: 407 -> add user/,
+    );
     expect(JSON.stringify(rows) + stderr).not.toContain('canary');
     expect(exitCode).toBe(3);
   });

@@ -1,10 +1,14 @@
 // Every example line of the help on listing runs against the emulator.
 
 import { describe, expect, it } from 'vitest';
-import { FILTERS_HELP } from '../../src/commands/help/filters.ts';
-import { OUTPUT_HELP } from '../../src/commands/help/output.ts';
+import { FILTERS } from '../../src/commands/help/filters.ts';
+import { OUTPUT } from '../../src/commands/help/output.ts';
+import { renderBlocks } from '../../src/commands/help-text.ts';
 import { runCli } from '../support/io.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
+
+const FILTERS_HELP = renderBlocks(FILTERS, 80);
+const OUTPUT_HELP = renderBlocks(OUTPUT, 80);
 
 /** The lines that begin with a prompt, without it and without what they are piped into. */
 function examplesIn(text: string): string[] {
@@ -19,7 +23,7 @@ function argumentsOf(line: string): string[] {
 it.each([
   ['filters', FILTERS_HELP],
   ['output', OUTPUT_HELP],
-])('help %s prints the page', async (topic, text) => {
+])('help %s > prints the page', async (topic, text) => {
   expect(await runCli(['help', topic])).toEqual({ stdout: text, stderr: '', exitCode: 0 });
   expect(examplesIn(text).length).toBeGreaterThan(8);
 });

@@ -1,11 +1,21 @@
 // Help: of every command on stdout with examples, the topics, and what imgctl alone says.
 
 import { describe, expect, it } from 'vitest';
-import { ownManual } from '../reference/tree.ts';
+import { ROOT } from '../../src/commands/command-table.ts';
+import type { CommandDeclaration } from '../../src/declarations.ts';
 import { runCli } from '../support/io.ts';
 
-const { commands } = await ownManual();
-const COMMANDS = [...commands.slice(1).map(({ words }) => words.slice(1).join(' ')), 'images ls'];
+/** The words of every command that help lists. */
+function pathsBelow({ subcommands = [] }: CommandDeclaration, parent = ''): string[] {
+  return subcommands
+    .filter(({ hidden }) => !hidden)
+    .flatMap((each) => {
+      const path = `${parent} ${each.name}`.trim();
+      return [path, ...pathsBelow(each, path)];
+    });
+}
+
+const COMMANDS = [...pathsBelow(ROOT), 'images ls'];
 
 describe.each(COMMANDS)('imgctl %s', (name) => {
   const words = name.split(' ');

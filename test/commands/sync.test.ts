@@ -75,7 +75,9 @@ describe('sync', () => {
     const result = await runCli(['sync', '--wait', '--timeout', '200ms'], io);
     expect(result.exitCode).toBe(code);
     expect(result.stdout).toBe('');
-    expect(result.stderr).toMatch(/^imgctl: the sync may have been submitted: .*\nhint: .*imgctl my-images/);
+    expect(result.stderr).toMatch(
+      /^imgctl: the sync may have been submitted: .*\nhint: .*imgctl my-images/,
+    );
     expect(requestsTo(service)).toEqual([IMAGES, SUBMIT]);
     expect(io.sleeps).toEqual([]);
   });

@@ -13,7 +13,7 @@ const PICTURE = readFileSync(path.join(ROOT, 'docs/terminal.svg'), 'utf8');
 
 it('is up to date: npm run picture makes it', async () => {
   const file = path.join(temporaryDirectory(), 'terminal.svg');
-  const script = path.join(ROOT, 'scripts/picture.mjs');
+  const script = path.join(ROOT, 'tools/picture.mjs');
   await promisify(execFile)(process.execPath, [script, file]);
   expect(readFileSync(file, 'utf8')).toBe(PICTURE);
 });

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { ownProgram } from '../reference/tree.ts';
+import { ROOT } from '../../src/commands/command-table.ts';
+import type { CommandDeclaration } from '../../src/declarations.ts';
 import { account } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -35,15 +35,20 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The commands that do something, by their words. */
-function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
-  if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((next) => leaves(next, [...words, next.name()]));
+function leaves(
+  command: CommandDeclaration,
+  words: readonly string[] = [],
+): [string, CommandDeclaration][] {
+  const { subcommands, hidden } = command;
+  if (hidden) return [];
+  if (!subcommands) return [[words.join(' '), command]];
+  return subcommands.flatMap((next) => leaves(next, [...words, next.name]));
 }
 
-const COMMANDS = leaves(await ownProgram());
+const COMMANDS = leaves(ROOT);
 
-function argumentsOf(name: string, command: Command): readonly string[] {
-  const required = command.registeredArguments.filter((argument) => argument.required);
+function argumentsOf(name: string, command: CommandDeclaration): readonly string[] {
+  const required = (command.arguments ?? []).filter((argument) => argument.required);
   return ARGUMENTS[name] ?? required.map(() => 'x');
 }
 

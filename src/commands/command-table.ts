@@ -1,0 +1,86 @@
+// The command table: the root, the options of every command, and every command in the order of the help.
+
+import type { OptionDeclaration } from '../declarations.ts';
+import { FORMATS } from '../output/index.ts';
+import { COLOR_CHOICES } from '../output/terminal.ts';
+import { api, complete, completion, emulator, help } from './table/automation.ts';
+import { config, profile } from './table/configuration.ts';
+import { images, myImages } from './table/images.ts';
+import { inspect, sync, syncStatus, validate } from './table/packages.ts';
+import { type CommandSpec, TEXT } from './table/spec.ts';
+import { demo, doctor, login, logout, token, whoami } from './table/start.ts';
+import { TOPIC_NAMES } from './table/topics.ts';
+
+export const ROOT: CommandSpec = {
+  name: 'imgctl',
+  summary: 'list, filter and sync deploy-ready OVA and OVF images',
+  examples: [
+    'imgctl demo',
+    'imgctl login --username alice',
+    'imgctl images list ubuntu --sort updated_on,desc --limit 10',
+    "imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'",
+    'imgctl sync --wait',
+  ],
+  seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
+  subcommands: [
+    login,
+    logout,
+    whoami,
+    token,
+    images,
+    myImages,
+    sync,
+    syncStatus,
+    inspect,
+    validate,
+    api,
+    config,
+    profile,
+    doctor,
+    emulator,
+    demo,
+    completion,
+    complete,
+    help,
+  ],
+};
+
+export const VERSION_OPTION: OptionDeclaration = {
+  flags: '-V, --version',
+  description: 'print the version',
+};
+
+export const HELP_OPTION: OptionDeclaration = { flags: '-h, --help', description: 'show help' };
+
+/** Options of every command. A setting stands behind most of them, which checks the value once more. */
+export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
+  {
+    flags: '--profile <name>',
+    description: 'use the settings and token of this profile (default)',
+    value: { kind: 'text', from: 'profiles' },
+  },
+  { flags: '--base-url <url>', description: 'address of the service', value: TEXT },
+  {
+    flags: '-o, --output <format>',
+    description: 'output format: table, json, ndjson, yaml, csv or tsv (table)',
+    value: { kind: 'choice', noun: 'format', words: FORMATS },
+  },
+  { flags: '--json', description: 'same as -o json' },
+  {
+    flags: '--timeout <duration>',
+    description: 'time limit of each request, such as 500ms, 30s, 5m (30s)',
+    value: { kind: 'duration', keepText: true },
+  },
+  {
+    flags: '--retries <n>',
+    description: 'retries for requests that are safe to repeat (4)',
+    value: TEXT,
+  },
+  { flags: '--debug', description: 'trace requests on stderr, with secrets redacted' },
+  {
+    flags: '--color <when>',
+    description: 'use colour: auto, always or never (auto)',
+    value: { kind: 'choice', noun: 'choice', words: COLOR_CHOICES },
+  },
+  { flags: '-q, --quiet', description: 'print identifiers only, no progress' },
+];

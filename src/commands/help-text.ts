@@ -1,0 +1,55 @@
+// Help as text for a terminal.
+
+import type { Block, CommandDeclaration } from '../declarations.ts';
+
+/** Longer terms stand on a line above their meaning. */
+const MAX_TERM = 30;
+
+/** What the help of a command says after its lists of arguments, options and commands. */
+export function renderHelp(command: CommandDeclaration, width: number): string {
+  const { description = [], examples, seeAlso = [] } = command;
+  const blocks: Block[] = [...description, 'Examples:', { shell: examples }];
+  if (seeAlso.length > 0) {
+    blocks.push(`See also: ${seeAlso.map((words) => `imgctl ${words}`).join(', ')}`);
+  }
+  return `\n${renderBlocks(blocks, width)}`;
+}
+
+/** Blocks with a blank line in between, except after a paragraph that introduces the next one. */
+export function renderBlocks(blocks: readonly Block[], width: number): string {
+  return blocks
+    .map((block, index) => {
+      const introduces = typeof block === 'string' && block.endsWith(':');
+      const isLast = index === blocks.length - 1;
+      return `${renderBlock(block, width)}\n${introduces || isLast ? '' : '\n'}`;
+    })
+    .join('');
+}
+
+function renderBlock(block: Block, width: number): string {
+  if (typeof block === 'string') return wrap(block, width).join('\n');
+  if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
+  if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
+  const column = Math.min(MAX_TERM, Math.max(...block.terms.map(([term]) => term.length))) + 4;
+  return block.terms
+    .map(([term, meaning]) => {
+      const start = `  ${term}`;
+      const lines = wrap(meaning, Math.max(20, width - column));
+      const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
+      const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
+      return `${start.padEnd(column)}${first}`.trimEnd() + indented;
+    })
+    .join('\n');
+}
+
+/** The text in lines of at most this width; a longer word gets its own line. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

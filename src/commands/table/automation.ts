@@ -1,0 +1,211 @@
+// Declares the commands for scripts, tests and shells: api, emulator, completion and help.
+
+import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { TOPIC_NAMES } from './topics.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+export const api: CommandSpec = {
+  name: 'api',
+  summary: 'send any authenticated request',
+  description: [
+    'The body is printed unchanged, except that tokens in error responses are redacted. Only GET, HEAD and OPTIONS are retried.',
+  ],
+  examples: [
+    'imgctl api /v2/image -f per_page=5 -f expand=1',
+    'imgctl api /v2/user/image/vm -X PATCH -i',
+    "imgctl api /v2/image --paginate | jq -r '.data[]'",
+  ],
+  seeAlso: ['token'],
+  arguments: [
+    {
+      name: 'path',
+      description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
+      required: true,
+      value: { kind: 'text', from: 'api-paths' },
+    },
+  ],
+  options: [
+    {
+      flags: '-X, --method <method>',
+      description: 'HTTP method (GET)',
+      value: { kind: 'text', from: 'methods' },
+    },
+    {
+      flags: '-f, --field <key=value>',
+      description: 'query parameter; repeatable',
+      value: TEXT,
+      repeatable: true,
+    },
+    { flags: '-i, --include', description: 'also print status and headers' },
+    { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
+  ],
+  load: async () => (await import('../api.ts')).run,
+};
+
+export const emulator: CommandSpec = {
+  name: 'emulator',
+  summary: 'run the embedded service on this machine',
+  description: [
+    'Prints one JSON line {"base_url": ...} when it is ready. Ends on SIGTERM or Ctrl-C.',
+    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
+  ],
+  examples: [
+    'imgctl emulator --port 0 --images 1000',
+    'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
+    "imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'",
+  ],
+  seeAlso: ['demo'],
+  options: [
+    {
+      flags: '--host <address>',
+      description: 'address to listen on (127.0.0.1)',
+      value: TEXT,
+    },
+    {
+      flags: '--port <n>',
+      description: 'port to listen on; with 0 the system selects one (8080)',
+      value: { kind: 'number', min: 0, max: 65_535 },
+    },
+    {
+      flags: '--images <n>',
+      description: 'size of the public catalogue (250)',
+      value: { kind: 'number', min: 0, max: 1_000_000 },
+    },
+    {
+      flags: '--uploads <dir>',
+      description: 'folder that a sync reads, with one subfolder per user',
+      value: { kind: 'text', from: 'folders' },
+    },
+    {
+      flags: '--user <name:password>',
+      description: 'add a user; repeatable (demo:demo)',
+      value: TEXT,
+      repeatable: true,
+    },
+    {
+      flags: '--denied-user <name:password>',
+      description: 'add a user who is not authorized; repeatable',
+      value: TEXT,
+      repeatable: true,
+    },
+    { flags: '--token-ttl <duration>', description: 'lifetime of a token (24h)', value: DURATION },
+    {
+      flags: '--token-limit <n>',
+      description: 'token requests per window (5)',
+      value: { kind: 'number', min: 0, max: 1_000_000 },
+    },
+    {
+      flags: '--token-window <duration>',
+      description: 'length of that window (1m)',
+      value: DURATION,
+    },
+    { flags: '--latency <duration>', description: 'delay of each response', value: DURATION },
+    {
+      flags: '--sync-delay <duration>',
+      description: 'time from the submit of a sync to its end (2s)',
+      value: DURATION,
+    },
+    {
+      flags: '--fault <spec>',
+      description: "misbehave, such as 'GET /v2/image=503,first=2'; repeatable",
+      value: TEXT,
+      repeatable: true,
+    },
+    {
+      flags: '--seed <n>',
+      description: 'seed of the generated catalogue (1)',
+      value: { kind: 'number', min: 0, max: 2 ** 31 },
+    },
+  ],
+  load: async () => (await import('../emulator.ts')).run,
+};
+
+export const completion: CommandSpec = {
+  name: 'completion',
+  summary: 'print the completion script of a shell',
+  description: [
+    'Completes commands, options and their values, also profiles, sync requests, and the names, folders and data stores of images that were listed on this machine. The service is not contacted.',
+    'To install it for bash (with the package bash-completion):',
+    {
+      shell: [
+        'mkdir -p ~/.local/share/bash-completion/completions',
+        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
+      ],
+    },
+    'To install it for bash without that package:',
+    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
+    'To install it for zsh:',
+    {
+      shell: [
+        'mkdir -p ~/.zfunc',
+        'imgctl completion zsh > ~/.zfunc/_imgctl',
+        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
+      ],
+    },
+    'To install it for fish:',
+    {
+      shell: [
+        'mkdir -p ~/.config/fish/completions',
+        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
+      ],
+    },
+    'To install it for PowerShell:',
+    {
+      shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],
+      language: 'powershell',
+    },
+  ],
+  examples: [
+    '. <(imgctl completion bash)',
+    'source <(imgctl completion zsh)',
+    'imgctl completion fish | source',
+  ],
+  arguments: [
+    {
+      name: 'shell',
+      description: 'shell to generate completions for: bash, zsh, fish or powershell',
+      required: true,
+      value: {
+        kind: 'choice',
+        noun: 'shell',
+        words: SHELLS,
+        synonyms: new Map([
+          ['sh', 'bash'],
+          ['pwsh', 'powershell'],
+          ['ps1', 'powershell'],
+        ]),
+      },
+    },
+  ],
+  load: async () => (await import('../completion.ts')).run,
+};
+
+/** What the completion scripts call. */
+export const complete: CommandSpec = {
+  name: '__complete',
+  summary: 'print completions of a command line',
+  examples: [],
+  hidden: true,
+  arguments: [
+    { name: 'shell', description: 'shell that asks' },
+    { name: 'word', description: 'words up to the cursor', variadic: true },
+  ],
+  load: async () => (await import('../complete.ts')).run,
+};
+
+export const help: CommandSpec = {
+  name: 'help',
+  summary: 'show help for a command or topic',
+  examples: ['imgctl help images list', 'imgctl help filters'],
+  seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
+  arguments: [
+    {
+      name: 'command or topic',
+      description: `a command, or ${TOPIC_NAMES.join(', ')}`,
+      variadic: true,
+      value: { kind: 'text', from: 'commands' },
+    },
+  ],
+  load: async () => (await import('../help.ts')).run,
+};

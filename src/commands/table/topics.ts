@@ -1,0 +1,34 @@
+// The topics of help, each loaded when it is asked for.
+
+import type { Block } from '../../declarations.ts';
+
+export interface Topic {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<readonly Block[]>;
+}
+
+export const TOPICS: readonly Topic[] = [
+  {
+    name: 'filters',
+    summary: 'filters, search words and sorting of images',
+    load: async () => (await import('../help/filters.ts')).FILTERS,
+  },
+  {
+    name: 'output',
+    summary: 'output formats, columns and time stamps',
+    load: async () => (await import('../help/output.ts')).OUTPUT,
+  },
+  {
+    name: 'environment',
+    summary: 'environment variables and sources of the password',
+    load: async () => (await import('../help/environment.ts')).ENVIRONMENT,
+  },
+  {
+    name: 'exit-codes',
+    summary: 'exit codes and the format of errors',
+    load: async () => (await import('../help/exit-codes.ts')).EXIT_CODES,
+  },
+];
+
+export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);

@@ -1,0 +1,50 @@
+// The command table: the style of its texts, and references that lead somewhere.
+
+import { describe, expect, it } from 'vitest';
+import { GLOBAL_OPTIONS, ROOT } from '../../src/commands/command-table.ts';
+import { TOPIC_NAMES } from '../../src/commands/table/topics.ts';
+import type { CommandDeclaration } from '../../src/declarations.ts';
+
+interface Entry {
+  readonly path: string;
+  readonly command: CommandDeclaration;
+}
+
+function below({ subcommands = [] }: CommandDeclaration, parent = ''): Entry[] {
+  return subcommands.flatMap((command) => {
+    const path = `${parent} ${command.name}`.trim();
+    return [{ path, command }, ...below(command, path)];
+  });
+}
+
+const ENTRIES = below(ROOT);
+
+describe.each(ENTRIES.map(({ path, command }) => [path, command] as const))(
+  'the declaration of %s',
+  (_path, { summary, examples, seeAlso = [], hidden, options = [] }) => {
+    it('has a summary that is a short imperative phrase', () => {
+      expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
+    });
+
+    it('has two examples or more unless it is hidden', () => {
+      expect(examples.length).toBeGreaterThanOrEqual(hidden ? 0 : 2);
+    });
+
+    it('refers only to commands and topics that exist', () => {
+      const known = [
+        ...ENTRIES.map(({ path }) => path),
+        ...TOPIC_NAMES.map((name) => `help ${name}`),
+      ];
+      expect(seeAlso.filter((words) => !known.includes(words))).toEqual([]);
+    });
+
+    it('gives a value to exactly the options with a placeholder', () => {
+      for (const { flags, value } of [...options, ...GLOBAL_OPTIONS]) {
+        expect({ flags, takesValue: value !== undefined }).toEqual({
+          flags,
+          takesValue: flags.includes('<'),
+        });
+      }
+    });
+  },
+);

@@ -1,0 +1,68 @@
+// A rolldown plugin that keeps out of the bundle what its libraries ask for and imgctl never reaches.
+
+import { fileURLToPath } from 'node:url';
+
+const NOTHING = 'module.exports = {};';
+
+/** Who asks, for what, and the CommonJS module it gets instead. */
+const LEFT_OUT = [
+  // HTTP/2 loads node:http2; src/api/connect.ts offers HTTP/1.1 alone.
+  ['undici', './client-h2.js', `module.exports = ${refusal('HTTP/2')}`],
+  // Bodies of requests bring all of fetch along; imgctl's requests have none.
+  ['undici', '../web/fetch/body.js', `exports.extractBody = ${refusal('a form as body')}`],
+  // Where this one fails undici takes the same parser without SIMD, which runs on every processor.
+  ['undici', '../llhttp/llhttp_simd-wasm.js', NOTHING],
+  // Of Node's own client and server undici needs a limit, and a class to recognise their streams by.
+  ['undici', 'node:http', 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};'],
+  // undici asserts plain conditions; the differ of the real one is five modules.
+  ['undici', 'node:assert', `module.exports = ${assert}`],
+  // commander starts programs as subcommands; imgctl has none.
+  ['commander', 'node:child_process', NOTHING],
+  // conf checks schemas by ajv and orders migrations by semver; imgctl has neither.
+  ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
+  ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
+  ['conf', 'semver', NOTHING],
+];
+
+/** The code of a function that tells whoever comes to need what was left out where to look. */
+function refusal(what) {
+  return `function () { throw new Error('${what}: left out by tools/left-out.mjs'); }`;
+}
+
+function assert(holds) {
+  if (!holds) throw new Error('an assertion of undici does not hold');
+}
+
+const PREFIX = '\0left-out:';
+const COMPILING = 'new WebAssembly.Module(';
+const COMPILER = fileURLToPath(import.meta.resolve('./compile-parser.cjs'));
+
+export function leaveOut() {
+  const unseen = new Set(LEFT_OUT.keys());
+  return {
+    name: 'leave-out',
+    resolveId(source, importer = '') {
+      const path = importer.replaceAll('\\', '/');
+      const index = LEFT_OUT.findIndex(
+        ([library, request]) => request === source && path.includes(`/node_modules/${library}/`),
+      );
+      if (index < 0) return undefined;
+      unseen.delete(index);
+      return `${PREFIX}${index}`;
+    },
+    load(id) {
+      return id.startsWith(PREFIX) ? LEFT_OUT[id.slice(PREFIX.length)][2] : undefined;
+    },
+    transform(code, id) {
+      if (!id.endsWith('client-h1.js')) return undefined;
+      if (!code.includes(COMPILING))
+        this.error(`${id} does not compile its parser by ${COMPILING}`);
+      return code.replaceAll(COMPILING, `require(${JSON.stringify(COMPILER)})(`);
+    },
+    buildEnd(error) {
+      // A library that asks by another name would get the whole of it, unnoticed.
+      const names = [...unseen].map((index) => LEFT_OUT[index].slice(0, 2).join(' '));
+      if (!error && names.length > 0) this.error(`nobody asks for: ${names.join(', ')}`);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// Makes docs/terminal.svg: what the built program shows in a short run against the embedded service.
+// Usage: node tools/picture.mjs [FILE]   (docs/terminal.svg)
+// The port of the service and the time of the sync differ from run to run: the picture has fixed ones.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { drawTerminal } from './picture/svg.mjs';
+
+const COLUMNS = 94;
+const PROMPT = '\u001b[32m$\u001b[39m';
+const ERASE_LINE = '\r\u001b[K';
+const PASSWORD = 'demo';
+const BASE_URL = 'http://127.0.0.1:8080';
+const TIME = '2025-08-01 Fri 09:30:00 EDT';
+const COMMANDS = [
+  `login --base-url ${BASE_URL} --username demo`,
+  'images list ubuntu --sotr updated_on,desc',
+  'images list ubuntu --sort updated_on,desc --limit 5',
+  'sync --wait',
+];
+const WORDS = {
+  title: 'imgctl in a terminal',
+  description:
+    'A login, a mistyped option with its suggestion, the newest images, and a sync followed to its end.',
+};
+
+const absolute = (path) => fileURLToPath(new URL(path, import.meta.url));
+const launcher = absolute('../bin/imgctl.js');
+const picture = process.argv[2] ?? absolute('../docs/terminal.svg');
+const folder = mkdtempSync(join(tmpdir(), 'imgctl-picture-'));
+let emulator;
+try {
+  uploadPackage(join(folder, 'uploads', 'demo'));
+  const baseUrl = await startEmulator();
+  const lines = [`${PROMPT} export IMGCTL_PASSWORD=${PASSWORD}`];
+  for (const command of COMMANDS) {
+    lines.push(`${PROMPT} imgctl ${command}`, ...linesOf(command, baseUrl), '');
+  }
+  writeFileSync(picture, drawTerminal(lines.slice(0, -1), { columns: COLUMNS, ...WORDS }));
+} finally {
+  emulator?.kill();
+  rmSync(folder, { recursive: true });
+}
+
+/** An OVF package without disks, with a manifest so that there is nothing to warn of. */
+function uploadPackage(uploads) {
+  const ovf = `<?xml version="1.0"?>
+<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1" xmlns:ovf="http://schemas.dmtf.org/ovf/envelope/1">
+  <References/>
+  <VirtualSystem ovf:id="appliance"><Info>An appliance</Info></VirtualSystem>
+</Envelope>
+`;
+  const digest = createHash('sha256').update(ovf).digest('hex');
+  mkdirSync(uploads, { recursive: true });
+  writeFileSync(join(uploads, 'appliance.ovf'), ovf);
+  writeFileSync(join(uploads, 'appliance.mf'), `SHA256(appliance.ovf)= ${digest}\n`);
+}
+
+async function startEmulator() {
+  const options = ['--port', '0', '--sync-delay', '1ms', '--uploads', join(folder, 'uploads')];
+  emulator = spawn(process.execPath, [launcher, 'emulator', '-q', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(emulator.stdout, 'data');
+  return JSON.parse(String(line)).base_url;
+}
+
+/** What a command shows on a terminal, as it stands when the command has ended. */
+function linesOf(command, baseUrl) {
+  const output = join(folder, 'output');
+  const file = openSync(output, 'w');
+  const words = command.replace(BASE_URL, baseUrl).split(' ');
+  spawnSync(process.execPath, ['--require', absolute('picture/terminal.cjs'), launcher, ...words], {
+    stdio: ['ignore', file, file],
+    env: { HOME: folder, TZ: 'UTC', COLUMNS: String(COLUMNS), IMGCTL_PASSWORD: PASSWORD },
+  });
+  closeSync(file);
+  return readFileSync(output, 'utf8')
+    .replaceAll(baseUrl, BASE_URL)
+    .replaceAll(/\d{4}-\d\d-\d\d \w{3} \d\d:\d\d:\d\d E[DS]T/g, TIME)
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(ERASE_LINE).at(-1));
+}

@@ -1,0 +1,11 @@
+// The files that imgctl writes, for the pages that list them.
+
+export const FILES = [
+  ['~/.config/imgctl/config.json', 'settings of all profiles'],
+  ['~/.config/imgctl/tokens/', 'access tokens, readable only by their owner'],
+  ['~/.local/state/imgctl/sync-history.json', 'sync requests submitted from this machine'],
+  ['~/.cache/imgctl/images/', 'names of images, for completion'],
+];
+
+export const FILES_NOTE =
+  'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything in one directory.';

@@ -1,0 +1,120 @@
+// docs/cli.md: every command and topic on one page, for people who read in a browser.
+
+import { FILES, FILES_NOTE } from './files.mjs';
+import { relativesOf } from './pages.mjs';
+
+const INTRODUCTION = `<!-- Made from the command table by: npm run generate -->
+
+# The commands of imgctl
+
+The same text as \`imgctl help COMMAND\` and the man pages (\`man imgctl-images-list\`).`;
+
+export function commandReference(manual) {
+  const [root, ...below] = manual.commands;
+  const parts = [
+    INTRODUCTION,
+    ...rootSection(root, below, manual.topics),
+    ...below.flatMap((page) => commandSection(page, manual)),
+    ...manual.topics.flatMap((topic) => [`## ${titleOf(topic)}`, ...topic.blocks.map(block)]),
+    '## Files',
+    termTable('File', FILES),
+    escapeMarkdown(FILES_NOTE),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function rootSection(root, below, topics) {
+  return [
+    ...root.description.map(block),
+    usage(root),
+    table(
+      ['Command', 'Does'],
+      below.map((page) => [link(page), escapeMarkdown(page.summary)]),
+    ),
+    `Topics: ${topics.map(link).join(', ')}`,
+    '## Options of every command',
+    'They may stand before or after the name of the command.',
+    options(root),
+    ...examples(root),
+  ];
+}
+
+function commandSection(page, manual) {
+  const others = relativesOf(page, manual).filter(({ words }) => words.length > 1);
+  const names = page.arguments.map(({ name, description }) => [name, description]);
+  return [
+    `## ${titleOf(page)}`,
+    ...page.description.map(block),
+    usage(page),
+    ...(names.length === 0 ? [] : [termTable('Argument', names)]),
+    ...(page.options.length === 0 ? [] : [options(page)]),
+    ...examples(page),
+    ...(others.length === 0 ? [] : [`See also: ${others.map(link).join(', ')}`]),
+  ];
+}
+
+/** What is typed to get there: the heading of its section. */
+function titleOf({ words }) {
+  return words.join(' ');
+}
+
+/** To the anchor that GitHub and others make of a heading. */
+function link(page) {
+  const title = titleOf(page);
+  return `[${title}](#${title.replaceAll(' ', '-')})`;
+}
+
+function usage({ names, usage: rest }) {
+  return code(
+    'text',
+    names.map((name) => `${name} ${rest}`),
+  );
+}
+
+function options(page) {
+  return termTable(
+    'Option',
+    page.options.map(({ flags, description }) => [flags, description]),
+  );
+}
+
+function examples(page) {
+  return ['Examples:', code('sh', page.examples)];
+}
+
+function block(each) {
+  if (typeof each === 'string') return escapeMarkdown(each);
+  if ('terms' in each) {
+    return each.terms
+      .map(([term, text]) => `- ${codeSpan(term)}: ${escapeMarkdown(text)}`)
+      .join('\n');
+  }
+  return 'shell' in each ? code(each.language ?? 'sh', each.shell) : code('text', each.lines);
+}
+
+function code(language, lines) {
+  return [`\`\`\`${language}`, ...lines, '```'].join('\n');
+}
+
+function termTable(heading, terms) {
+  return table(
+    [heading, 'Meaning'],
+    terms.map(([term, text]) => [codeSpan(term), escapeMarkdown(text)]),
+  );
+}
+
+function table(headings, rows) {
+  const rule = headings.map(() => '---');
+  return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** In a table a bar ends the cell, even in code. */
+function codeSpan(text) {
+  const mark = text.includes('`') ? '``' : '`';
+  return `${mark}${text.replaceAll('|', '\\|')}${mark}`;
+}
+
+/** What is written is what shows: nothing in it turns into emphasis, links, tags or cells. */
+function escapeMarkdown(text) {
+  return text.replace(/[\\`*<|]|\](?=\()|\b_|_\b/g, '\\$&');
+}

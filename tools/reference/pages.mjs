@@ -1,0 +1,111 @@
+// The command table and the help topics as pages without a format: what man pages and docs/cli.md both show.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const ENTRY = '\0manual';
+
+/** Every command and topic as a page: `{ commands: [root, ...], topics }`. */
+export async function readManual(root) {
+  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, argumentTerm } =
+    await importTable(root);
+  const options = [VERSION_OPTION, ...GLOBAL_OPTIONS, HELP_OPTION];
+  const commands = pagesBelow(ROOT, [], argumentTerm);
+  commands[0] = { ...commands[0], options, usage: '<command> [options]' };
+  const topics = [];
+  for (const { name, summary, load } of TOPICS) {
+    topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
+  }
+  return { commands, topics };
+}
+
+/** The declarations of src/, bundled without what the commands themselves load. */
+async function importTable(root) {
+  const bundle = await rolldown({
+    input: ENTRY,
+    platform: 'node',
+    cwd: root,
+    plugins: [tableOnly(join(root, 'src'))],
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'imgctl-table-'));
+  try {
+    const file = join(folder, 'table.mjs');
+    await bundle.write({ file, codeSplitting: false });
+    return await import(pathToFileURL(file));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function tableOnly(source) {
+  const code = ['commands/command-table.ts', 'commands/table/topics.ts', 'declarations.ts']
+    .map((file) => `export * from ${JSON.stringify(join(source, file))};\n`)
+    .join('');
+  return {
+    name: 'table-only',
+    resolveId(id, importer = '', { kind }) {
+      if (id === ENTRY) return id;
+      const isCommand = kind === 'dynamic-import' && !importer.endsWith('topics.ts');
+      return isCommand ? { id, external: true } : undefined;
+    },
+    load: (id) => (id === ENTRY ? code : undefined),
+  };
+}
+
+/** The command, then all that is below it, in the order of the help. */
+function pagesBelow(spec, parents, argumentTerm) {
+  const { name, aliases = [], summary, description = [], examples, seeAlso = [] } = spec;
+  const words = [...parents, name];
+  const declared = spec.arguments ?? [];
+  const shown = (spec.subcommands ?? []).filter(({ hidden }) => !hidden);
+  const page = {
+    words,
+    /** What follows the words on a command line. */
+    usage: [
+      '[options]',
+      ...(shown.length > 0 ? ['[command]'] : []),
+      ...declared.map(argumentTerm),
+    ].join(' '),
+    /** What is typed to get there: `imgctl images list`, `imgctl images ls`. */
+    names: [name, ...aliases].map((each) => [...parents, each].join(' ')),
+    summary,
+    description: [sentence(summary), ...description],
+    arguments: declared,
+    options: spec.options ?? [],
+    examples,
+    seeAlso,
+    subcommands: shown,
+  };
+  return [page, ...shown.flatMap((each) => pagesBelow(each, words, argumentTerm))];
+}
+
+/** The pages that a page refers to: the root, its group, what is below it, and what it declares. */
+export function relativesOf(page, { commands, topics }) {
+  const path = page.words.join(' ');
+  const group = page.words.slice(0, -1).join(' ');
+  const isRelated = (other) => {
+    const parent = other.words.slice(0, -1).join(' ');
+    return (
+      other.words.length === 1 ||
+      parent === path ||
+      (group !== 'imgctl' && [parent, other.words.join(' ')].includes(group)) ||
+      page.seeAlso.includes(other.words.slice(1).join(' '))
+    );
+  };
+  return [...commands, ...topics].filter((other) => other !== page && isRelated(other));
+}
+
+/** The root, and the commands that refer to the topic. */
+export function relativesOfTopic({ name }, { commands }) {
+  return commands.filter(
+    ({ words, seeAlso }) =>
+      words.length === 1 || (words.at(-1) !== 'help' && seeAlso.includes(`help ${name}`)),
+  );
+}
+
+export function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

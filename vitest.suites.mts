@@ -1,0 +1,25 @@
+// The longer suites, each run by an npm script: hardening, fuzz and packaging.
+
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    maxWorkers: '100%',
+    reporters: ['default', './test/support/tally.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'hardening', include: ['test/hardening/**/*.test.ts'], testTimeout: 300_000 },
+      },
+      {
+        extends: true,
+        test: { name: 'packaging', include: ['test/packaging/**/*.test.ts'], testTimeout: 60_000 },
+      },
+      // FUZZ_SECONDS and FUZZ_ANSWERS bound the time.
+      {
+        extends: true,
+        test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 0 },
+      },
+    ],
+  },
+});
