@@ -76,7 +76,10 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
   const { user: users, deniedUser: deniedUsers, fault: faults, ...rest } = others;
   if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
-    context.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellWord(folder)}`);
+    context.warn(
+      `folder ${uploads} does not exist`,
+      `create it with: mkdir -p ${shellWord(folder)}`,
+    );
   }
   const emulator = await startEmulator({
     ...rest,
@@ -91,7 +94,7 @@ async function emulate(context: Context, options: EmulatorCommandOptions): Promi
     const reason =
       error.code === undefined ? error.message : `cannot listen on ${host}:${port}: ${error.code}`;
     const hint =
-      error.code === 'EADDRINUSE' ? 'choose another one, or: imgctl emulator --port 0' : undefined;
+      error.code === 'EADDRINUSE' ? 'use a free port with: imgctl emulator --port 0' : undefined;
     throw new ImgctlError('usage', reason, { hint, cause: error });
   });
   try {
@@ -109,8 +112,8 @@ function addUser(text: string, previous: User[] = []): User[] {
   const at = text.indexOf(':');
   if (at > 0 && at < text.length - 1)
     return [...previous, { name: text.slice(0, at), password: text.slice(at + 1) }];
-  throw new ImgctlError('usage', 'a user of the emulator is given as name:password', {
-    hint: 'such as --user alice:secret',
+  throw new ImgctlError('usage', 'a user must be given as name:password', {
+    hint: 'for example: imgctl emulator --user alice:secret',
   });
 }
 
@@ -119,7 +122,7 @@ function addFault(text: string, previous: Fault[] = []): Fault[] {
     return [...previous, parseFault(text)];
   } catch (error) {
     throw new ImgctlError('usage', (error as Error).message, {
-      hint: 'see: imgctl emulator --help',
+      hint: 'see the kinds of faults with: imgctl emulator --help',
     });
   }
 }

@@ -36,18 +36,18 @@ async function inspect(context: Context, files: readonly string[]): Promise<void
       const errors = countErrors(summary);
       if (summary.ovfVersion === null) unreadable.push(summary.file);
       else if (errors > 0) {
-        const hint = `see all findings: imgctl validate ${summary.file}`;
+        const hint = `see all findings with: imgctl validate ${summary.file}`;
         context.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
       }
     },
   );
   await read.finally(() => show.end());
   if (unreadable.length === 0) return;
-  throw new ImgctlError(
-    'invalid-package',
-    `no descriptor that can be read: ${unreadable.join(', ')}`,
-    { hint: `see why: imgctl validate ${unreadable.join(' ')}` },
-  );
+  const verb = unreadable.length === 1 ? 'contains' : 'contain';
+  const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
+  throw new ImgctlError('invalid-package', message, {
+    hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
+  });
 }
 
 /** Shows packages one by one: tables as records with a blank line between, a single one as a record. */

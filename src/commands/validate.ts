@@ -45,7 +45,7 @@ async function validate(context: Context, files: readonly string[]): Promise<voi
       context,
       files,
       (file) => {
-        progress.update(`${file}: looking into it`);
+        progress.update(`${file}: reading`);
         return {
           onProgress: reporter(context, file, (text, detail) => progress.update(text, detail)),
         };
@@ -94,6 +94,6 @@ function invalidPackage(invalid: readonly PackageSummary[]): ImgctlError {
       ? `${first.file} is invalid: ${counted(countErrors(first), 'error')}`
       : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
   return new ImgctlError('invalid-package', message, {
-    hint: 'the findings tell code and place; export or pack it again, then validate it once more',
+    hint: 'fix the findings above, export the package again, then validate it',
   });
 }

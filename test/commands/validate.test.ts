@@ -95,7 +95,7 @@ describe('imgctl validate', () => {
     expect(folder).toMatchObject({ stdout: 'not-a-file\n', exitCode: 1 });
     const missing = await runCli(['validate', 'gone.ova', 'bad.ova', '-q'], { cwd });
     expect(missing).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 5 });
-    expect(missing.stderr).toContain('imgctl: there is no file gone.ova\nhint: ');
+    expect(missing.stderr).toContain('imgctl: file gone.ova does not exist\nhint: ');
   });
 
   it('ends with 1 where a file cannot be read', async () => {
