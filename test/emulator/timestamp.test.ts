@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTimestamp, parseTimestamp } from '../../src/emulator/timestamp.ts';
+import { parseTimestamp, serviceTimestamp } from '../../src/emulator/timestamp.ts';
 
 /** Whole seconds from the year the present rule began to 2100. */
 const instants = fc
@@ -29,7 +29,7 @@ function expectedText(instant: number): string {
   return `${part.year}-${part.month}-${part.day} ${part.weekday} ${part.hour}:${part.minute}:${part.second} ${part.timeZoneName}`;
 }
 
-describe('formatTimestamp', () => {
+describe('serviceTimestamp', () => {
   it.each([
     ['2018-07-18T19:36:49Z', '2018-07-18 Wed 15:36:49 EDT'],
     ['2024-03-10T06:59:59Z', '2024-03-10 Sun 01:59:59 EST'],
@@ -38,23 +38,23 @@ describe('formatTimestamp', () => {
     ['2024-11-03T06:00:00Z', '2024-11-03 Sun 01:00:00 EST'],
     ['2025-01-01T04:59:59Z', '2024-12-31 Tue 23:59:59 EST'],
   ])('writes %s as %s', (iso, text) => {
-    expect(formatTimestamp(Date.parse(iso))).toBe(text);
+    expect(serviceTimestamp(Date.parse(iso))).toBe(text);
   });
 
   it('agrees with the time zone data of the system', () => {
     fc.assert(
       fc.property(instants, (instant) => {
-        expect(formatTimestamp(instant)).toBe(expectedText(instant));
+        expect(serviceTimestamp(instant)).toBe(expectedText(instant));
       }),
     );
   });
 });
 
 describe('parseTimestamp', () => {
-  it('reads what formatTimestamp writes', () => {
+  it('reads what serviceTimestamp writes', () => {
     fc.assert(
       fc.property(instants, (instant) => {
-        expect(parseTimestamp(formatTimestamp(instant))).toBe(instant);
+        expect(parseTimestamp(serviceTimestamp(instant))).toBe(instant);
       }),
     );
   });
