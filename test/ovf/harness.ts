@@ -38,8 +38,9 @@ export async function readDescriptor(xml: string): Promise<PackageSummary> {
   return { ...summary, findings: summary.findings.filter(({ code }) => code !== 'no-manifest') };
 }
 
-/** Returns the codes of the findings in order; `?` marks a warning. */
-export function codes({ findings }: Pick<PackageSummary, 'findings'>): string[] {
+/** Returns the codes of the findings in order; `?` marks a warning. Every finding has a message. */
+export function codes({ findings }: PackageSummary): string[] {
+  for (const { code, message } of findings) expect(message, code).not.toBe('');
   return findings.map(({ code, severity }) => (severity === 'error' ? code : `${code}?`));
 }
 
