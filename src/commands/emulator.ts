@@ -34,7 +34,8 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   const faults = fault?.map(readFault);
   if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
-    context.console.warn(`there is no folder ${uploads} yet`, `mkdir -p ${shellQuote(folder)}`);
+    const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
+    context.console.warn(`folder ${uploads} does not exist`, hint);
   }
   const emulator = await startEmulator({
     ...rest,
@@ -49,7 +50,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     const reason =
       error.code === undefined ? error.message : `cannot listen on ${host}:${port}: ${error.code}`;
     const hint =
-      error.code === 'EADDRINUSE' ? 'choose another one, or: imgctl emulator --port 0' : undefined;
+      error.code === 'EADDRINUSE' ? 'use a free port with: imgctl emulator --port 0' : undefined;
     throw new ImgctlError('usage', reason, { hint, cause: error });
   });
   try {
@@ -67,8 +68,8 @@ function parseUser(text: string): User {
   const at = text.indexOf(':');
   if (at > 0 && at < text.length - 1)
     return { name: text.slice(0, at), password: text.slice(at + 1) };
-  throw new ImgctlError('usage', 'a user of the emulator is given as name:password', {
-    hint: 'such as --user alice:secret',
+  throw new ImgctlError('usage', 'a user must be given as name:password', {
+    hint: 'for example: imgctl emulator --user alice:secret',
   });
 }
 
@@ -77,7 +78,7 @@ function readFault(text: string): Fault {
     return parseFault(text);
   } catch (error) {
     throw new ImgctlError('usage', (error as Error).message, {
-      hint: 'see: imgctl emulator --help',
+      hint: 'see the kinds of faults with: imgctl emulator --help',
     });
   }
 }

@@ -22,18 +22,18 @@ export async function run(
       const errors = countErrors(summary);
       if (summary.ovfVersion === null) unreadable.push(summary.file);
       else if (errors > 0) {
-        const hint = `see all findings: imgctl validate ${summary.file}`;
+        const hint = `see all findings with: imgctl validate ${summary.file}`;
         context.console.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
       }
     },
   );
   await read.finally(() => list.end());
   if (unreadable.length === 0) return;
-  throw new ImgctlError(
-    'invalid-package',
-    `no descriptor that can be read: ${unreadable.join(', ')}`,
-    { hint: `see why: imgctl validate ${unreadable.join(' ')}` },
-  );
+  const verb = unreadable.length === 1 ? 'contains' : 'contain';
+  const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
+  throw new ImgctlError('invalid-package', message, {
+    hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
+  });
 }
 
 /** Prints packages one by one: tables as records with a blank line between, a single package as a record. */

@@ -36,10 +36,11 @@ function readError(file: string, error: unknown): ImgctlError {
   const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : null;
   if (typeof code !== 'string') throw error;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = 'give the path of an OVA, or of an OVF whose files lie beside it';
-    return new ImgctlError('not-found', `there is no file ${file}`, { hint, cause: error });
+    const hint = 'give the path of an OVA file, or of an OVF file with its disks beside it';
+    return new ImgctlError('not-found', `file ${file} does not exist`, { hint, cause: error });
   }
-  const hint = code === 'EACCES' || code === 'EPERM' ? 'check the modes of the file' : undefined;
+  const hint =
+    code === 'EACCES' || code === 'EPERM' ? 'check the permissions of the file' : undefined;
   return new ImgctlError('failed', `cannot read ${file}: ${code}`, { hint, cause: error });
 }
 

@@ -25,7 +25,7 @@ export async function run(
       context,
       files,
       (file) => {
-        progress.update(`${file}: looking into it`);
+        progress.update(`${file}: reading`);
         return {
           onProgress: reporter(context, file, (text, detail) => progress.update(text, detail)),
         };
@@ -73,6 +73,6 @@ function invalidPackage(invalid: readonly PackageSummary[]): ImgctlError {
       ? `${first.file} is invalid: ${counted(countErrors(first), 'error')}`
       : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
   return new ImgctlError('invalid-package', message, {
-    hint: 'the findings tell code and place; export or pack it again, then validate it once more',
+    hint: 'fix the findings above, export the package again, then validate it',
   });
 }

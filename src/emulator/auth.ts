@@ -5,7 +5,7 @@ import type { TokenRecord } from '../api/types.ts';
 import type { EmulatorSettings } from './options.ts';
 import type { ApiRequest } from './request.ts';
 import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
-import { formatTimestamp } from './timestamp.ts';
+import { serviceTimestamp } from './timestamp.ts';
 
 /** Relative to the base URL. */
 export const TOKEN_PATH = '/auth/request-token';
@@ -54,7 +54,7 @@ export function createAuth(settings: EmulatorSettings): Auth {
     return {
       duration: Math.ceil(tokenTtl / 1000),
       exp: Math.floor(expiresAt / 1000),
-      exp_date: formatTimestamp(expiresAt),
+      exp_date: serviceTimestamp(expiresAt),
       token,
       type: 'ACCESS',
     };

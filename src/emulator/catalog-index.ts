@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
 import {
-  FIELDS,
-  type Field,
-  type Key,
-  keyOf,
+  type FieldValue,
+  fieldValue,
+  IMAGE_FIELDS,
+  type ImageField,
   type Predicate,
   parseFilter,
   parseSort,
@@ -30,10 +30,10 @@ export interface CatalogIndex {
 /** Indexes entries, which must have ascending ids. */
 export function indexCatalog(entries: Entries): CatalogIndex {
   const byId = new Map(entries.map(({ image }) => [String(image.id), image]));
-  const orders = new Map<Field, { ascending: Entries; descending: Entries }>();
+  const orders = new Map<ImageField, { ascending: Entries; descending: Entries }>();
   const results = new Map<string, Entries>();
 
-  const ordersOf = (field: Field) => {
+  const ordersOf = (field: ImageField) => {
     let both = orders.get(field);
     if (both === undefined) {
       const ascending = sortEntries(entries, field);
@@ -72,7 +72,7 @@ export function indexCatalog(entries: Entries): CatalogIndex {
       return result;
     },
     warm: async (signal) => {
-      for (const field of FIELDS) {
+      for (const field of IMAGE_FIELDS) {
         await setImmediate();
         if (signal.aborted) return;
         ordersOf(field);
@@ -82,15 +82,15 @@ export function indexCatalog(entries: Entries): CatalogIndex {
 }
 
 /** Sorts by a field, null first; equals stay in the order of their ids, as the sort is stable. */
-function sortEntries(entries: Entries, field: Field): Entries {
+function sortEntries(entries: Entries, field: ImageField): Entries {
   return entries
-    .map((entry) => ({ entry, key: keyOf(entry, field) }))
-    .sort((a, b) => compareKeys(a.key, b.key))
+    .map((entry) => ({ entry, key: fieldValue(entry, field) }))
+    .sort((a, b) => compareValues(a.key, b.key))
     .map(({ entry }) => entry);
 }
 
 /** Compares by code unit, which equals code point: the catalogue is all ASCII. */
-function compareKeys(a: Key | null, b: Key | null): number {
+function compareValues(a: FieldValue | null, b: FieldValue | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
   if (b === null) return 1;
@@ -98,8 +98,8 @@ function compareKeys(a: Key | null, b: Key | null): number {
 }
 
 /** Reverses the order but keeps ids ascending among equals. */
-function reverseStable(order: Entries, field: Field): Entries {
-  const keys = order.map((entry) => keyOf(entry, field));
+function reverseStable(order: Entries, field: ImageField): Entries {
+  const keys = order.map((entry) => fieldValue(entry, field));
   const reversed: CatalogEntry[] = [];
   for (let end = order.length, start = end; end > 0; end = start) {
     while (start > 0 && keys[start - 1] === keys[end - 1]) start -= 1;

@@ -2,7 +2,7 @@
 
 import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
-import { formatTimestamp } from './timestamp.ts';
+import { serviceTimestamp } from './timestamp.ts';
 
 /** A catalogue image with its time stamps in milliseconds since the epoch. */
 export interface CatalogEntry {
@@ -115,8 +115,8 @@ function toImage(id: number, { name, folder, dataStore, created, updated }: Cata
     folder,
     data_store: dataStore,
     public: true,
-    created_on: formatTimestamp(created),
-    updated_on: formatTimestamp(updated),
+    created_on: serviceTimestamp(created),
+    updated_on: serviceTimestamp(updated),
   };
 }
 

@@ -15,7 +15,7 @@ import { parseTimestamp } from './timestamp.ts';
 export type Predicate = (entry: CatalogEntry) => boolean;
 
 export interface SortOrder {
-  readonly field: Field;
+  readonly field: ImageField;
   readonly descending: boolean;
 }
 
@@ -26,13 +26,13 @@ export function parseFilter(text: string): Predicate {
     throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
   }
   const [, name = '', operator = '', value = ''] = parts;
-  const field = parseField(name);
+  const field = parseImageField(name);
   if (operator === 'like') {
     const matches = likeMatcher(value);
     return ({ image }) => image[field] !== null && matches(String(image[field]));
   }
-  const test = keyTest(operator, field, value);
-  return (entry) => test(keyOf(entry, field));
+  const test = valueTest(operator, field, value);
+  return (entry) => test(fieldValue(entry, field));
 }
 
 /** Parses `<field_name>,<asc|desc>`; throws 400. */
@@ -41,31 +41,35 @@ export function parseSort(text: string): SortOrder {
   if (rest.length > 0 || (direction !== 'asc' && direction !== 'desc')) {
     throw new HttpError(400, `Wrong sort "${text}"; expected <field_name>,<asc|desc>.`);
   }
-  return { field: parseField(name), descending: direction === 'desc' };
+  return { field: parseImageField(name), descending: direction === 'desc' };
 }
 
-function keyTest(operator: string, field: Field, value: string): (key: Key | null) => boolean {
+function valueTest(
+  operator: string,
+  field: ImageField,
+  value: string,
+): (actual: FieldValue | null) => boolean {
   if (operator === 'in') {
-    const items = new Set(value.split(',').map((item) => parseKey(field, item)));
-    return (key) => key !== null && items.has(key);
+    const items = new Set(value.split(',').map((item) => parseFieldValue(field, item)));
+    return (actual) => actual !== null && items.has(actual);
   }
-  const wanted = field === 'folder' && value === 'null' ? null : parseKey(field, value);
+  const wanted = field === 'folder' && value === 'null' ? null : parseFieldValue(field, value);
   switch (operator) {
     case 'eq':
-      return (key) => key === wanted;
+      return (actual) => actual === wanted;
     case 'ne':
-      return (key) => key !== wanted;
+      return (actual) => actual !== wanted;
   }
-  const operand = parseKey(field, value);
+  const operand = parseFieldValue(field, value);
   switch (operator) {
     case 'lt':
-      return (key) => key !== null && key < operand;
+      return (actual) => actual !== null && actual < operand;
     case 'le':
-      return (key) => key !== null && key <= operand;
+      return (actual) => actual !== null && actual <= operand;
     case 'gt':
-      return (key) => key !== null && key > operand;
+      return (actual) => actual !== null && actual > operand;
     case 'ge':
-      return (key) => key !== null && key >= operand;
+      return (actual) => actual !== null && actual >= operand;
   }
   throw new HttpError(
     400,
@@ -94,14 +98,14 @@ function likeMatcher(pattern: string): (text: string) => boolean {
   };
 }
 
-export type Field = keyof Image;
+export type ImageField = keyof Image;
 
 /** A comparable value; time stamps are instants. */
-export type Key = number | string | boolean;
+export type FieldValue = number | string | boolean;
 
 type Kind = 'integer' | 'text' | 'boolean' | 'time';
 
-const KINDS: Record<Field, Kind> = {
+const KINDS: Record<ImageField, Kind> = {
   id: 'integer',
   name: 'text',
   path: 'text',
@@ -113,30 +117,30 @@ const KINDS: Record<Field, Kind> = {
   updated_on: 'time',
 };
 
-export const FIELDS: readonly Field[] = Object.keys(KINDS).filter(isField);
+export const IMAGE_FIELDS: readonly ImageField[] = Object.keys(KINDS).filter(isImageField);
 
-export function parseField(name: string): Field {
-  if (isField(name)) return name;
-  throw new HttpError(400, `Unknown field "${name}"; the fields are ${FIELDS.join(', ')}.`);
+function parseImageField(name: string): ImageField {
+  if (isImageField(name)) return name;
+  throw new HttpError(400, `Unknown field "${name}"; the fields are ${IMAGE_FIELDS.join(', ')}.`);
 }
 
-function isField(name: string): name is Field {
+function isImageField(name: string): name is ImageField {
   return Object.hasOwn(KINDS, name);
 }
 
-export function keyOf(entry: CatalogEntry, field: Field): Key | null {
+export function fieldValue(entry: CatalogEntry, field: ImageField): FieldValue | null {
   if (field === 'created_on') return entry.created;
   if (field === 'updated_on') return entry.updated;
   return entry.image[field];
 }
 
-export function parseKey(field: Field, text: string): Key {
-  const key = READERS[KINDS[field]](text);
-  if (key !== undefined) return key;
+function parseFieldValue(field: ImageField, text: string): FieldValue {
+  const value = READERS[KINDS[field]](text);
+  if (value !== undefined) return value;
   throw new HttpError(400, `"${text}" is not a value of the field ${field}.`);
 }
 
-const READERS: Record<Kind, (text: string) => Key | undefined> = {
+const READERS: Record<Kind, (text: string) => FieldValue | undefined> = {
   integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
   text: (text) => text,
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),

@@ -8,7 +8,11 @@ import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
 
-export function listImages(catalog: CatalogIndex, request: ApiRequest, user: string): ApiResponse {
+export function imageListResponse(
+  catalog: CatalogIndex,
+  request: ApiRequest,
+  user: string,
+): ApiResponse {
   const { query, baseUrl, target } = request;
   const filter = singleValue(query, 'filter');
   const sort = singleValue(query, 'sort');
@@ -32,7 +36,7 @@ export function listImages(catalog: CatalogIndex, request: ApiRequest, user: str
   return jsonResponse(200, { data, meta } satisfies ImageList);
 }
 
-export function getImage(
+export function imageResponse(
   catalog: CatalogIndex,
   request: ApiRequest,
   user: string,

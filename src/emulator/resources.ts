@@ -3,7 +3,7 @@
 import type { SyncSubmitResponse, UserImageList } from '../api/types.ts';
 import { type Auth, TOKEN_PATH } from './auth.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import { getImage, listImages, processingTime } from './image-list.ts';
+import { imageListResponse, imageResponse, processingTime } from './image-list.ts';
 import type { ApiRequest } from './request.ts';
 import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
 import type { Handler, Resource } from './service.ts';
@@ -22,8 +22,8 @@ export function createResources(
     (request, id) =>
       handle(request, auth.authenticate(request), id);
 
-  const listImagePage: UserHandler = (request, user) => listImages(catalog, request, user);
-  const getOneImage: UserHandler = (request, user, id) => getImage(catalog, request, user, id);
+  const listImagePage: UserHandler = (request, user) => imageListResponse(catalog, request, user);
+  const getOneImage: UserHandler = (request, user, id) => imageResponse(catalog, request, user, id);
 
   // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
   const listUserImages: UserHandler = (request, user) => {

@@ -6,13 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Image, SyncRequestRecord } from '../api/types.ts';
 import type { EmulatorSettings } from './options.ts';
-import { formatTimestamp } from './timestamp.ts';
+import { serviceTimestamp } from './timestamp.ts';
 import {
   type Changes,
-  createUserImages,
+  createUserImageStore,
   type Scan,
   scanUploads,
-  type UserImages,
+  type UserImageStore,
 } from './user-images.ts';
 
 /** Far above the ids of the catalogue. */
@@ -42,7 +42,7 @@ interface SyncRequest {
 }
 
 interface Account {
-  readonly images: UserImages;
+  readonly images: UserImageStore;
   readonly requests: SyncRequest[];
   /** Settles after the last scan: a user's scans run one after the other. */
   scanning: Promise<void>;
@@ -62,7 +62,7 @@ export function createSync(settings: EmulatorSettings, signal: AbortSignal): Syn
   /** Returns the account after applying every request that is due. */
   const accountOf = (user: string): Account => {
     const account = accounts.get(user) ?? {
-      images: createUserImages(nextImageId),
+      images: createUserImageStore(nextImageId),
       requests: [],
       scanning: Promise.resolve(),
     };
@@ -93,8 +93,8 @@ export function createSync(settings: EmulatorSettings, signal: AbortSignal): Syn
       type: 'image_sync',
       added: changes?.added ?? null,
       deleted: changes?.deleted ?? null,
-      created_on: formatTimestamp(request.created),
-      updated_on: formatTimestamp(updated),
+      created_on: serviceTimestamp(request.created),
+      updated_on: serviceTimestamp(updated),
       task_id: request.taskId,
       user: { username: user },
       message: { errors: [...(scan?.errors ?? [])], warnings: [...(scan?.warnings ?? [])] },

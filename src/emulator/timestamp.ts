@@ -14,7 +14,7 @@ const ZONES = new Map([
 const SHAPE = /^(\d{4})-(\d{2})-(\d{2}) ([A-Z][a-z]{2}) (\d{2}):(\d{2}):(\d{2}) ([A-Z]{3})$/;
 
 /** Formats milliseconds since the epoch: EDT in summer, EST in winter. */
-export function formatTimestamp(instant: number): string {
+export function serviceTimestamp(instant: number): string {
   const zone = isDaylightTime(instant) ? 'EDT' : 'EST';
   return `${clockText(instant, zone)} ${zone}`;
 }

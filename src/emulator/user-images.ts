@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Image } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
-import { formatTimestamp } from './timestamp.ts';
+import { serviceTimestamp } from './timestamp.ts';
 
 const DATA_STORE = 'user-images-01';
 
@@ -19,19 +19,19 @@ export interface Changes {
   readonly deleted: string[];
 }
 
-export interface UserImages {
+export interface UserImageStore {
   list(): Image[];
   /** Applies a scan: an image stays as it was if its file is now invalid, and goes if the file is gone. */
   apply(scan: Scan, at: number): Changes;
 }
 
-export function createUserImages(nextId: () => number): UserImages {
+export function createUserImageStore(nextId: () => number): UserImageStore {
   const images = new Map<string, UserImage>();
 
   const put = (name: string, version: string, at: number): boolean => {
     const known = images.get(name);
     if (known?.version === version) return false;
-    const now = formatTimestamp(at);
+    const now = serviceTimestamp(at);
     const image = known?.image ?? newImage(nextId(), name, now);
     images.set(name, { image: { ...image, updated_on: now }, version });
     return known === undefined;

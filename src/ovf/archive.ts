@@ -1,4 +1,4 @@
-// Walks a tar archive header by header and says where its members lie and what is wrong with it.
+// Reads a tar archive header by header: locates its members and reports what is wrong with it.
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -21,7 +21,7 @@ import { mayBeXml } from './xml.ts';
 const MAX_HEADERS = 10_000;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
 
-/** The plain files of an archive, in its order, also those that it ends in the middle of. */
+/** Returns the regular files of an archive in order, including a truncated one. */
 export async function readArchive(
   path: string,
   findings: FindingList,
@@ -40,8 +40,8 @@ class ArchiveWalk {
   readonly #path: string;
   readonly #file: FileWindow;
   readonly #findings: FindingList;
-  /** What has been said once for the whole archive. */
-  readonly #said = new Set<'not-ustar' | 'pax-header'>();
+  /** Codes to report only once per archive. */
+  readonly #reported = new Set<'not-ustar' | 'pax-header'>();
 
   constructor(path: string, file: FileWindow, findings: FindingList) {
     this.#path = path;
@@ -58,35 +58,35 @@ class ArchiveWalk {
       const header = await this.#header(offset, headers, signal);
       if (header === null) return members;
       const content = offset + BLOCK;
-      const describesNext = isExtension(header.type);
-      const size = describesNext ? header.size : (extension.size ?? header.size);
-      const name = describesNext ? header.name : this.#memberName(extension.name ?? header.name);
+      const extendsNext = isExtension(header.type);
+      const size = extendsNext ? header.size : (extension.size ?? header.size);
+      const name = extendsNext ? header.name : this.#memberName(extension.name ?? header.name);
       const available = Math.min(size, this.#file.size - content);
       const complete = available === size;
-      if (!describesNext && this.#isPlainFile(name, header.type)) {
+      if (!extendsNext && this.#isRegularFile(name, header.type)) {
         members.push({ name, path: this.#path, offset: content, size: available, complete });
       }
       if (!complete) {
-        const message = `the archive ends after ${available} of its ${size} bytes`;
+        const message = `the archive ends after ${available} of ${size} bytes`;
         this.#findings.add('truncated-member', name, message);
         return members;
       }
-      const more = describesNext ? await this.#extension(header, content) : {};
+      const more = extendsNext ? await this.#extension(header, content) : {};
       if (more === null) return members;
-      extension = describesNext ? { ...extension, ...more } : {};
+      extension = extendsNext ? { ...extension, ...more } : {};
       offset = content + paddedSize(size);
     }
   }
 
-  /** The header at an offset; null, with a finding, where the archive ends or can't be followed. */
+  /** Returns the header at an offset, or null at the end of what can be read. */
   async #header(
     offset: number,
     count: number,
     signal: AbortSignal | undefined,
   ): Promise<TarHeader | null> {
-    const block = await this.#file.at(offset, BLOCK);
+    const block = await this.#file.read(offset, BLOCK);
     if (block.length === 0 && offset > 0) {
-      this.#add('no-end-of-archive', offset, 'the blocks that end the archive are missing');
+      this.#add('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
     } else if (block.length === 0) {
       this.#add('not-a-tar', offset, 'the file is empty');
     } else if (block.length < BLOCK) {
@@ -99,7 +99,7 @@ class ArchiveWalk {
       const header = parseTarHeader(block);
       if (header === null && offset === 0) this.#add('not-a-tar', offset, describeFormat(block));
       if (header === null && offset > 0) {
-        this.#add('bad-header', offset, 'damaged header, the rest of the archive cannot be read');
+        this.#add('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
       }
       if (header !== null) this.#checkDialect(header, offset);
       return header;
@@ -109,52 +109,60 @@ class ArchiveWalk {
 
   #checkDialect(header: TarHeader, offset: number): void {
     if (isPax(header.type)) {
-      this.#addOnce('pax-header', offset, 'pax extended header, create it with --format=ustar');
+      this.#addOnce(
+        'pax-header',
+        offset,
+        'pax extended header; create the archive with --format=ustar',
+      );
     } else if (!header.ustar) {
-      this.#addOnce('not-ustar', offset, 'not of the ustar format, create it with --format=ustar');
+      this.#addOnce(
+        'not-ustar',
+        offset,
+        'not in ustar format; create the archive with --format=ustar',
+      );
     }
   }
 
   async #extension(header: TarHeader, content: number): Promise<TarExtension | null> {
     if (header.size <= MAX_EXTENSION_BYTES) {
-      const bytes = await this.#file.at(content, header.size);
+      const bytes = await this.#file.read(content, header.size);
       const extension = parseExtension(header.type, bytes);
       if (extension !== null) return extension;
     }
-    this.#add('bad-header', content - BLOCK, 'extended header that cannot be understood');
+    this.#add('bad-header', content - BLOCK, 'invalid extended header');
     return null;
   }
 
   #memberName(name: string): string {
     const bare = stripDotSlash(name);
-    if (bare !== name) this.#findings.add('dot-slash-name', name, `taken as ${bare}`);
+    if (bare !== name) this.#findings.add('dot-slash-name', name, `read as ${bare}`);
     return bare;
   }
 
-  /** Whether a member is a file as packages have them. */
-  #isPlainFile(name: string, type: string): boolean {
+  #isRegularFile(name: string, type: string): boolean {
     const safe = isSafeName(name);
-    if (!safe) this.#findings.add('unsafe-name', name, 'must be relative and stay in its folder');
+    if (!safe)
+      this.#findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
     if (type === '5' || name.endsWith('/')) {
-      this.#findings.add('directory-member', name, 'a package has files only');
+      this.#findings.add('directory-member', name, 'a directory; a package may contain only files');
     } else if (type === '1' || type === '2') {
-      this.#findings.add('link-member', name, 'a link instead of a file');
+      this.#findings.add('link-member', name, 'a link, not a regular file');
     } else if (type !== '0' && type !== '7') {
-      this.#findings.add('special-member', name, `of type ${type} instead of a file`);
+      this.#findings.add('special-member', name, `type ${type}, not a regular file`);
     } else {
       return safe;
     }
     return false;
   }
 
-  /** What follows the first zero block: a second one, then zeros only. */
+  /** Checks that a second zero block follows the first, and then only zeros. */
   async #checkEnd(offset: number, signal: AbortSignal | undefined): Promise<void> {
     if (offset + 2 * BLOCK > this.#file.size) {
-      this.#add('short-end-of-archive', offset, 'one zero block at the end instead of two');
+      this.#add('short-end-of-archive', offset, 'only one zero block at the end');
     }
     for (let position = offset + BLOCK; position < this.#file.size; position += WINDOW_SIZE) {
       signal?.throwIfAborted();
-      const bytes = await this.#file.at(position, WINDOW_SIZE);
+      const bytes = await this.#file.read(position, WINDOW_SIZE);
       if (isZero(bytes)) continue;
       const first = position + bytes.findIndex((byte) => byte !== 0);
       const length = this.#file.size - first;
@@ -168,8 +176,8 @@ class ArchiveWalk {
   }
 
   #addOnce(code: 'not-ustar' | 'pax-header', offset: number, message: string): void {
-    if (this.#said.has(code)) return;
-    this.#said.add(code);
+    if (this.#reported.has(code)) return;
+    this.#reported.add(code);
     this.#add(code, offset, message);
   }
 }
@@ -178,12 +186,11 @@ function isZero(bytes: Buffer): boolean {
   return bytes.equals(ZEROS.subarray(0, bytes.length));
 }
 
-/** What a first block that is no tar header seems to be instead. */
 function describeFormat(block: Buffer): string {
   const magic = block.toString('latin1', 0, 4);
-  if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip, uncompress it first';
+  if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip; decompress it first';
   if (magic === 'PK\u0003\u0004') return 'a zip archive, not a tar archive';
   if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
-  if (mayBeXml(block)) return 'XML, not a tar archive; a descriptor is named .ovf';
-  return 'no tar archive';
+  if (mayBeXml(block)) return 'XML, not a tar archive; name a descriptor .ovf';
+  return 'not a tar archive';
 }

@@ -17,14 +17,13 @@ import { parseXml, type XmlElement, XmlError } from './xml.ts';
 
 const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
-/** The envelope of a descriptor; null, with a finding, where there is none. */
 export async function readDescriptor(
   file: PackageFile,
   findings: FindingList,
 ): Promise<Envelope | null> {
   if (!file.complete) return null;
   if (file.size > MAX_DESCRIPTOR_BYTES) {
-    findings.add('descriptor-too-large', file.name, `${file.size} bytes`);
+    findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
     return null;
   }
   const bytes = await readRegion(file, 0, file.size);
@@ -39,7 +38,7 @@ export async function readDescriptor(
   }
 }
 
-export interface Envelope {
+interface Envelope {
   readonly ovfVersion: string;
   readonly references: readonly FileReference[];
   readonly disks: readonly Disk[];
@@ -49,8 +48,7 @@ export interface Envelope {
   readonly systems: readonly VirtualSystem[];
 }
 
-/** What an envelope says; null, with a finding, where the root element is none. */
-export function readEnvelope(root: XmlElement, report: Report): Envelope | null {
+function readEnvelope(root: XmlElement, report: Report): Envelope | null {
   const version = versionOf(root.namespace);
   if (version === null || root.name !== 'Envelope') {
     const namespace = root.namespace || 'without a namespace';
@@ -66,8 +64,8 @@ export function readEnvelope(root: XmlElement, report: Report): Envelope | null 
     files: new Set(references.map(({ id }) => id)),
     networks: new Set(networks.map(({ name }) => name)),
   };
-  const machines = findSystems(root);
-  if (machines.length === 0) report('missing-element', root, 'no virtual system');
+  const systems = findSystems(root);
+  if (systems.length === 0) report('missing-element', root, 'no virtual system');
   return {
     ovfVersion: attribute(root, 'version') ?? version,
     references,
@@ -75,6 +73,6 @@ export function readEnvelope(root: XmlElement, report: Report): Envelope | null 
     networks,
     deploymentOptions,
     products: readProducts(root),
-    systems: machines.map((machine) => readSystem(machine, deploymentOptions, context, report)),
+    systems: systems.map((system) => readSystem(system, deploymentOptions, context, report)),
   };
 }

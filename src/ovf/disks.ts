@@ -1,16 +1,17 @@
-// Compares the VMDK file of each disk with what the descriptor says about it.
+// Checks the VMDK file of each disk against the descriptor.
 
 import { constants, createGunzip } from 'node:zlib';
-import type { FindingList } from './findings.ts';
+import type { FindingCode, FindingList } from './findings.ts';
 import type { ResolvedReference } from './references.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { Disk } from './summary.ts';
 import { parseVmdk, SECTOR, SPARSE_MAGIC, type SparseHeader } from './vmdk.ts';
 
-const HEAD = 64 * 1024;
+type ReportDisk = (code: FindingCode, message: string) => void;
+
+const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
-/** Looks at each VMDK among the files that are referenced. */
 export async function checkDisks(
   disks: readonly Disk[],
   references: readonly ResolvedReference[],
@@ -24,98 +25,91 @@ export async function checkDisks(
     if (!isVmdk || file === undefined || !file.complete) continue;
     const gzip = reference.compression === 'gzip';
     if (!gzip && !['', 'identity'].includes(reference.compression ?? '')) continue;
-    const head = gzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD);
-    const sparse = readSparseHeader(head, file, findings);
-    if (sparse === null) continue;
-    checkAgainstDescriptor(sparse, disk, file, findings);
-    if (!gzip && files.length === 1) await checkEnd(sparse, file, findings);
+    const report: ReportDisk = (code, message) => findings.add(code, file.name, message);
+    const head = gzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+    const header = readSparseHeader(head, report);
+    if (header === null) continue;
+    checkAgainstDescriptor(header, disk, report);
+    if (!gzip && files.length === 1) await checkEnd(header, file, report);
   }
 }
 
 async function gunzipStart(file: PackageFile): Promise<Buffer> {
-  const gunzip = createGunzip({ chunkSize: HEAD, finishFlush: constants.Z_SYNC_FLUSH });
-  gunzip.end(await readRegion(file, 0, HEAD));
+  const gunzip = createGunzip({ chunkSize: HEAD_SIZE, finishFlush: constants.Z_SYNC_FLUSH });
+  gunzip.end(await readRegion(file, 0, HEAD_SIZE));
   try {
-    // One chunk and no more: what follows may be a thousand times as long as what was read.
+    // Only the first chunk: the rest may be a thousand times as long as the input.
     for await (const chunk of gunzip) return chunk;
   } catch {
-    // Not gzip, or damaged: then it has no head that could be looked at.
+    // Not gzip, or damaged.
   }
   return Buffer.alloc(0);
 }
 
-/** The sparse header; null, with a finding, where the file is something else. */
-function readSparseHeader(
-  head: Buffer,
-  file: PackageFile,
-  findings: FindingList,
-): SparseHeader | null {
+function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null {
   const vmdk = parseVmdk(head);
   if (vmdk === null) {
-    findings.add('vmdk-magic', file.name, 'neither a sparse header nor a VMDK descriptor');
+    report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
   } else if (vmdk.form === 'text') {
-    findings.add('vmdk-split', file.name, 'only a descriptor, the data lie in other files');
+    report('vmdk-split', 'only a descriptor; the data is in other files');
   } else if (vmdk.form === 'server-sparse') {
-    findings.add('vmdk-type', file.name, 'a sparse extent of a server, which is not for packages');
+    report('vmdk-type', 'an ESX server extent, not allowed in a package');
   } else {
-    const problem = headerError(vmdk);
+    const problem = headerProblem(vmdk);
     if (problem === null) return vmdk;
-    findings.add('vmdk-header', file.name, problem);
+    report('vmdk-header', problem);
   }
   return null;
 }
 
-function headerError({
-  newlinesIntact,
-  version,
-  capacity,
-  grainSize,
-}: SparseHeader): string | null {
-  if (!newlinesIntact) return 'its line ends were changed, as by a transfer in text mode';
-  if (version < 1 || version > 3) return `version ${version}`;
-  if (!Number.isSafeInteger(capacity * SECTOR) || capacity === 0) return `${capacity} sectors`;
+function headerProblem(header: SparseHeader): string | null {
+  const { version, capacity, grainSize } = header;
+  if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
+  if (version < 1 || version > 3) return `unknown version ${version}`;
+  if (!Number.isSafeInteger(capacity * SECTOR) || capacity === 0) {
+    return `invalid capacity of ${capacity} sectors`;
+  }
   if (grainSize < 8 || !Number.isInteger(Math.log2(grainSize))) {
-    return `grains of ${grainSize} sectors`;
+    return `invalid grain size of ${grainSize} sectors`;
   }
   return null;
 }
 
 function checkAgainstDescriptor(
-  head: SparseHeader,
+  header: SparseHeader,
   disk: Disk | undefined,
-  file: PackageFile,
-  findings: FindingList,
+  report: ReportDisk,
 ): void {
+  const { streamOptimized, createType } = header;
   const declared = disk?.format?.split('#')[1] ?? '';
-  const isStream = declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase();
-  if (isStream && !head.streamOptimized) {
-    findings.add('vmdk-type', file.name, `declared as ${declared}, its grains are not compressed`);
+  if (declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase() && !streamOptimized) {
+    report('vmdk-type', `declared as ${declared}, but its grains are not compressed`);
   }
-  const saysStream = head.createType === STREAM_OPTIMIZED;
-  if (head.createType !== null && saysStream !== head.streamOptimized) {
-    const actual = head.streamOptimized ? 'compressed' : 'not compressed';
-    findings.add('vmdk-create-type', file.name, `${head.createType}, but its grains are ${actual}`);
+  if (createType !== null && (createType === STREAM_OPTIMIZED) !== streamOptimized) {
+    const actual = streamOptimized ? 'compressed' : 'not compressed';
+    report('vmdk-create-type', `createType is ${createType}, but its grains are ${actual}`);
   }
-  const capacity = head.capacity * SECTOR;
+  const capacity = header.capacity * SECTOR;
   if (typeof disk?.capacity === 'number' && disk.capacity !== capacity) {
-    const message = `holds ${capacity} bytes, the descriptor declares ${disk.capacity}`;
-    findings.add('capacity-mismatch', file.name, message);
+    const message = `capacity is ${capacity} bytes, the descriptor declares ${disk.capacity}`;
+    report('capacity-mismatch', message);
   }
 }
 
-/** The grain directory lies in the file, or a footer and an empty marker end it and tell where. */
+/** Checks that the grain directory is in the file, or that a footer and an end marker locate it. */
 async function checkEnd(
-  head: SparseHeader,
+  { grainDirectory }: SparseHeader,
   file: PackageFile,
-  findings: FindingList,
+  report: ReportDisk,
 ): Promise<void> {
-  if (head.grainDirectory !== null) {
-    if (head.grainDirectory * SECTOR < file.size) return;
-    findings.add('vmdk-truncated', file.name, 'ends before its grain directory');
+  if (grainDirectory !== null) {
+    if (grainDirectory * SECTOR >= file.size) {
+      report('vmdk-truncated', 'ends before its grain directory');
+    }
     return;
   }
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
   const footer = end.toString('latin1', 0, SPARSE_MAGIC.length);
   if (footer === SPARSE_MAGIC && end.subarray(SECTOR).every((byte) => byte === 0)) return;
-  findings.add('vmdk-truncated', file.name, 'does not end with a footer');
+  report('vmdk-truncated', 'does not end with a footer');
 }

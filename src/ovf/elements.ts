@@ -1,12 +1,12 @@
-// Finds elements and attributes of the OVF vocabulary, whatever its version, and reads its units.
+// Finds elements and attributes of the OVF vocabulary in any version, and parses its units.
 
 import type { FindingCode } from './findings.ts';
 import type { XmlElement } from './xml.ts';
 
-/** Takes a finding about an element of the descriptor. */
+/** Receives a finding about an element of the descriptor. */
 export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
 
-/** Namespaces of the envelope, and the version where the envelope itself names none. */
+/** Namespaces of the envelope, with the version to assume if the envelope names none. */
 const VERSIONS: ReadonlyMap<string, string> = new Map([
   ['http://www.vmware.com/schema/ovf/1/envelope', '0.9'],
   ['http://schemas.dmtf.org/ovf/envelope/1', '1.x'],
@@ -16,16 +16,15 @@ const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 /** Resource allocation, storage allocation and Ethernet port allocation settings. */
 const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
 
-/** The version that a namespace stands for, or null where it is not one of OVF. */
 export function versionOf(namespace: string): string | null {
   return VERSIONS.get(namespace) ?? null;
 }
 
 /**
- * What an element of the OVF vocabulary is, such as `DiskSection`; null for a foreign one.
- * OVF 0.9 has general elements whose type says it: `<Section xsi:type="ovf:DiskSection_Type">`.
+ * Returns the kind of an OVF element, such as `DiskSection`; null for a foreign one.
+ * OVF 0.9 has generic elements with a type: `<Section xsi:type="ovf:DiskSection_Type">`.
  */
-export function kindOf(element: XmlElement): string | null {
+export function elementKind(element: XmlElement): string | null {
   if (!VERSIONS.has(element.namespace)) return null;
   if (element.name !== 'Section' && element.name !== 'Content') return element.name;
   const type = element.attributes.find(
@@ -34,12 +33,10 @@ export function kindOf(element: XmlElement): string | null {
   return type?.value.replace(/^.*:/, '').replace(/_Type$/, '') ?? element.name;
 }
 
-/** The children of one or several kinds. */
 export function childrenOf(element: XmlElement, ...kinds: string[]): XmlElement[] {
-  return element.children.filter((child) => kinds.includes(kindOf(child) ?? ''));
+  return element.children.filter((child) => kinds.includes(elementKind(child) ?? ''));
 }
 
-/** An attribute of the OVF vocabulary, or null. */
 export function attribute(element: XmlElement, name: string): string | null {
   const found = element.attributes.find(
     (candidate) =>
@@ -48,12 +45,11 @@ export function attribute(element: XmlElement, name: string): string | null {
   return found?.value ?? null;
 }
 
-/** The text of the first child of a kind, without space around it; null where there is none. */
 export function childText(element: XmlElement, kind: string): string | null {
   return trimmed(childrenOf(element, kind)[0]);
 }
 
-/** A setting of a hardware item, such as `InstanceID`; null where there is none. */
+/** Returns a setting of a hardware item, such as `InstanceID`. */
 export function setting(item: XmlElement, name: string): string | null {
   const found = item.children.find(
     (child) => child.name === name && SETTING_DATA.test(child.namespace),
@@ -68,7 +64,7 @@ function trimmed(element: XmlElement | undefined): string | null {
 const POWERS = ['', 'k', 'm', 'g', 't', 'p'];
 const NAMES = ['', 'kilo', 'mega', 'giga', 'tera', 'peta'];
 
-/** How many bytes one unit is, or null where the unit is unknown. Without a unit: a byte. */
+/** Returns the bytes per unit, as in `byte * 2^20` or `MegaBytes`; null if unknown. The default unit is a byte. */
 export function bytesPerUnit(unit: string | null): number | null {
   const text = (unit ?? '').trim().toLowerCase();
   if (text === '') return 1;

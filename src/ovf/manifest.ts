@@ -13,21 +13,20 @@ const DIGITS: Readonly<Record<DigestAlgorithm, number>> = { SHA1: 40, SHA256: 64
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
-/** The manifest in a file; null, with a finding, where it is too large or not all there. */
 export async function readManifest(
   file: PackageFile,
   findings: FindingList,
 ): Promise<Manifest | null> {
   if (!file.complete) return null;
   if (file.size > MAX_MANIFEST_BYTES) {
-    findings.add('manifest-too-large', file.name, `${file.size} bytes`);
+    findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
     return null;
   }
   const bytes = await readRegion(file, 0, file.size);
   return parseManifest(bytes.toString('utf8'), file.name, findings);
 }
 
-/** The files whose digests are to be computed; files on one side only become findings. */
+/** Pairs files with their digests; reports files and digests without a counterpart. */
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
@@ -39,26 +38,25 @@ export async function matchManifest(
     const file = isSafeName(entry.name) ? await source.find(entry.name) : null;
     const place = file === null ? '' : placeOf(file);
     if (file === null) {
-      findings.add('digest-without-file', entry.name, 'the manifest has a digest of it');
+      findings.add('digest-without-file', entry.name, 'listed in the manifest, but missing');
     } else if (expected.has(place)) {
-      findings.add('manifest-duplicate', entry.name, 'listed under another name, too');
+      findings.add('manifest-duplicate', entry.name, 'listed twice under different names');
     } else {
       expected.set(place, { file, entry });
     }
   }
   for (const file of files) {
     if (expected.has(placeOf(file))) continue;
-    findings.add('not-in-manifest', file.name, 'the manifest has no digest of it');
+    findings.add('not-in-manifest', file.name, 'not listed in the manifest');
   }
   return [...expected.values()].filter(({ file }) => file.complete);
 }
 
-/** Where a file lies, which several names can lead to, such as `b/c` and `b//c`. */
+/** Identifies a file, which can have several names, such as `b/c` and `b//c`. */
 function placeOf({ path, offset }: PackageFile): string {
   return `${offset} ${path}`;
 }
 
-/** The entries of a manifest, each file once; what can't be read becomes a finding. */
 export function parseManifest(text: string, name: string, findings: FindingList): Manifest {
   const entries = new Map<string, ManifestEntry>();
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
@@ -67,9 +65,9 @@ export function parseManifest(text: string, name: string, findings: FindingList)
     const place = `${name}:${index + 1}`;
     const entry = parseLine(line);
     if (entry === null) {
-      findings.add('manifest-syntax', place, 'not of the form SHA256(file)= digest');
+      findings.add('manifest-syntax', place, 'expected SHA256(file)= digest');
     } else if (entries.has(entry.name)) {
-      findings.add('manifest-duplicate', place, `a second digest of ${entry.name}`);
+      findings.add('manifest-duplicate', place, `${entry.name} is listed twice`);
     } else {
       entries.set(entry.name, entry);
     }
@@ -92,7 +90,7 @@ function parseLine(line: string): ManifestEntry | null {
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
 }
 
-/** One read. Larger ones fall out of the processor's cache before they are hashed. */
+/** Larger reads fall out of the processor's cache before they are hashed. */
 const CHUNK = 1024 * 1024;
 
 export interface DigestOptions {
@@ -100,13 +98,12 @@ export interface DigestOptions {
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
 
-/** A file and the digest that it should have. */
-export interface ExpectedDigest {
+interface ExpectedDigest {
   readonly file: PackageFile;
   readonly entry: ManifestEntry;
 }
 
-/** Reads each file once, in the order given, in constant memory. */
+/** Reads each file once, in order and in constant memory. */
 export async function verifyDigests(
   expected: readonly ExpectedDigest[],
   findings: FindingList,
@@ -127,7 +124,7 @@ export async function verifyDigests(
   }
 }
 
-/** The hexadecimal digest of a file; the next chunk is read while one is hashed. */
+/** Returns the hexadecimal digest of a file; reads the next chunk while one is hashed. */
 async function computeDigest(
   file: PackageFile,
   algorithm: DigestAlgorithm,
@@ -145,7 +142,7 @@ async function computeDigest(
   try {
     for (let start = 0; start < file.size; start += CHUNK) {
       const bytes = await pendingRead;
-      // A file that shrinks meanwhile ends early, and its digest is wrong.
+      // A file that shrinks in the meantime ends early and gets a wrong digest.
       if (bytes === 0) break;
       if (start + CHUNK < file.size) pendingRead = read(next, start + CHUNK);
       hash.update(current.subarray(0, bytes));
@@ -154,7 +151,7 @@ async function computeDigest(
     }
     return hash.digest('hex');
   } finally {
-    // The handle must outlive the read that is under way; its failure was or becomes an error of its own.
+    // The handle must outlive the pending read; the error that ended the loop takes precedence.
     await pendingRead.catch(() => 0);
     await handle.close();
   }

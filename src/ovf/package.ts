@@ -1,4 +1,4 @@
-// Reads a whole package, OVA or OVF with its files, and tells what is in it and what is wrong with it.
+// Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
@@ -13,13 +13,13 @@ export type { Finding, FindingCode, Severity } from './findings.ts';
 export type * from './summary.ts';
 
 export interface ReadOptions extends DigestOptions {
-  /** Whether to compute the manifest's digests, which reads every byte (true). */
+  /** Verifies the manifest's digests, which reads every byte (true). */
   readonly digests?: boolean | undefined;
 }
 
 /**
- * What is in a package and everything that is wrong with it. A broken package has findings and throws nothing.
- * @throws the file system's error where a file can't be read, the signal's reason where it aborts
+ * Reads a package. A broken one has findings and throws nothing.
+ * @throws the file system's error, or the reason of the signal
  */
 export async function readPackage(
   file: string,
@@ -34,10 +34,10 @@ export async function readPackage(
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
   const certificate = await source.findSibling('.cert');
-  const parts = { descriptor, manifest: manifestFile, certificate, referenced };
-  checkManifestFiles(parts, findings);
+  const layout = { descriptor, manifest: manifestFile, certificate, referenced };
+  checkManifestFiles(layout, findings);
   if (kind === 'ova' && descriptor !== null && envelope !== null) {
-    checkOrder({ ...parts, descriptor }, members, findings);
+    checkOrder({ ...layout, descriptor }, members, findings);
   }
   await checkDisks(envelope?.disks ?? [], references, findings);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
@@ -54,7 +54,7 @@ export async function readPackage(
     disks: envelope?.disks ?? [],
     networks: envelope?.networks ?? [],
     deploymentOptions: envelope?.deploymentOptions ?? [],
-    files: listFiles(parts, members),
+    files: listFiles(layout, members),
     manifest,
     certificate: certificate?.name ?? null,
     findings: findings.list(file),

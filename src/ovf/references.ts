@@ -1,4 +1,4 @@
-// Finds the file of each reference and compares it with what the descriptor says about it.
+// Finds the files of each reference and compares them with what the descriptor declares.
 
 import type { FindingList } from './findings.ts';
 import { candidateNames, isRemote, isSafeName } from './names.ts';
@@ -8,7 +8,7 @@ import type { PackageSource } from './source.ts';
 
 export interface ResolvedReference {
   readonly reference: FileReference;
-  /** The file, or its parts in order; nothing where it is missing or elsewhere. */
+  /** The file or its chunks in order; empty if it is missing or remote. */
   readonly files: readonly PackageFile[];
 }
 
@@ -24,7 +24,7 @@ export async function resolveReferences(
   for (const reference of references) {
     const { href } = reference;
     if (seen.has(href)) {
-      findings.add('duplicate-reference', href, 'a second reference to the same file');
+      findings.add('duplicate-reference', href, 'another reference names the same file');
       continue;
     }
     seen.add(href);
@@ -42,43 +42,47 @@ async function findFiles(
 ): Promise<PackageFile[]> {
   const { href, size, chunkSize } = reference;
   if (isRemote(href)) {
-    findings.add('remote-reference', href, 'lies elsewhere and is not looked at');
+    findings.add('remote-reference', href, 'remote file, not checked');
     return [];
   }
   if (!candidateNames(href).every(isSafeName)) {
-    findings.add('unsafe-name', href, 'must be relative and stay in its folder');
+    findings.add('unsafe-name', href, 'must be relative and stay inside the folder');
     return [];
   }
-  if (chunkSize !== null && chunkSize > 0)
+  if (chunkSize !== null && chunkSize > 0) {
     return findChunks(reference, chunkSize, source, findings);
+  }
   const file = await findFile(href, source);
-  if (file === null) findings.add('missing-file', href, 'the descriptor mentions it');
-  else checkSize(file, size, findings);
-  return file === null ? [] : [file];
+  if (file === null) {
+    findings.add('missing-file', href, 'missing or unreadable');
+    return [];
+  }
+  checkSize(file, size, findings);
+  return [file];
 }
 
-/** The parts of a file that is stored in chunks: `<href>.000000000` and so on, all full but the last. */
+/** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last. */
 async function findChunks(
   { href, size }: FileReference,
   chunkSize: number,
   source: PackageSource,
   findings: FindingList,
 ): Promise<PackageFile[]> {
-  const parts: PackageFile[] = [];
+  const chunks: PackageFile[] = [];
   for (let start = 0; size === null || start < size; start += chunkSize) {
-    const name = `${href}.${String(parts.length).padStart(9, '0')}`;
-    const part = await findFile(name, source);
-    if (part === null) {
+    const name = `${href}.${String(chunks.length).padStart(9, '0')}`;
+    const chunk = await findFile(name, source);
+    if (chunk === null) {
       const mayEndHere = size === null && start > 0;
-      if (!mayEndHere) findings.add('missing-file', name, `a part of ${href}`);
+      if (!mayEndHere) findings.add('missing-file', name, `missing or unreadable chunk of ${href}`);
       break;
     }
-    parts.push(part);
-    const rest = size === null ? part.size : size - start;
-    checkSize(part, Math.min(chunkSize, rest), findings);
-    if (size === null && part.size < chunkSize) break;
+    chunks.push(chunk);
+    const rest = size === null ? chunk.size : size - start;
+    checkSize(chunk, Math.min(chunkSize, rest), findings);
+    if (size === null && chunk.size < chunkSize) break;
   }
-  return parts;
+  return chunks;
 }
 
 async function findFile(href: string, source: PackageSource): Promise<PackageFile | null> {
@@ -102,10 +106,10 @@ async function checkCompression(
 ): Promise<void> {
   if (compression === null || compression === '' || compression === 'identity') return;
   if (compression !== 'gzip') {
-    findings.add('unknown-compression', href, `${compression} is not looked into`);
+    findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
   } else if (file !== undefined) {
     const start = await readRegion(file, 0, 2);
     if (start.length === 2 && start.readUInt16BE(0) === GZIP_MAGIC) return;
-    findings.add('not-gzip', file.name, 'declared as compressed with gzip and is not');
+    findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
   }
 }

@@ -2,28 +2,20 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Where the bytes of a file of the package lie. */
 export interface Region {
-  /** Path of the file on disk. */
   readonly path: string;
-  /** First byte. */
   readonly offset: number;
-  /** Bytes. */
   readonly size: number;
 }
 
-/** A file of a package. */
 export interface PackageFile extends Region {
-  /** As the package calls it. */
+  /** The name within the package. */
   readonly name: string;
-  /** Whether all its bytes are there: an archive can end inside a member. */
+  /** False for the last member of a truncated archive. */
   readonly complete: boolean;
 }
 
-/**
- * Up to `length` bytes from `start` on, counted from the region's own beginning; fewer where it ends.
- * @throws the file system's error
- */
+/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export async function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
   const wanted = Math.max(0, Math.min(length, region.size - start));
   const handle = await open(region.path);
@@ -36,7 +28,7 @@ export async function readRegion(region: Region, start: number, length: number):
   }
 }
 
-/** Reads into the whole buffer, from `position` of the file on; how many bytes there were. */
+/** Fills the buffer from `position` of the file; returns the number of bytes read. */
 export async function readFully(
   handle: FileHandle,
   buffer: Buffer,
@@ -56,11 +48,10 @@ export async function readFully(
   return filled;
 }
 
-/** How many bytes can be looked at together. */
 export const WINDOW_SIZE = 64 * 1024;
 
+/** Serves many short reads that lie close together from one small buffer. */
 export class FileWindow {
-  /** Bytes in the file. */
   readonly size: number;
   readonly #handle: FileHandle;
   readonly #buffer = Buffer.allocUnsafe(WINDOW_SIZE);
@@ -72,8 +63,8 @@ export class FileWindow {
     this.size = size;
   }
 
-  /** The bytes at an offset, at most WINDOW_SIZE, fewer at the end of the file; valid until the next call. */
-  async at(offset: number, length: number): Promise<Buffer> {
+  /** Returns at most WINDOW_SIZE bytes, fewer at the end of the file; valid until the next call. */
+  async read(offset: number, length: number): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(length, this.size - offset));
     if (offset < this.#start || offset + wanted > this.#start + this.#length) {
       this.#start = offset;

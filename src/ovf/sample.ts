@@ -1,4 +1,4 @@
-// Makes a small real package: a machine with one disk that says hello when it is booted.
+// Generates a small real package: a machine with one disk that prints a line when it boots.
 
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { packTar, type TarMember } from './tar-writer.ts';
 import { streamOptimizedVmdk } from './vmdk-writer.ts';
 
 export interface SampleOptions {
-  /** Of the machine and its files: letters, digits, `.`, `_` and `-`, at most 60; `sample` where it is left out. */
+  /** Name of the machine and its files (sample): at most 60 letters, digits, `.`, `_` and `-`. */
   readonly name?: string;
 }
 
@@ -18,7 +18,7 @@ const SETTING_DATA =
 
 /**
  * Writes an OVA of less than 100 kB: descriptor, SHA-256 manifest and a stream-optimised disk, in ustar format.
- * @throws RangeError where the name is not fit for a file, and the file system's errors
+ * @throws RangeError for an invalid name
  */
 export async function writeSampleOva(
   file: string,
@@ -27,11 +27,10 @@ export async function writeSampleOva(
   await writeFile(file, packTar(sampleMembers(name)));
 }
 
-/** The files of the sample package, in the order of the standard. */
 export function sampleMembers(
   name: string,
 ): [descriptor: TarMember, manifest: TarMember, disk: TarMember] {
-  if (!/^[\w][\w.-]{0,59}$/.test(name)) throw new RangeError(`not a name for a file: ${name}`);
+  if (!/^[\w][\w.-]{0,59}$/.test(name)) throw new RangeError(`invalid name: ${name}`);
   const diskName = `${name}-disk1.vmdk`;
   const disk = { name: diskName, content: streamOptimizedVmdk(sampleDisk(), diskName) };
   const descriptor = {
@@ -42,7 +41,6 @@ export function sampleMembers(
   return [descriptor, { name: `${name}.mf`, content: manifest }, disk];
 }
 
-/** A SHA-256 manifest of some files. */
 export function manifestOf(files: readonly TarMember[]): string {
   return files
     .map(({ name, content }) => {
@@ -51,7 +49,7 @@ export function manifestOf(files: readonly TarMember[]): string {
     .join('');
 }
 
-/** A disk with a boot sector that prints a line through the BIOS and stops. */
+/** Returns a disk whose boot sector prints a line through the BIOS and stops. */
 export function sampleDisk(): Buffer {
   const disk = Buffer.alloc(CAPACITY);
   const code = [
@@ -112,7 +110,7 @@ ${item(5, 'Ethernet adapter 1', 10, { AutomaticAllocation: 'true', Connection: '
 `;
 }
 
-/** A hardware item; the standard wants its settings in alphabetical order. */
+/** Builds a hardware item; the standard demands alphabetical order of its settings. */
 function item(id: number, label: string, type: number, more: Record<string, string>): string {
   const settings = { ElementName: label, InstanceID: id, ResourceType: type, ...more };
   const lines = Object.entries(settings)

@@ -1,16 +1,22 @@
-// Reads the sections of an envelope that its machines share: references, disks, networks, options, products.
+// Reads the sections that all systems share: references, disks, networks, deployment options, products.
 
-import { attribute, bytesPerUnit, childrenOf, childText, kindOf, type Report } from './elements.ts';
+import {
+  attribute,
+  bytesPerUnit,
+  childrenOf,
+  childText,
+  elementKind,
+  type Report,
+} from './elements.ts';
 import type { DeploymentOption, Disk, Network, Product } from './summary.ts';
 import type { XmlElement } from './xml.ts';
 
-/** A File of the References. */
 export interface FileReference {
   readonly id: string;
   readonly href: string;
-  /** Declared, in bytes. */
+  /** Declared size in bytes. */
   readonly size: number | null;
-  /** Bytes of each part of a file that is stored in parts. */
+  /** Bytes per chunk, for a file stored in chunks. */
   readonly chunkSize: number | null;
   readonly compression: string | null;
 }
@@ -19,7 +25,7 @@ const MAX_OPTIONS = 32;
 
 export function readReferences(root: XmlElement, report: Report): FileReference[] {
   const sections = childrenOf(root, 'References');
-  if (sections.length === 0) report('missing-element', root, 'no References');
+  if (sections.length === 0) report('missing-element', root, 'no References section');
   const seen = new Set<string>();
   return sections
     .flatMap((section) => childrenOf(section, 'File'))
@@ -48,7 +54,7 @@ export function readDisks(
       const fileRef = attribute(element, 'fileRef');
       const file = fileRef === null ? null : (hrefs.get(fileRef) ?? null);
       if (fileRef !== null && file === null) {
-        report('unknown-file-reference', element, `disk ${id}: no reference is called ${fileRef}`);
+        report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
       }
       const format = attribute(element, 'format');
       return { id, capacity: capacityOf(element, report), format, file };
@@ -57,12 +63,12 @@ export function readDisks(
 
 function capacityOf(disk: XmlElement, report: Report): number | null {
   const written = required(disk, 'capacity', report);
-  // Set by a property when it is deployed.
+  // A property sets it at deployment.
   if (written === null || /^\$\{.*\}$/.test(written)) return null;
   const quantity = wholeNumber(disk, 'capacity', report);
   const unit = attribute(disk, 'capacityAllocationUnits');
   const bytes = bytesPerUnit(unit);
-  if (bytes === null) report('unknown-unit', disk, `unit ${unit} of capacity`);
+  if (bytes === null) report('unknown-unit', disk, `unknown capacity unit ${unit}`);
   if (quantity === null || bytes === null) return null;
   return Number.isSafeInteger(quantity * bytes) ? quantity * bytes : null;
 }
@@ -80,13 +86,13 @@ export function readOptions(root: XmlElement, report: Report): DeploymentOption[
   const configurations = childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
     childrenOf(section, 'Configuration'),
   );
-  const further = configurations[MAX_OPTIONS];
-  if (further !== undefined) {
-    report('too-many-options', further, `only the first ${MAX_OPTIONS} are looked at`);
+  const firstIgnored = configurations[MAX_OPTIONS];
+  if (firstIgnored !== undefined) {
+    report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);
   }
   const seen = new Set<string>();
   const considered = configurations.slice(0, MAX_OPTIONS);
-  // Where none is marked, the first is the default.
+  // Without a marked option the first is the default.
   const marked = considered.find((element) =>
     /^(true|1)$/.test(attribute(element, 'default') ?? ''),
   );
@@ -99,11 +105,10 @@ export function readOptions(root: XmlElement, report: Report): DeploymentOption[
   });
 }
 
-/** The product sections of the envelope, its collections and its systems. */
 export function readProducts(element: XmlElement): Product[] {
   return childrenOf(element, 'ProductSection', 'VirtualSystemCollection', 'VirtualSystem').flatMap(
     (child) => {
-      if (kindOf(child) !== 'ProductSection') return readProducts(child);
+      if (elementKind(child) !== 'ProductSection') return readProducts(child);
       return {
         product: childText(child, 'Product'),
         vendor: childText(child, 'Vendor'),
@@ -121,7 +126,7 @@ function required(element: XmlElement, name: string, report: Report): string | n
   return value;
 }
 
-/** An identifier, which has to be the only one of its kind. */
+/** Returns a required identifier and reports one that was seen before. */
 function identifier(
   element: XmlElement,
   name: string,
@@ -130,7 +135,7 @@ function identifier(
 ): string | null {
   const id = required(element, name, report);
   if (id !== null && seen.has(id)) {
-    report('duplicate-id', element, `a second ${element.name} with the identifier ${id}`);
+    report('duplicate-id', element, `another ${element.name} has the identifier ${id}`);
   }
   if (id !== null) seen.add(id);
   return id;
@@ -141,6 +146,6 @@ function wholeNumber(element: XmlElement, name: string, report: Report): number 
   if (written === null) return null;
   const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
-  report('bad-number', element, `${name} is ${written} instead of a whole number`);
+  report('bad-number', element, `${name} must be a whole number (got ${written})`);
   return null;
 }

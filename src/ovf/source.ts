@@ -1,4 +1,4 @@
-// Where the files of a package come from: the members of an archive, or the descriptor's folder.
+// Opens a package: the members of an archive, or a descriptor and the files beside it.
 
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -13,18 +13,15 @@ import { mayBeXml } from './xml.ts';
 export interface PackageSource {
   readonly kind: PackageSummary['kind'];
   readonly descriptor: PackageFile | null;
-  /** All files of an archive in its order, each name once; of a folder none but the descriptor is known. */
+  /** Files of an archive in order, each name once; for a folder only the descriptor. */
   readonly members: readonly PackageFile[];
-  /** The file of a safe name; null where it is missing or may not be read. */
+  /** Returns the file with a safe name, or null if it is missing or unreadable. */
   find(name: string): Promise<PackageFile | null>;
-  /** The file that belongs to the descriptor and has another extension, such as `.mf`. */
+  /** Returns the descriptor's companion with another extension, such as `.mf`. */
   findSibling(extension: string): Promise<PackageFile | null>;
 }
 
-/**
- * The files of a package. Its name tells whether it is an archive or a descriptor, else what it begins with.
- * @throws the file system's error where the file can't be opened or read
- */
+/** Decides between archive and descriptor by the extension, else by the first bytes. */
 export async function openSource(
   path: string,
   findings: FindingList,
@@ -32,7 +29,7 @@ export async function openSource(
 ): Promise<PackageSource> {
   const stats = await stat(path);
   if (!stats.isFile()) {
-    findings.add('not-a-file', basename(path), 'a folder, a pipe or a device');
+    findings.add('not-a-file', basename(path), 'not a regular file');
     const nothing = async () => null;
     return { kind: 'ova', descriptor: null, members: [], find: nothing, findSibling: nothing };
   }
@@ -41,7 +38,6 @@ export async function openSource(
   return isDescriptor ? folderSource(path, stats.size) : archiveSource(path, findings, signal);
 }
 
-/** A descriptor and the files around it. */
 function folderSource(path: string, size: number): PackageSource {
   const name = basename(path);
   const folder = dirname(path);
@@ -61,7 +57,6 @@ function folderSource(path: string, size: number): PackageSource {
   return { kind: 'ovf', descriptor, members: [descriptor], find, findSibling };
 }
 
-/** The members of an archive; which of them is the descriptor, and names that occur twice, are looked at here. */
 async function archiveSource(
   path: string,
   findings: FindingList,
@@ -70,7 +65,7 @@ async function archiveSource(
   const byName = new Map<string, PackageFile>();
   for (const member of await readArchive(path, findings, signal)) {
     if (byName.has(member.name)) {
-      findings.add('duplicate-member', member.name, 'a second member of this name');
+      findings.add('duplicate-member', member.name, 'another member has the same name');
     } else {
       byName.set(member.name, member);
     }
@@ -79,10 +74,10 @@ async function archiveSource(
   const descriptors = withExtension(members, '.ovf');
   const [descriptor = null, ...others] = descriptors;
   if (descriptor === null && !findings.has('not-a-tar')) {
-    findings.add('no-descriptor', basename(path), 'no .ovf file in it');
+    findings.add('no-descriptor', basename(path), 'contains no .ovf file');
   }
   for (const other of others) {
-    findings.add('several-descriptors', other.name, `the package has ${descriptor?.name} already`);
+    findings.add('several-descriptors', other.name, `the package already has ${descriptor?.name}`);
   }
   return {
     kind: 'ova',
@@ -96,7 +91,7 @@ async function archiveSource(
       const own = candidates.find((candidate) => candidate.name === name);
       const other = candidates[0];
       if (own !== undefined || other === undefined) return own ?? null;
-      findings.add('manifest-name', other.name, `its name should be ${name}`);
+      findings.add('manifest-name', other.name, `should be named ${name}`);
       return other;
     },
   };

@@ -1,50 +1,48 @@
-// What is told about a package: the shapes that readPackage fills and the commands show.
+// The types of what readPackage returns.
 
 import type { Finding } from './findings.ts';
 
-/** A package as far as it could be read. */
+/** A package, as far as it could be read. */
 export interface PackageSummary {
   readonly kind: 'ova' | 'ovf';
-  /** The path as it was given. */
+  /** The path as given. */
   readonly file: string;
-  /** The envelope's version attribute, else what its namespace tells: 0.9, 1.x, 2.x; null where there is no envelope. */
+  /** The version attribute, else 0.9, 1.x or 2.x by namespace; null without an envelope. */
   readonly ovfVersion: string | null;
   readonly products: readonly Product[];
   readonly systems: readonly VirtualSystem[];
   readonly disks: readonly Disk[];
   readonly networks: readonly Network[];
   readonly deploymentOptions: readonly DeploymentOption[];
-  /** The files that are there, the descriptor first where there is one. */
+  /** The existing files, the descriptor first. */
   readonly files: readonly PackagedFile[];
   readonly manifest: Manifest | null;
-  /** Name of the certificate file; what it signs is not verified. */
+  /** File name; the signature is not verified. */
   readonly certificate: string | null;
   readonly findings: readonly Finding[];
 }
 
-/** A ProductSection. */
 export interface Product {
   readonly product: string | null;
   readonly vendor: string | null;
   readonly version: string | null;
   readonly fullVersion: string | null;
-  /** How many properties it lets the deployer set or see. */
+  /** Number of properties. */
   readonly properties: number;
 }
 
-/** A virtual machine of the package, those inside collections included. */
 export interface VirtualSystem {
   readonly id: string | null;
-  /** Its name, else its identifier. */
+  /** The name, else the identifier. */
   readonly name: string | null;
-  /** Identifiers of the collections around it, outermost first. */
+  /** Identifiers of the enclosing collections, outermost first. */
   readonly collections: readonly string[];
   readonly operatingSystem: string | null;
   /** Virtual hardware families such as `vmx-08`. */
   readonly hardwareFamilies: readonly string[];
-  /** With the default deployment option, where the package has options. */
+  /** With the default deployment option, if there are options. */
   readonly hardware: Hardware;
-  /** With each deployment option, in the package's order; empty where it depends on none. */
+  /** With each deployment option; empty if none makes a difference. */
   readonly options: readonly { readonly option: string; readonly hardware: Hardware }[];
 }
 
@@ -52,18 +50,17 @@ export interface Hardware {
   readonly cpus: number | null;
   /** Bytes. */
   readonly memory: number | null;
-  /** Identifiers of the disks that are attached. */
+  /** Identifiers of the attached disks. */
   readonly disks: readonly string[];
   /** The network of each adapter. */
   readonly networks: readonly string[];
 }
 
-/** A Disk of the DiskSection. */
 export interface Disk {
   readonly id: string;
-  /** Bytes; null where it is missing, unreadable or set by a property. */
+  /** Bytes; null if it is missing, invalid or set by a property. */
   readonly capacity: number | null;
-  /** The format's address as declared. */
+  /** The declared URI. */
   readonly format: string | null;
   /** The href of its file; null for an empty disk. */
   readonly file: string | null;
@@ -91,7 +88,7 @@ export interface PackagedFile {
 export type DigestAlgorithm = 'SHA1' | 'SHA256' | 'SHA512';
 
 export interface Manifest {
-  /** Of its first entry; null where it has none. */
+  /** Of the first entry. */
   readonly algorithm: DigestAlgorithm | null;
   readonly entries: readonly ManifestEntry[];
 }
@@ -99,6 +96,6 @@ export interface Manifest {
 export interface ManifestEntry {
   readonly name: string;
   readonly algorithm: DigestAlgorithm;
-  /** Hexadecimal, in lower case. */
+  /** Lower-case hexadecimal. */
   readonly digest: string;
 }

@@ -5,14 +5,13 @@ import {
   bytesPerUnit,
   childrenOf,
   childText,
-  kindOf,
+  elementKind,
   type Report,
   setting,
 } from './elements.ts';
 import type { DeploymentOption, Hardware, VirtualSystem } from './summary.ts';
 import type { XmlElement } from './xml.ts';
 
-/** A VirtualSystem element and the identifiers of the collections around it, outermost first. */
 export interface SystemElement {
   readonly element: XmlElement;
   readonly collections: readonly string[];
@@ -23,7 +22,7 @@ export function findSystems(
   collections: readonly string[] = [],
 ): SystemElement[] {
   return childrenOf(element, 'VirtualSystem', 'VirtualSystemCollection').flatMap((child) => {
-    if (kindOf(child) === 'VirtualSystem') return { element: child, collections };
+    if (elementKind(child) === 'VirtualSystem') return { element: child, collections };
     return findSystems(child, [...collections, attribute(child, 'id') ?? '']);
   });
 }
@@ -31,13 +30,13 @@ export function findSystems(
 export function readSystem(
   { element, collections }: SystemElement,
   options: readonly DeploymentOption[],
-  context: DeclaredNames,
+  declared: DeclaredNames,
   report: Report,
 ): VirtualSystem {
   const id = attribute(element, 'id');
-  // Further hardware sections are alternatives to the first.
+  // Other hardware sections are alternatives to the first.
   const section = childrenOf(element, 'VirtualHardwareSection')[0];
-  const items = section === undefined ? [] : readItems(section, context, report);
+  const items = section === undefined ? [] : readItems(section, declared, report);
   const family = section && childrenOf(section, 'System')[0];
   const system = childrenOf(element, 'OperatingSystemSection')[0];
   const dependent = items.some((item) => item.options.length > 0) ? options : [];
@@ -55,21 +54,17 @@ export function readSystem(
   };
 }
 
-/** What items may refer to. */
+/** The identifiers and names that hardware items may refer to. */
 export interface DeclaredNames {
-  /** Identifiers of the disks of the disk section. */
   readonly disks: ReadonlySet<string>;
-  /** Identifiers of the references. */
   readonly files: ReadonlySet<string>;
-  /** Names of the networks of the network section. */
   readonly networks: ReadonlySet<string>;
 }
 
-/** A hardware item as far as it counts here. */
-export interface Item {
-  /** Items with the same one stand for the same device. */
+interface Item {
+  /** Items with the same instance describe the same device. */
   readonly instance: string | null;
-  /** Deployment options that it is for; empty for all. */
+  /** The deployment options it applies to; empty for all. */
   readonly options: readonly string[];
   readonly cpus: number;
   /** Bytes. */
@@ -84,27 +79,26 @@ const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-/** The items of a hardware section; what they refer to and does not exist becomes a finding. */
-export function readItems(section: XmlElement, context: DeclaredNames, report: Report): Item[] {
+function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
   return childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem')
     .filter((item) => (attribute(item, 'bound') ?? 'normal') === 'normal')
-    .map((item) => readItem(item, context, report));
+    .map((item) => readItem(item, declared, report));
 }
 
-function readItem(item: XmlElement, context: DeclaredNames, report: Report): Item {
+function readItem(item: XmlElement, declared: DeclaredNames, report: Report): Item {
   const type = setting(item, 'ResourceType');
   const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
   const [, kind, id = null] =
     /^(?:ovf:)?\/(disk|file)\/(.+)$/.exec(setting(item, 'HostResource') ?? '') ?? [];
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
-  if (kind === 'disk' && id !== null && !context.disks.has(id)) {
-    report('unknown-disk', item, `no disk has the identifier ${id}`);
+  if (kind === 'disk' && id !== null && !declared.disks.has(id)) {
+    report('unknown-disk', item, `unknown disk ${id}`);
   }
-  if (kind === 'file' && id !== null && !context.files.has(id)) {
-    report('unknown-file-reference', item, `no reference has the identifier ${id}`);
+  if (kind === 'file' && id !== null && !declared.files.has(id)) {
+    report('unknown-file-reference', item, `unknown file ${id}`);
   }
-  if (network !== null && !context.networks.has(network)) {
-    report('unknown-network', item, `the network section has no ${network}`);
+  if (network !== null && !declared.networks.has(network)) {
+    report('unknown-network', item, `unknown network ${network}`);
   }
   return {
     instance: setting(item, 'InstanceID') ?? setting(item, 'InstanceId'),
@@ -119,12 +113,12 @@ function readItem(item: XmlElement, context: DeclaredNames, report: Report): Ite
 function unitOf(item: XmlElement, report: Report): number {
   const unit = setting(item, 'AllocationUnits');
   const bytes = bytesPerUnit(unit);
-  if (bytes === null) report('unknown-unit', item, `unit ${unit} of memory`);
+  if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit}`);
   return bytes ?? Number.NaN;
 }
 
-/** The hardware with a deployment option: an item made for it replaces the general one of its instance. */
-export function hardwareFor(items: readonly Item[], option: string | null): Hardware {
+/** Adds up the hardware for an option, whose items replace general items with the same instance. */
+function hardwareFor(items: readonly Item[], option: string | null): Hardware {
   const isFor = (item: Item) => option !== null && item.options.includes(option);
   const replaced = new Set(items.filter(isFor).map(({ instance }) => instance));
   const chosen = items.filter(
@@ -141,7 +135,6 @@ export function hardwareFor(items: readonly Item[], option: string | null): Hard
   };
 }
 
-/** A sum, or null where it is nothing or unknown. */
 function total(quantities: readonly number[]): number | null {
   const sum = quantities.reduce((before, quantity) => before + quantity, 0);
   return Number.isSafeInteger(sum) && sum > 0 ? sum : null;

@@ -1,24 +1,23 @@
 // Reads the headers of a tar archive: ustar, GNU and older ones, and pax and GNU extensions.
 
-/** Archives are made of blocks of so many bytes. */
 export const BLOCK = 512;
 
 export interface TarHeader {
   readonly name: string;
-  /** Bytes of content that follow, before padding. */
+  /** Bytes of content, without padding. */
   readonly size: number;
-  /** The type flag, one character; `0` also for the older NUL. */
+  /** The type flag; NUL, its older form, becomes `0`. */
   readonly type: string;
   readonly ustar: boolean;
 }
 
 const MAGIC = 257;
 const CHECKSUM = { start: 148, end: 156 } as const;
-/** Symbolic links, devices, directories and pipes: a size of theirs is no content. */
+/** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
 const SIZE = { start: 124, end: 136 } as const;
 
-/** The header in a block, or null where it is damaged or makes no sense. */
+/** Parses a header; null if it is damaged. */
 export function parseTarHeader(block: Buffer): TarHeader | null {
   if (!isChecksumValid(block)) return null;
   const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
@@ -32,12 +31,11 @@ export function parseTarHeader(block: Buffer): TarHeader | null {
     name: prefix === '' ? name : `${prefix}/${name}`,
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
     type: type === '\0' ? '0' : type,
-    // A size in base 256, for files over 8 GiB, is GNU's own.
+    // Sizes in base 256, for files over 8 GiB, are a GNU extension.
     ustar: ustar && !isBase256(block.subarray(SIZE.start, SIZE.end)),
   };
 }
 
-/** Length of a content with the padding to whole blocks. */
 export function paddedSize(size: number): number {
   return Math.ceil(size / BLOCK) * BLOCK;
 }
@@ -50,7 +48,7 @@ function isChecksumValid(block: Buffer): boolean {
     const inChecksum = index >= CHECKSUM.start && index < CHECKSUM.end;
     const counted = inChecksum ? 0x20 : byte;
     unsigned += counted;
-    // Old tars on machines with signed characters summed up signed bytes.
+    // Old tars on machines with signed characters add signed bytes.
     signed += counted > 127 ? counted - 256 : counted;
   }
   return written === unsigned || written === signed;
@@ -63,7 +61,7 @@ function isBase256(field: Buffer): boolean {
 function parseNumber(field: Buffer): number | null {
   let value: number;
   if (isBase256(field)) {
-    // The first byte is 0x80 for what fits; 0xff begins a negative number.
+    // 0xff starts a negative number.
     if (field[0] !== 0x80) return null;
     value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
   } else {
@@ -74,19 +72,17 @@ function parseNumber(field: Buffer): number | null {
   return Number.isSafeInteger(value) ? value : null;
 }
 
-/** The text of a field, up to its first NUL. */
-export function parseText(field: Buffer): string {
+function parseText(field: Buffer): string {
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end === -1 ? field.length : end);
 }
 
-/** What replaces fields of the next member's own header. */
+/** Replaces fields of the next member's header. */
 export interface TarExtension {
   readonly name?: string;
   readonly size?: number;
 }
 
-/** How many bytes of such a header are read at most. */
 export const MAX_EXTENSION_BYTES = 32 * 1024;
 
 const PAX = 'x';
@@ -94,7 +90,7 @@ const PAX_GLOBAL = 'g';
 const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
 
-/** Whether a header of this type tells about the next member instead of being one. */
+/** True if a header of this type describes the next member. */
 export function isExtension(type: string): boolean {
   return [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
 }
@@ -103,14 +99,14 @@ export function isPax(type: string): boolean {
   return type === PAX || type === PAX_GLOBAL;
 }
 
-/** What the content of such a header says, or null where it can't be understood. */
+/** Parses the content of an extension; null if it is invalid. */
 export function parseExtension(type: string, content: Buffer): TarExtension | null {
   if (type === GNU_LONG_NAME) return { name: parseText(content) };
   if (type === PAX) return parsePax(content);
   return {};
 }
 
-/** Records of the form `<length> <key>=<value>\n`, the length being that of the whole record. */
+/** Parses records of the form `<length> <key>=<value>\n`; the length counts the whole record. */
 function parsePax(content: Buffer): TarExtension | null {
   const found: { name?: string; size?: number } = {};
   let position = 0;

@@ -1,4 +1,4 @@
-// Packs files into a ustar archive, as the standard asks of an OVA; the same files give the same bytes.
+// Writes ustar archives, the format that the standard demands of an OVA; equal files give equal bytes.
 
 import { BLOCK, paddedSize } from './tar-header.ts';
 
@@ -6,11 +6,10 @@ export interface TarMember {
   /** At most 100 bytes. */
   readonly name: string;
   readonly content: Uint8Array;
-  /** The type flag; a plain file (`0`) where it is left out. */
+  /** The type flag (`0`, a regular file). */
   readonly type?: string;
 }
 
-/** The archive of some files in the order given, with the two blocks that end it. */
 export function packTar(members: readonly TarMember[]): Buffer {
   const blocks = members.flatMap((member) => {
     const padding = Buffer.alloc(paddedSize(member.content.length) - member.content.length);
@@ -32,7 +31,6 @@ function tarHeader({ name, content, type = '0' }: TarMember): Buffer {
   return withChecksum(header);
 }
 
-/** Writes the checksum of a header into it; for headers that were changed by hand, too. */
 export function withChecksum(header: Buffer): Buffer {
   header.fill(' ', 148, 156);
   const sum = header.reduce((total, byte) => total + byte, 0);

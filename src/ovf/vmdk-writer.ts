@@ -1,4 +1,4 @@
-// Writes a stream-optimised VMDK: compressed grains with markers, then tables, directory and footer, all in one pass.
+// Writes a stream-optimised VMDK in one pass: compressed grains with markers, tables, directory, footer.
 
 import { deflateSync } from 'node:zlib';
 import { DIRECTORY_AT_END, SECTOR, SPARSE_MAGIC } from './vmdk.ts';
@@ -6,22 +6,22 @@ import { DIRECTORY_AT_END, SECTOR, SPARSE_MAGIC } from './vmdk.ts';
 /** Sectors in a grain: 64 KiB. */
 const GRAIN = 128;
 const GRAIN_BYTES = GRAIN * SECTOR;
-/** Entries in a grain table. */
+/** Entries per grain table. */
 const TABLE_ENTRIES = 512;
 /** Sectors before the first grain. */
 const OVERHEAD = GRAIN;
 const DESCRIPTOR_SECTORS = 20;
-/** What a marker announces; that of a grain has the size of its data instead. */
+/** Types of markers; a grain's marker has the size of its data instead. */
 const MARKER = { end: 0, table: 1, directory: 2, footer: 3 } as const;
 
 /**
- * A VMDK with the content of a disk. Grains that hold zeros only take no room.
- * @param disk the whole disk, in whole grains of 64 KiB
- * @param extent the file name that its descriptor gives for itself
+ * Returns a VMDK with the content of a disk; grains of zeros take no space.
+ * @param disk whole grains of 64 KiB
+ * @param extent the file name for the embedded descriptor
  */
 export function streamOptimizedVmdk(disk: Buffer, extent: string): Buffer {
   if (disk.length === 0 || disk.length % GRAIN_BYTES !== 0) {
-    throw new RangeError('a disk is made of whole grains');
+    throw new RangeError('the disk size must be a multiple of 64 KiB');
   }
   const capacity = disk.length / SECTOR;
   const output = new SectorWriter();
@@ -41,7 +41,7 @@ export function streamOptimizedVmdk(disk: Buffer, extent: string): Buffer {
   return output.bytes();
 }
 
-/** Writes the grains of one table, then the table; its sector, or 0 where there is nothing in it. */
+/** Writes the grains of one table, then the table; returns its sector, or 0 for an empty table. */
 function writeTable(disk: Buffer, index: number, output: SectorWriter): number {
   const table = Buffer.alloc(TABLE_ENTRIES * 4);
   const zeros = Buffer.alloc(GRAIN_BYTES);
@@ -64,12 +64,12 @@ function writeTable(disk: Buffer, index: number, output: SectorWriter): number {
   return sector;
 }
 
-/** The header; as the footer it differs in the sector of the grain directory alone. */
+/** Builds the header or the footer, which differ only in the sector of the grain directory. */
 function header(capacity: number, directory: bigint): Buffer {
   const bytes = Buffer.alloc(SECTOR);
   bytes.write(SPARSE_MAGIC, 0);
   bytes.writeUInt32LE(3, 4);
-  // Valid line ends to detect transfers as text, compressed grains, markers.
+  // Flags: valid newlines, compressed grains, markers.
   bytes.writeUInt32LE((1 << 0) | (1 << 16) | (1 << 17), 8);
   bytes.writeBigUInt64LE(BigInt(capacity), 12);
   bytes.writeBigUInt64LE(BigInt(GRAIN), 20);
@@ -118,7 +118,7 @@ function sectorsOf(bytes: Buffer): number {
   return Math.ceil(bytes.length / SECTOR);
 }
 
-/** Collects pieces, each filled up to whole sectors. */
+/** Collects pieces, each padded to whole sectors. */
 class SectorWriter {
   readonly #pieces: Buffer[] = [];
   sectors = 0;

@@ -1,9 +1,8 @@
-// Reads the beginning of a VMDK disk: the header of a sparse extent, or a descriptor in plain text.
+// Parses the start of a VMDK disk: the header of a sparse extent, or a descriptor in plain text.
 
-/** Disks count in sectors of so many bytes. */
+/** Bytes. */
 export const SECTOR = 512;
 
-/** What a VMDK file begins with. */
 export type VmdkHeader =
   | SparseHeader
   | { readonly form: 'text' }
@@ -14,28 +13,28 @@ export interface SparseHeader {
   readonly version: number;
   /** Sectors. */
   readonly capacity: number;
-  /** Sectors in a grain. */
+  /** Sectors per grain. */
   readonly grainSize: number;
-  /** Whether grains are compressed and marked, as a stream needs it. */
+  /** True if grains are compressed and have markers. */
   readonly streamOptimized: boolean;
-  /** First sector of the grain directory; null where a footer at the end of the file tells it. */
+  /** First sector of the grain directory; null if only the footer names it. */
   readonly grainDirectory: number | null;
-  /** Whether the line ends of the header are intact, which a transfer as text destroys. */
+  /** False after a transfer in text mode. */
   readonly newlinesIntact: boolean;
-  /** What the embedded descriptor says, such as `streamOptimized`; null without one. */
+  /** From the embedded descriptor, such as `streamOptimized`. */
   readonly createType: string | null;
 }
 
-/** The first bytes of a sparse header and of the footer that repeats it. */
+/** Starts the header and the footer that repeats it. */
 export const SPARSE_MAGIC = 'KDMV';
 const SERVER_SPARSE_MAGIC = 'COWD';
-const LINE_ENDS = '\n \r\n';
+const NEWLINES = '\n \r\n';
 const COMPRESSED_GRAINS = 1 << 16;
 const MARKERS = 1 << 17;
-/** In place of the grain directory's sector: the footer tells it. */
+/** Means that the footer names the sector of the grain directory. */
 export const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
 
-/** What a file with this beginning is, or null where it is no VMDK. A beginning of 64 KiB has all that is looked at. */
+/** Parses the first 64 KiB of a file; null if it is not a VMDK. */
 export function parseVmdk(head: Buffer): VmdkHeader | null {
   const magic = head.toString('latin1', 0, 4);
   if (magic === SERVER_SPARSE_MAGIC) return { form: 'server-sparse' };
@@ -52,7 +51,7 @@ export function parseVmdk(head: Buffer): VmdkHeader | null {
     grainSize: Number(head.readBigUInt64LE(20)),
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
-    newlinesIntact: head.toString('latin1', 73, 77) === LINE_ENDS,
+    newlinesIntact: head.toString('latin1', 73, 77) === NEWLINES,
     createType: createTypeOf(head.toString('latin1', descriptor, descriptorEnd)),
   };
 }

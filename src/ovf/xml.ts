@@ -1,29 +1,28 @@
-// Turns the bytes of a descriptor into a tree of elements, and refuses what XML from elsewhere could do harm with.
+// Parses the XML of a descriptor into a tree of elements; rejects entities, document types and huge input.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { FindingCode } from './findings.ts';
 
 export interface XmlElement {
-  /** Without its prefix. */
+  /** Without prefix. */
   readonly name: string;
   readonly namespace: string;
-  /** Where it begins, from 1. */
+  /** The line it starts on, from 1. */
   readonly line: number;
   readonly attributes: readonly XmlAttribute[];
   readonly children: readonly XmlElement[];
-  /** Its own character data, without that of its children. */
+  /** Without the text of its children. */
   readonly text: string;
 }
 
 export interface XmlAttribute {
-  /** Without its prefix. */
+  /** Without prefix. */
   readonly name: string;
-  /** Empty for an attribute without a prefix. */
+  /** Empty without a prefix. */
   readonly namespace: string;
   readonly value: string;
 }
 
-/** Why there is no tree. */
 export class XmlError extends Error {
   readonly code: FindingCode;
   readonly line: number;
@@ -35,14 +34,14 @@ export class XmlError extends Error {
   }
 }
 
-/** Elements and attributes together; a large real descriptor has a tenth of them. */
+/** Elements and attributes; a large real descriptor has a tenth of them. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 100;
-/** Characters that the parser gets at once; the root element has to begin in the first of them. */
+/** Characters per write to the parser; the root element must start in the first slice. */
 const SLICE = 1024 * 1024;
 
 /**
- * The root element.
+ * Returns the root element.
  * @throws XmlError
  */
 export function parseXml(bytes: Uint8Array): XmlElement {
@@ -54,18 +53,20 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
-    if (nodes > MAX_NODES) fail('xml-too-complex', `more than ${MAX_NODES} nodes`);
+    if (nodes > MAX_NODES)
+      fail('xml-too-complex', `more than ${MAX_NODES} elements and attributes`);
   };
   parser.on('error', ({ message }) => {
     const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
     fail(reason === 'undefined entity' ? 'xml-entity' : 'xml-syntax', reason);
   });
-  parser.on('doctype', () => fail('xml-doctype', 'a document type declaration is refused'));
+  parser.on('doctype', () => fail('xml-doctype', 'document type declarations are not allowed'));
   parser.on('attribute', countNode);
   parser.on('opentagstart', () => {
     countNode();
     builder.begin(parser.line);
-    if (builder.depth > MAX_DEPTH) fail('xml-too-complex', `more than ${MAX_DEPTH} levels`);
+    if (builder.depth > MAX_DEPTH)
+      fail('xml-too-complex', `nested more than ${MAX_DEPTH} levels deep`);
   });
   parser.on('opentag', (tag) => builder.describe(tag));
   parser.on('text', (text) => builder.text(text));
@@ -74,9 +75,9 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   const text = decode(bytes);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
-    // A document type is reported at its end only, until which the parser gathers it.
+    // The parser buffers a document type until its end and reports it only then.
     if (builder.root === undefined && start + SLICE < text.length) {
-      fail('xml-too-complex', 'no element in the first MiB');
+      fail('xml-too-complex', 'no element in the first 1 MiB');
     }
   }
   parser.close();
@@ -127,12 +128,12 @@ class TreeBuilder {
   }
 }
 
-/** Whether bytes begin like XML in any encoding: a mark, or NULs of wide characters, may stand before the bracket. */
+/** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
 
-/** The text of an XML file: UTF-16 by its mark, else what its declaration says, else UTF-8. */
+/** Decodes UTF-16 by its byte order mark, else the declared encoding, else UTF-8. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   let encoding = 'utf-8';
@@ -145,12 +146,12 @@ function decode(bytes: Uint8Array): string {
     const declared = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(
       start,
     );
-    // A declaration that can be read byte by byte is not in UTF-16, whatever it says.
+    // A declaration that is readable byte by byte cannot be UTF-16, even if it says so.
     if (declared?.[1] !== undefined && !/^utf-16/i.test(declared[1])) encoding = declared[1];
   }
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new XmlError('xml-encoding', `not readable as ${encoding}`, 1);
+    throw new XmlError('xml-encoding', `cannot be decoded as ${encoding}`, 1);
   }
 }

@@ -57,7 +57,7 @@ describe('emulator', () => {
   it('warns about a missing uploads folder', async () => {
     const { io } = await emulate('--uploads', 'no-such folder', '--user', 'alice:a');
     expect(io.stderr.text).toBe(
-      "imgctl: warning: there is no folder no-such folder yet\nhint: mkdir -p 'no-such folder/alice'\n",
+      "imgctl: warning: folder no-such folder does not exist\nhint: create it with: mkdir -p 'no-such folder/alice'\n",
     );
     expect((await emulate('--uploads', '.')).io.stderr.text).toBe('');
   });
@@ -89,7 +89,7 @@ describe('emulator', () => {
     const { port } = holder.address() as { port: number };
     const { stderr, exitCode } = await runCli(['emulator', '--port', String(port)]);
     expect(stderr).toBe(
-      `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: choose another one, or: imgctl emulator --port 0\n`,
+      `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: use a free port with: imgctl emulator --port 0\n`,
     );
     expect(exitCode).toBe(2);
   });

@@ -111,7 +111,7 @@ describe('inspect', () => {
     const { stderr, exitCode } = await runCli(['inspect', 'vm.ovf'], { cwd });
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'imgctl: warning: vm.ovf has 1 error\nhint: see all findings: imgctl validate vm.ovf\n',
+      'imgctl: warning: vm.ovf has 1 error\nhint: see all findings with: imgctl validate vm.ovf\n',
     );
   });
 
@@ -120,7 +120,7 @@ describe('inspect', () => {
     writeFileSync(join(cwd, 'junk.ova'), 'junk');
     const result = await runCli(['inspect', 'junk.ova', 'one.ova', '-q'], { cwd });
     expect(result).toMatchObject({ exitCode: 1, stdout: 'junk.ova\none.ova\n' });
-    expect(result.stderr).toContain('no descriptor that can be read: junk.ova');
+    expect(result.stderr).toContain('junk.ova contains no readable OVF descriptor');
   });
 
   it('hints at validate for a file that is not a package', async () => {
@@ -129,7 +129,7 @@ describe('inspect', () => {
     expect(await runCli(['inspect', 'junk.ova'], { cwd })).toEqual({
       stdout: '',
       stderr:
-        'imgctl: no descriptor that can be read: junk.ova\nhint: see why: imgctl validate junk.ova\n',
+        'imgctl: junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n',
       exitCode: 1,
     });
   });
@@ -140,10 +140,10 @@ describe('inspect', () => {
     expect(result.exitCode).toBe(5);
     expect(JSON.parse(result.stdout)).toMatchObject([{ file: 'one.ova' }]);
     const [first = '', second = ''] = result.stderr.split('\n');
-    expect(JSON.parse(first).warning.message).toBe('there is no file a.ova');
+    expect(JSON.parse(first).warning.message).toBe('file a.ova does not exist');
     expect(JSON.parse(second).error).toMatchObject({
       code: 'not-found',
-      message: 'there is no file b.ova',
+      message: 'file b.ova does not exist',
     });
   });
 });

@@ -94,7 +94,7 @@ describe('validate', () => {
     expect(folder).toMatchObject({ stdout: 'not-a-file\n', exitCode: 1 });
     const missing = await runCli(['validate', 'gone.ova', 'bad.ova', '-q'], { cwd });
     expect(missing).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 5 });
-    expect(missing.stderr).toContain('imgctl: there is no file gone.ova\nhint: ');
+    expect(missing.stderr).toContain('imgctl: file gone.ova does not exist\nhint: ');
   });
 
   it('exits 1 for an unreadable file', async () => {

@@ -1,11 +1,10 @@
-// Faults: how they are written, whose turn it is, and what each does over a real socket.
+// Faults: their syntax, which is due, and what each does over a real socket.
 
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { UserImageList } from '../../src/api/types.ts';
 import { createFaultPicker, parseFault } from '../../src/emulator/faults.ts';
-import { startService } from './harness.ts';
+import { serve } from '../support/emulator.ts';
 
 describe('parseFault', () => {
   it.each([
@@ -22,33 +21,19 @@ describe('parseFault', () => {
   });
 
   it.each([
-    '',
-    'GET',
-    'GET /v2',
-    '/v2=503',
-    'get /v2=503',
-    'GET v2=503',
-    'GET /v2=',
-    'GET /v2=200',
-    'GET /v2=600',
-    'GET /v2=explode',
-    'GET /v2=503:5',
-    'GET /v2=429:',
-    'GET /v2=429:-1',
-    'GET /v2=503,first=0',
-    'GET /v2=503,last=1',
-    'GET /v2=503,first=1,every=2',
-  ])('refuses %j in one line', (spec) => {
-    expect(() => parseFault(spec)).toThrow(/^fault ".*".*$/);
+    ...['', 'GET', 'GET /v2', '/v2=503', 'get /v2=503', 'GET v2=503', 'GET /v2='],
+    ...['GET /v2=503,first=0', 'GET /v2=503,last=1', 'GET /v2=503,first=1,every=2'],
+  ])('refuses %j, which is not of its form', (spec) => {
+    expect(() => parseFault(spec)).toThrow(/^fault ".*" is not METHOD PATH=KIND.*$/);
+  });
+
+  it.each(['200', '600', 'explode', '503:5', '429:', '429:-1'])('refuses the kind %j', (kind) => {
+    const message = `fault "GET /v2=${kind}" has the unknown kind "${kind}"`;
+    expect(() => parseFault(`GET /v2=${kind}`)).toThrow(message);
   });
 });
 
-describe('the turn of a fault', () => {
-  const turns = (specs: string[], count: number) => {
-    const pick = createFaultPicker(specs.map(parseFault));
-    return Array.from({ length: count }, () => pick('GET', '/v2')?.type ?? '-').join(' ');
-  };
-
+describe('createFaultPicker', () => {
   it.each([
     [['GET /v2=drop'], 'drop drop drop drop'],
     [['GET /v2=drop,first=2'], 'drop drop - -'],
@@ -57,16 +42,19 @@ describe('the turn of a fault', () => {
     [['GET /v2=drop,every=2', '* /*=html'], 'html drop html drop'],
     [['POST /v2=drop', 'GET /v2/image=drop', 'GET /v=drop'], '- - - -'],
     [['GET /v*=drop'], 'drop drop drop drop'],
-  ])('%j gives %s', (specs, expected) => {
-    expect(turns(specs, 4)).toBe(expected);
+  ])('with %j picks %s', (specs, expected) => {
+    const pick = createFaultPicker(specs.map(parseFault));
+    const picked = Array.from({ length: 4 }, () => pick('GET', '/v2')?.type ?? '-');
+    expect(picked.join(' ')).toBe(expected);
   });
 });
 
-/** Sends GET /v2/user/image/vm to a service with that fault and gives the request as it goes. */
+/** Sends GET /v2/user/image/vm to a service with a fault of that kind. */
 async function requestWith(kind: string): Promise<ClientRequest> {
-  const service = await startService({ faults: [parseFault(`GET /v2/user/image/vm=${kind}`)] });
-  const headers = await service.login();
-  return request(`${service.baseUrl}/v2/user/image/vm`, { headers }).end();
+  const { baseUrl, login } = await serve({
+    faults: [parseFault(`GET /v2/user/image/vm=${kind}`)],
+  });
+  return request(`${baseUrl}/v2/user/image/vm`, { headers: await login() }).end();
 }
 
 async function responseWith(kind: string): Promise<IncomingMessage> {
@@ -75,51 +63,48 @@ async function responseWith(kind: string): Promise<IncomingMessage> {
 }
 
 describe('a fault', () => {
-  it('answers with a status and the error record', async () => {
-    const service = await startService({ faults: [parseFault('GET /v2=503,first=1')] });
-    const credentials = await service.login();
-    const { status, body } = await service.send('GET', '/v2', credentials);
+  it('503 sends the status and the error record', async () => {
+    const { login, send } = await serve({ faults: [parseFault('GET /v2=503,first=1')] });
+    const credentials = await login();
+    const { status, body } = await send('GET', '/v2', credentials);
     expect(status).toBe(503);
     expect(body).toEqual({
       error: 'service unavailable',
       message: 'Fault injected: Service Unavailable.',
       status: 503,
     });
-    expect((await service.send('GET', '/v2', credentials)).status).toBe(200);
+    expect((await send('GET', '/v2', credentials)).status).toBe(200);
   });
 
-  it('answers with 429 and the seconds to wait', async () => {
-    const response = await responseWith('429:7');
-    expect(response.statusCode).toBe(429);
-    expect(response.headers['retry-after']).toBe('7');
+  it.each([
+    ['429:7', { 'retry-after': '7' }],
+    ['302', { location: 'http://elsewhere.invalid/' }],
+  ])('%s sends the status with the headers %j', async (kind, headers) => {
+    const response = await responseWith(kind);
+    expect(response.statusCode).toBe(Number.parseInt(kind, 10));
+    expect(response.headers).toMatchObject(headers);
   });
 
-  it('redirects to a host that does not exist', async () => {
-    const response = await responseWith('302');
-    expect(response.statusCode).toBe(302);
-    expect(response.headers.location).toBe('http://elsewhere.invalid/');
-  });
-
-  it('answers with a page of HTML', async () => {
+  it('html sends a page of HTML', async () => {
     const response = await responseWith('html');
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toContain('text/html');
     expect(Buffer.concat(await response.toArray()).toString()).toMatch(/^<!doctype html>/);
   });
 
-  it('drops the connection without an answer', async () => {
+  it('drop closes the connection without a response', async () => {
     const sent = await requestWith('drop');
     await expect(once(sent, 'response')).rejects.toThrow('socket hang up');
   });
 
-  it('stalls: nothing comes as long as the client waits', async () => {
+  it('stall sends nothing as long as the client waits', async () => {
     const sent = await requestWith('stall');
     sent.setTimeout(50);
     expect(await Promise.race([once(sent, 'timeout'), once(sent, 'response')])).toEqual([]);
     sent.destroy();
   });
 
-  it('drips: the body begins byte by byte', async () => {
+  it('drip sends the body byte by byte', async () => {
     const response = await responseWith('drip');
     const [first] = await once(response, 'data');
     const [second] = await once(response, 'data');
@@ -128,22 +113,20 @@ describe('a fault', () => {
     response.destroy();
   });
 
-  it('truncates: half of the body, then the end of the connection', async () => {
+  it('truncate sends half of the body and closes the connection', async () => {
     const response = await responseWith('truncate');
-    const received: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => received.push(chunk));
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
     await expect(once(response, 'end')).rejects.toThrow('aborted');
     const length = Number(response.headers['content-length']);
-    expect(Buffer.concat(received)).toHaveLength(Math.floor(length / 2));
+    expect(Buffer.concat(chunks)).toHaveLength(Math.floor(length / 2));
   });
 
-  it('of the connection lets a sync happen whose answer is lost, one of the status does not', async () => {
-    const service = await startService({
-      syncDelay: 0,
-      faults: ['drop,first=1', '503,first=2'].map((kind) => parseFault(`PATCH /v2/*=${kind}`)),
-    });
-    const credentials = await service.login();
-    const submit = () => service.send<UserImageList>('PATCH', '/v2/user/image/vm', credentials);
+  it('drop lets the sync happen, 503 does not', async () => {
+    const faults = ['drop,first=1', '503,first=2'].map((kind) => parseFault(`PATCH /v2/*=${kind}`));
+    const { login, send } = await serve({ syncDelay: 0, faults });
+    const credentials = await login();
+    const submit = () => send('PATCH', '/v2/user/image/vm', credentials);
     await expect(submit()).rejects.toThrow();
     expect((await submit()).status).toBe(503);
     expect((await submit()).body).toMatchObject({ request: { id: 2 } });

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import type { SyncSubmitResponse } from '../../src/api/types.ts';
-import { startService } from './harness.ts';
+import { serveWithClock } from '../support/emulator.ts';
 import { DELAY, ovaBytes, startUploads } from './uploads-harness.ts';
 
-describe('submitting a sync', () => {
-  it('gives the id of the request and where to follow it, and sends a mail', async () => {
+describe('PATCH /v2/user/image/vm', () => {
+  it('returns the id of the request and its URL, and logs a mail', async () => {
     const { baseUrl, mails, submit } = await startUploads();
     const { status, headers, body } = await submit();
     const url = `${baseUrl}/v2/request/image_sync/1`;
@@ -23,9 +23,9 @@ describe('submitting a sync', () => {
 });
 
 describe('a sync request', () => {
-  // Without an upload folder there is nothing to read, so that the clock alone decides.
+  // Without an upload folder there is nothing to scan, so only the clock decides.
   it('is pending, then in progress, then processed', async () => {
-    const { advance, login, send } = await startService({ syncDelay: DELAY });
+    const { advance, login, send } = await serveWithClock({ syncDelay: DELAY });
     const credentials = await login();
     const submitted = await send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', credentials);
     const read = async () => (await send('GET', '/v2/request/image_sync/1', credentials)).body;
@@ -46,30 +46,27 @@ describe('a sync request', () => {
       status: 'IN_PROGRESS',
       updated_on: '2025-01-15 Wed 07:00:01 EST',
     };
-    expect(await read()).toEqual({ data: pending });
-    advance(999);
-    expect(await read()).toEqual({ data: pending });
-    advance(1);
-    expect(await read()).toEqual({ data: inProgress });
-    advance(1999);
-    expect(await read()).toEqual({ data: inProgress });
-    advance(1);
-    expect(await read()).toEqual({
-      data: {
-        ...pending,
-        status: 'PROCESSED',
-        added: [],
-        deleted: [],
-        updated_on: '2025-01-15 Wed 07:00:03 EST',
-        message: {
-          errors: [],
-          warnings: ['this service was started without an uploads folder'],
-        },
-      },
-    });
+    const processed = {
+      ...pending,
+      status: 'PROCESSED',
+      added: [],
+      deleted: [],
+      updated_on: '2025-01-15 Wed 07:00:03 EST',
+      message: { errors: [], warnings: ['this service was started without an uploads folder'] },
+    };
+    for (const [milliseconds, data] of [
+      [0, pending],
+      [999, pending],
+      [1, inProgress],
+      [1999, inProgress],
+      [1, processed],
+    ] as const) {
+      advance(milliseconds);
+      expect(await read()).toEqual({ data });
+    }
   });
 
-  it.each(['2', '0', 'abc', '1.0', '01'])('is not found by the id %s', async (id) => {
+  it.each(['2', '0', 'abc', '1.0', '01'])('gets 404 with the id %s', async (id) => {
     const { read, submit } = await startUploads();
     await submit();
     const { status, body } = await read(id);
@@ -77,14 +74,14 @@ describe('a sync request', () => {
     expect(body).toMatchObject({ error: 'not found', status: 404 });
   });
 
-  it('is nobody else’s', async () => {
+  it('gets 404 for another user', async () => {
     const { other, read, submit } = await startUploads();
     await submit();
     expect((await read(1)).status).toBe(200);
     expect((await read(1, other)).status).toBe(404);
   });
 
-  it('can follow another at once', async () => {
+  it('may follow another at once', async () => {
     const { advance, ended, submit, upload } = await startUploads();
     await upload({ 'small.ova': ovaBytes('small') });
     await submit();

@@ -1,10 +1,10 @@
-// The emulator's time stamps, held against the time zone data of the system.
+// The emulator's time stamps, compared with the time zone data of the system.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTimestamp, parseTimestamp } from '../../src/emulator/timestamp.ts';
+import { parseTimestamp, serviceTimestamp } from '../../src/emulator/timestamp.ts';
 
-/** Whole seconds from the year the present rule began to 2100. */
+/** Whole seconds from the start of the present rule to 2100. */
 const instants = fc
   .integer({ min: Date.UTC(2008, 0, 1) / 1000, max: Date.UTC(2100, 0, 1) / 1000 })
   .map((seconds) => seconds * 1000);
@@ -12,14 +12,8 @@ const instants = fc
 const newYork = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
   hourCycle: 'h23',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  weekday: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'short',
+  ...{ year: 'numeric', month: '2-digit', day: '2-digit', weekday: 'short' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
 });
 
 function expectedText(instant: number): string {
@@ -29,7 +23,7 @@ function expectedText(instant: number): string {
   return `${part.year}-${part.month}-${part.day} ${part.weekday} ${part.hour}:${part.minute}:${part.second} ${part.timeZoneName}`;
 }
 
-describe('formatTimestamp', () => {
+describe('serviceTimestamp', () => {
   it.each([
     ['2018-07-18T19:36:49Z', '2018-07-18 Wed 15:36:49 EDT'],
     ['2024-03-10T06:59:59Z', '2024-03-10 Sun 01:59:59 EST'],
@@ -37,29 +31,29 @@ describe('formatTimestamp', () => {
     ['2024-11-03T05:59:59Z', '2024-11-03 Sun 01:59:59 EDT'],
     ['2024-11-03T06:00:00Z', '2024-11-03 Sun 01:00:00 EST'],
     ['2025-01-01T04:59:59Z', '2024-12-31 Tue 23:59:59 EST'],
-  ])('writes %s as %s', (iso, text) => {
-    expect(formatTimestamp(Date.parse(iso))).toBe(text);
+  ])('formats %s as %s', (iso, text) => {
+    expect(serviceTimestamp(Date.parse(iso))).toBe(text);
   });
 
   it('agrees with the time zone data of the system', () => {
     fc.assert(
       fc.property(instants, (instant) => {
-        expect(formatTimestamp(instant)).toBe(expectedText(instant));
+        expect(serviceTimestamp(instant)).toBe(expectedText(instant));
       }),
     );
   });
 });
 
 describe('parseTimestamp', () => {
-  it('reads what formatTimestamp writes', () => {
+  it('reverses serviceTimestamp', () => {
     fc.assert(
       fc.property(instants, (instant) => {
-        expect(parseTimestamp(formatTimestamp(instant))).toBe(instant);
+        expect(parseTimestamp(serviceTimestamp(instant))).toBe(instant);
       }),
     );
   });
 
-  it('reads UTC too', () => {
+  it('accepts UTC', () => {
     expect(parseTimestamp('2018-07-18 Wed 19:36:49 UTC')).toBe(Date.UTC(2018, 6, 18, 19, 36, 49));
   });
 
@@ -73,7 +67,7 @@ describe('parseTimestamp', () => {
     '2018-07-18 Wed 24:00:00 EDT',
     '2018-02-30 Fri 12:00:00 EST',
     ' 2018-07-18 Wed 15:36:49 EDT',
-  ])('does not read %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 });

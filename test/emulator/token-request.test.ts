@@ -1,16 +1,15 @@
 // POST /auth/request-token over a real socket: section 4.1, its rows of section 7, and the limit of section 8.
 
 import { describe, expect, it } from 'vitest';
-import type { ErrorRecord, TokenRecord } from '../../src/api/types.ts';
-import { basic, START, startService } from './harness.ts';
+import { basic, START, serveWithClock } from '../support/emulator.ts';
 
 const WRONG = 'Invalid username and password combination.';
-const NOT_PERMITTED = 'User is not authorized to access.';
+const NOT_AUTHORIZED = 'User is not authorized to access.';
 
 describe('a token request', () => {
-  it('answers with the token record of section 2.1', async () => {
-    const service = await startService();
-    const { status, body } = await service.requestToken<TokenRecord>('demo', 'demo');
+  it('returns the token record of section 2.1 with every header of section 4.1', async () => {
+    const { requestToken } = await serveWithClock();
+    const { status, headers, body } = await requestToken('demo', 'demo');
     expect(status).toBe(200);
     expect(body).toEqual({
       duration: 86400,
@@ -19,11 +18,6 @@ describe('a token request', () => {
       token: expect.stringMatching(/^\S{20,}$/),
       type: 'ACCESS',
     });
-  });
-
-  it('carries every header of section 4.1', async () => {
-    const service = await startService();
-    const { headers } = await service.requestToken('demo', 'demo');
     expect(Object.fromEntries(headers)).toMatchObject({
       allow: 'POST, OPTIONS',
       'content-type': 'application/json',
@@ -36,61 +30,53 @@ describe('a token request', () => {
     });
   });
 
-  it('gives another token each time, and both are valid', async () => {
-    const service = await startService();
-    const [first, second] = [await service.login(), await service.login()];
+  it('returns another token each time, and both are valid', async () => {
+    const { login, send } = await serveWithClock();
+    const [first, second] = [await login(), await login()];
     expect(first).not.toEqual(second);
-    expect((await service.send('GET', '/v2', first)).status).toBe(200);
-    expect((await service.send('GET', '/v2', second)).status).toBe(200);
+    expect((await send('GET', '/v2', first)).status).toBe(200);
+    expect((await send('GET', '/v2', second)).status).toBe(200);
   });
 
   it.each([
-    ['a wrong password', basic('demo', 'wrong'), WRONG],
-    ['a name nobody has', basic('nobody', 'demo'), WRONG],
-    ['a name that objects have', basic('__proto__', ''), WRONG],
-    ['no credentials', {}, WRONG],
-    ['credentials that are not Base64', { Authorization: 'Basic ???' }, WRONG],
-    ['credentials without a colon', { Authorization: 'Basic ZGVtbw==' }, WRONG],
-    ['another scheme', { Authorization: 'Bearer demo' }, WRONG],
-    ['the wrong password of a user without permission', basic('guest', 'wrong'), WRONG],
-    ['a user without permission', basic('guest', 'secret'), NOT_PERMITTED],
-  ])('refuses %s', async (_case, credentials, message) => {
-    const service = await startService({ deniedUsers: [{ name: 'guest', password: 'secret' }] });
-    const { status, headers, body } = await service.send(
-      'POST',
-      '/auth/request-token',
-      credentials,
-    );
+    ['a wrong password', WRONG, basic('demo', 'wrong')],
+    ['an unknown name', WRONG, basic('nobody', 'demo')],
+    ['a name that objects have', WRONG, basic('__proto__', '')],
+    ['no credentials', WRONG, {}],
+    ['credentials that are not Base64', WRONG, { Authorization: 'Basic ???' }],
+    ['credentials without a colon', WRONG, { Authorization: 'Basic ZGVtbw==' }],
+    ['another scheme', WRONG, { Authorization: 'Bearer demo' }],
+    ['the wrong password of a denied user', WRONG, basic('guest', 'wrong')],
+    ['a denied user', NOT_AUTHORIZED, basic('guest', 'secret')],
+  ])('with %s gets 401: %s', async (_, message, credentials) => {
+    const { send } = await serveWithClock({ deniedUsers: [{ name: 'guest', password: 'secret' }] });
+    const { status, headers, body } = await send('POST', '/auth/request-token', credentials);
     expect(status).toBe(401);
     expect(body).toEqual({ error: 'authentication error', message, status: 401 });
     expect(headers.get('Allow')).toBe('POST, OPTIONS');
     expect(headers.get('Location')).toBeNull();
   });
 
-  it('takes a password with a colon and letters beyond ASCII', async () => {
-    const service = await startService({ users: [{ name: 'zoë', password: 'a:b:ü' }] });
-    expect((await service.requestToken('zoë', 'a:b:ü')).status).toBe(200);
-  });
-
-  it('knows demo only where no other users are given', async () => {
-    const service = await startService({ users: [{ name: 'ann', password: 'ann' }] });
-    expect((await service.requestToken('demo', 'demo')).status).toBe(401);
-    expect((await service.requestToken('ann', 'ann')).status).toBe(200);
+  it('accepts a password with a colon and letters beyond ASCII, and demo only by default', async () => {
+    const users = [{ name: 'zoë', password: 'a:b:ü' }];
+    const { requestToken } = await serveWithClock({ users });
+    expect((await requestToken('zoë', 'a:b:ü')).status).toBe(200);
+    expect((await requestToken('demo', 'demo')).status).toBe(401);
   });
 });
 
 describe('the limit of token requests', () => {
-  it('counts down from five, failures too, and refuses the sixth', async () => {
-    const service = await startService();
+  it('counts down from five, failures included, and refuses the sixth', async () => {
+    const { advance, requestToken } = await serveWithClock();
     const remaining: (string | null)[] = [];
     for (const password of ['demo', 'wrong', 'demo', 'wrong', 'demo']) {
-      const { headers } = await service.requestToken('demo', password);
+      const { headers } = await requestToken('demo', password);
       remaining.push(headers.get('X-RateLimit-Remaining'));
     }
     expect(remaining).toEqual(['4', '3', '2', '1', '0']);
 
-    service.advance(12_500);
-    const { status, headers, body } = await service.requestToken<ErrorRecord>('demo', 'demo');
+    advance(12_500);
+    const { status, headers, body } = await requestToken('demo', 'demo');
     expect(status).toBe(429);
     expect(body).toEqual({
       error: 'too many requests',
@@ -106,26 +92,23 @@ describe('the limit of token requests', () => {
     });
   });
 
-  it('ends with its window', async () => {
-    const service = await startService({ tokenLimit: 1, tokenWindow: 10_000 });
-    expect((await service.requestToken('demo', 'demo')).status).toBe(200);
-    service.advance(9_999);
-    expect((await service.requestToken('demo', 'demo')).status).toBe(429);
-    service.advance(1);
-    const { status, headers } = await service.requestToken('demo', 'demo');
+  it('starts again with the next window', async () => {
+    const { advance, requestToken } = await serveWithClock({ tokenLimit: 1, tokenWindow: 10_000 });
+    expect((await requestToken('demo', 'demo')).status).toBe(200);
+    advance(9_999);
+    expect((await requestToken('demo', 'demo')).status).toBe(429);
+    advance(1);
+    const { status, headers } = await requestToken('demo', 'demo');
     expect(status).toBe(200);
     expect(headers.get('X-RateLimit-Reset')).toBe(String(START / 1000 + 20));
   });
 
-  it('is each user’s own, and one for all names from an address that nobody has', async () => {
-    const users = [
-      { name: 'ann', password: 'ann' },
-      { name: 'bob', password: 'bob' },
-    ];
-    const service = await startService({ users, tokenLimit: 1 });
+  it('counts each user alone, and all unknown names of an address together', async () => {
+    const users = ['ann', 'bob'].map((name) => ({ name, password: name }));
+    const { requestToken } = await serveWithClock({ users, tokenLimit: 1 });
     const statuses: number[] = [];
     for (const name of ['ann', 'bob', 'ann', 'ghost', 'spectre']) {
-      statuses.push((await service.requestToken(name, name)).status);
+      statuses.push((await requestToken(name, name)).status);
     }
     expect(statuses).toEqual([200, 200, 429, 401, 429]);
   });

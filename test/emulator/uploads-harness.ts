@@ -11,8 +11,8 @@ import type {
 } from '../../src/api/types.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { startService } from './harness.ts';
 
 /** How long a sync takes on the service's clock, in milliseconds. */
 export const DELAY = 3000;
@@ -25,18 +25,17 @@ export async function startUploads() {
   const mails: string[] = [];
   const users = ['demo', 'other'].map((name) => ({ name, password: name }));
   const log = (line: string) => mails.push(line);
-  const service = await startService({ uploads, users, syncDelay: DELAY, log });
+  const service = await serveWithClock({ uploads, users, syncDelay: DELAY, log });
   const credentials = await service.login();
   const other = await service.login('other');
 
-  const submit = async (who = credentials) =>
-    service.send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', who);
-  const read = async (id: number | string, who = credentials) =>
+  const submit = () => service.send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', credentials);
+  const read = (id: number | string, who = credentials) =>
     service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
   const images = async (who = credentials): Promise<Image[]> =>
     (await service.send<UserImageList>('GET', '/v2/user/image/vm', who)).body.data;
 
-  /** The record of a request whose delay has passed, once its folder has been read as well. */
+  /** Returns the record of a request whose delay has passed, once its scan is done. */
   const ended = async (id: number): Promise<SyncRequestRecord> => {
     const status = async () => (await read(id)).body.data.status;
     await expect.poll(status, { interval: 5 }).toMatch(/PROCESSED|ERROR/);
@@ -58,7 +57,7 @@ export async function startUploads() {
       }
     },
     remove: (name: string) => rm(join(folder, name)),
-    /** Submits a request and gives its record when it has ended. */
+    /** Submits a request and returns its record when it has ended. */
     sync: async (): Promise<SyncRequestRecord> => {
       const { body } = await submit();
       service.advance(DELAY);
@@ -67,17 +66,15 @@ export async function startUploads() {
   };
 }
 
-/** What the images are called. */
 export function names(images: readonly Image[]): string[] {
   return images.map(({ name }) => name);
 }
 
-/** The files of a small good package, by name. Another note makes another descriptor. */
+/** Returns the files of a small valid package by name; another note makes another descriptor. */
 export function ovfFiles(name: string, note = ''): Record<string, Uint8Array> {
   return Object.fromEntries(members(name, note).map((file) => [file.name, file.content]));
 }
 
-/** The same package as an archive. */
 export function ovaBytes(name: string, note = ''): Buffer {
   return packTar(members(name, note));
 }

@@ -3,23 +3,21 @@
 import { describe, expect, it } from 'vitest';
 import { codes, envelope, hardwareItem, machine, readDescriptor } from './harness.ts';
 
-describe('the version', () => {
+describe('the OVF version', () => {
+  const attribute = envelope('', 2).replace('<Envelope', '<Envelope ovf:version="2.1.0"');
+
   it.each([
-    ['of the namespace, 1', envelope(''), '1.x'],
-    ['of the namespace, 2', envelope('', 2), '2.x'],
-    [
-      'of the attribute',
-      envelope('', 2).replace('<Envelope', '<Envelope ovf:version="2.1.0"'),
-      '2.1.0',
-    ],
-  ])('is that %s', async (_, xml, version) => {
+    ['1.x', 'namespace 1', envelope('')],
+    ['2.x', 'namespace 2', envelope('', 2)],
+    ['2.1.0', 'a version attribute', attribute],
+  ])('is %s with %s', async (version, _, xml) => {
     expect((await readDescriptor(xml)).ovfVersion).toBe(version);
   });
 
   it.each([
     ['another root', '<a/>'],
     ['no namespace', '<Envelope/>'],
-    ['a version to come', envelope('', 3)],
+    ['a future namespace', envelope('', 3)],
     ['another element of OVF', envelope('').replaceAll('Envelope', 'References')],
   ])('is unknown with %s', async (_, xml) => {
     const summary = await readDescriptor(xml);
@@ -28,18 +26,18 @@ describe('the version', () => {
   });
 });
 
-describe('capacity', () => {
+describe('the capacity of a disk', () => {
   it.each([
     ['ovf:capacity="10"', 10, []],
     ['ovf:capacity="10" ovf:capacityAllocationUnits="byte * 2^30"', 10 * 1024 ** 3, []],
     [`ovf:capacity="${'$'}{size}"`, null, []],
-    ['ovf:capacity="10" ovf:capacityAllocationUnits="pages"', null, ['unknown-unit']],
+    ['ovf:capacity="10" ovf:capacityAllocationUnits="pages"', null, ['unknown-unit?']],
     ['ovf:capacity="-1"', null, ['bad-number']],
     ['ovf:capacity="1e3"', null, ['bad-number']],
     ['ovf:capacity="99999999999999999999"', null, ['bad-number']],
     ['ovf:capacity="9007199254740991" ovf:capacityAllocationUnits="KB"', null, []],
     ['', null, ['missing-attribute']],
-  ])('from %s', async (attributes, capacity, findings) => {
+  ])('given as %s is %s with the findings %j', async (attributes, capacity, findings) => {
     const summary = await readDescriptor(
       envelope(`<DiskSection><Disk ovf:diskId="d" ${attributes}/></DiskSection>`),
     );
@@ -48,81 +46,54 @@ describe('capacity', () => {
   });
 });
 
-describe('a descriptor with a fault', () => {
-  const reference = (attributes: string) => `<References><File ${attributes}/></References>`;
-  const disk = (attributes: string) =>
-    `<DiskSection><Disk ovf:capacity="1" ${attributes}/></DiskSection>`;
-  const options = Array.from(
-    { length: 40 },
-    (_, index) => `<Configuration ovf:id="${index}"/>`,
-  ).join('');
+describe('a descriptor', () => {
+  const reference = (attributes: string) =>
+    envelope(`<References><File ${attributes}/></References>`);
+  const disks = (...attributes: string[]) =>
+    envelope(
+      `<DiskSection>${attributes.map((more) => `<Disk ovf:capacity="1" ${more}/>`).join('')}</DiskSection>`,
+    );
+  const item = (settings: Record<string, string | number>) => machine(hardwareItem(settings));
+  const options = Array.from({ length: 40 }, (_, index) => `<Configuration ovf:id="${index}"/>`);
+  const emptyCollection = envelope('<VirtualSystemCollection ovf:id="c"/>');
+  const unknownFile = 'ovf:diskId="d" ovf:fileRef="f"';
 
   it.each([
-    ['no References', envelope('').replace('<References/>', ''), 'missing-element'],
+    ['no References', 'missing-element', envelope('').replace('<References/>', '')],
+    ['no system', 'missing-element', emptyCollection.replace(/<VirtualSystem .*?>/, '')],
+    ['a reference without href', 'missing-attribute', reference('ovf:id="f"')],
+    ['a reference without id', 'missing-attribute', reference('ovf:href="vm.ovf"')],
+    ['an invalid size', 'bad-number', reference('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"')],
+    ['a disk without identifier', 'missing-attribute', disks('')],
+    ['a disk with an unknown file', 'unknown-file-reference', disks(unknownFile)],
+    ['a repeated identifier', 'duplicate-id', disks('ovf:diskId="d"', 'ovf:diskId="d"')],
+    ['an unknown disk', 'unknown-disk', item({ ResourceType: 17, HostResource: 'ovf:/disk/d' })],
     [
-      'no system',
-      envelope('<VirtualSystemCollection ovf:id="c"/>').replace(/<VirtualSystem .*?>/, ''),
-      'missing-element',
-    ],
-    ['a reference without href', envelope(reference('ovf:id="f"')), 'missing-attribute'],
-    ['a reference without id', envelope(reference('ovf:href="vm.ovf"')), 'missing-attribute'],
-    [
-      'a size that is no number',
-      envelope(reference('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"')),
-      'bad-number',
-    ],
-    ['a disk without identifier', envelope(disk('')), 'missing-attribute'],
-    [
-      'a disk of no reference',
-      envelope(disk('ovf:diskId="d" ovf:fileRef="f"')),
+      'an unknown file',
       'unknown-file-reference',
+      item({ ResourceType: 15, HostResource: 'ovf:/file/f' }),
+    ],
+    ['an unknown network', 'unknown-network?', item({ ResourceType: 10, Connection: 'n' })],
+    [
+      'an unknown unit of memory',
+      'unknown-unit?',
+      item({ ResourceType: 4, VirtualQuantity: 1, AllocationUnits: 'pages' }),
     ],
     [
-      'one disk identifier twice',
-      envelope(disk('ovf:diskId="d"') + disk('ovf:diskId="d"')),
-      'duplicate-id',
+      '40 deployment options',
+      'too-many-options?',
+      envelope(`<DeploymentOptionSection>${options.join('')}</DeploymentOptionSection>`),
     ],
-    [
-      'a device without its disk',
-      envelope(machine(hardwareItem({ ResourceType: 17, HostResource: 'ovf:/disk/d' }))),
-      'unknown-disk',
-    ],
-    [
-      'a device without its file',
-      envelope(machine(hardwareItem({ ResourceType: 15, HostResource: 'ovf:/file/f' }))),
-      'unknown-file-reference',
-    ],
-    [
-      'an adapter without its network',
-      envelope(machine(hardwareItem({ ResourceType: 10, Connection: 'n' }))),
-      'unknown-network',
-    ],
-    [
-      'memory of an unknown unit',
-      envelope(
-        machine(hardwareItem({ ResourceType: 4, VirtualQuantity: 1, AllocationUnits: 'pages' })),
-      ),
-      'unknown-unit',
-    ],
-    [
-      'many options',
-      envelope(`<DeploymentOptionSection>${options}</DeploymentOptionSection>`),
-      'too-many-options',
-    ],
-    ['a document type', `<!DOCTYPE Envelope>${envelope('')}`, 'xml-doctype'],
-    ['junk behind it', `${envelope('')}junk`, 'xml-syntax'],
-    [
-      'more than 16 MiB',
-      envelope(`<!--${' '.repeat(16 * 1024 * 1024)}-->`),
-      'descriptor-too-large',
-    ],
-  ])('has %s', async (_, xml, code) => {
+    ['a document type', 'xml-doctype', `<!DOCTYPE Envelope>${envelope('')}`],
+    ['junk at its end', 'xml-syntax', `${envelope('')}junk`],
+    ['more than 16 MiB', 'descriptor-too-large', envelope(`<!--${' '.repeat(2 ** 24)}-->`)],
+  ])('with %s has the finding %s', async (_, code, xml) => {
     expect(codes(await readDescriptor(xml))).toEqual([code]);
   });
 
-  it('has the line of the fault', async () => {
+  it('is reported with the line of the finding', async () => {
     const { findings } = await readDescriptor(
-      envelope(`\n\n${disk('ovf:diskId="d" ovf:fileRef="f"')}`),
+      disks(unknownFile).replace('<DiskSection>', '\n\n<DiskSection>'),
     );
     expect(findings[0]?.place).toBe('vm.ovf:3');
   });

@@ -1,26 +1,26 @@
-// VMDK files: whether each is what the descriptor says.
+// VMDK files: what is read from them, and whether they match the descriptor.
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/ovf/package.ts';
 import { parseVmdk } from '../../src/ovf/vmdk.ts';
-import { member, readMembers, sample, withManifest } from './harness.ts';
+import { codes, member, readMembers, sample, withManifest } from './harness.ts';
 
 const [descriptor, , disk] = sample();
 
-/** The findings of the sample with another disk, and with something replaced in its descriptor. */
+/** Checks the sample with another disk, and with a replacement in its descriptor. */
 async function check(
   content: Uint8Array,
-  replace: [string | RegExp, string] = ['', ''],
-): Promise<readonly Finding[]> {
+  pattern: string | RegExp = '',
+  replacement = '',
+): Promise<string[]> {
   const xml = `${descriptor.content}`
     .replace(/ovf:size="\d+"/, `ovf:size="${content.length}"`)
-    .replace(...replace);
+    .replace(pattern, replacement);
   const members = [member(descriptor.name, xml), member(disk.name, content)];
-  return (await readMembers(withManifest(members))).findings;
+  return codes(await readMembers(withManifest(members)));
 }
 
-/** The sample's disk with something done to its bytes. */
+/** The sample's disk with changed bytes. */
 function changed(change: (bytes: Buffer) => unknown): Buffer {
   const bytes = Buffer.from(disk.content);
   change(bytes);
@@ -47,72 +47,64 @@ describe('parseVmdk', () => {
     ['COWD', { form: 'server-sparse' }],
     ['# Disk DescriptorFile\nversion=1', { form: 'text' }],
     ['QFI\u00fb', null],
-  ])('of %j', (text, expected) => {
+  ])('reads %j as %j', (text, expected) => {
     expect(parseVmdk(Buffer.from(text, 'latin1'))).toEqual(expected);
   });
 });
 
 describe('a disk', () => {
+  const cut = (end: number) => Buffer.from(disk.content).subarray(0, end);
+  const nameOtherType = (bytes: Buffer) =>
+    bytes.write('"monolithicSpars"', bytes.indexOf('"streamOptimized"'));
+  const uncompressed = changed((bytes) => bytes.writeUInt32LE(1, 8));
+
   it.each([
-    ['that is sound', changed(() => undefined), []],
-    ['of zeros', Buffer.alloc(2048), ['vmdk-magic']],
-    ['of nothing', Buffer.alloc(0), ['vmdk-magic']],
-    ['that ends in its header', changed(() => undefined).subarray(0, 100), ['vmdk-magic']],
-    ['that is only a descriptor', Buffer.from('# Disk DescriptorFile\n'), ['vmdk-split']],
-    ['of a server', Buffer.from('COWD'), ['vmdk-type']],
-    ['that was sent as text', changed((bytes) => bytes.write('\r\n', 73)), ['vmdk-header']],
-    ['of version 9', changed((bytes) => bytes.writeUInt32LE(9, 4)), ['vmdk-header']],
-    ['of no capacity', changed((bytes) => bytes.fill(0, 12, 20)), ['vmdk-header']],
-    ['of a huge capacity', changed((bytes) => bytes.fill(255, 12, 20)), ['vmdk-header']],
-    ['of odd grains', changed((bytes) => bytes.writeUInt32LE(100, 20)), ['vmdk-header']],
+    ['as packed', [], cut(disk.content.length)],
+    ['of zeros', ['vmdk-magic'], Buffer.alloc(2048)],
+    ['of no bytes', ['vmdk-magic'], Buffer.alloc(0)],
+    ['that ends in its header', ['vmdk-magic'], cut(100)],
+    ['that is only a descriptor', ['vmdk-split'], Buffer.from('# Disk DescriptorFile\n')],
+    ['of a server', ['vmdk-type'], Buffer.from('COWD')],
+    ['sent in text mode', ['vmdk-header'], changed((bytes) => bytes.write('\r\n', 73))],
+    ['of version 9', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(9, 4))],
+    ['without capacity', ['vmdk-header'], changed((bytes) => bytes.fill(0, 12, 20))],
+    ['with a huge capacity', ['vmdk-header'], changed((bytes) => bytes.fill(255, 12, 20))],
+    ['with odd grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(100, 20))],
     [
-      'of another capacity',
+      'with another capacity',
+      ['capacity-mismatch?'],
       changed((bytes) => bytes.writeUInt32LE(4096, 12)),
-      ['capacity-mismatch'],
     ],
-    ['that ends early', changed(() => undefined).subarray(0, -512), ['vmdk-truncated']],
-    ['that ends after its header', changed(() => undefined).subarray(0, 512), ['vmdk-truncated']],
+    ['that ends early', ['vmdk-truncated'], cut(-512)],
+    ['that ends after its header', ['vmdk-truncated'], cut(512)],
     [
-      'with its directory behind its end',
-      changed((bytes) => bytes.writeBigUInt64LE(500n, 56)),
+      'with its directory beyond its end',
       ['vmdk-truncated'],
+      changed((bytes) => bytes.writeBigUInt64LE(500n, 56)),
     ],
-    ['with its directory inside', changed((bytes) => bytes.writeBigUInt64LE(130n, 56)), []],
-    [
-      'that is not compressed',
-      changed((bytes) => bytes.writeUInt32LE(1, 8)),
-      ['vmdk-type', 'vmdk-create-type'],
-    ],
-    [
-      'that says another type',
-      changed((bytes) => bytes.write('"monolithicSpars"', bytes.indexOf('"streamOptimized"'))),
-      ['vmdk-create-type'],
-    ],
-    ['that says no type', changed((bytes) => bytes.fill(' ', 512, 1024)), []],
-    ['with a descriptor far off', changed((bytes) => bytes.fill(255, 28, 44)), []],
-  ])('%s', async (_, content, expected) => {
-    expect((await check(content)).map(({ code }) => code)).toEqual(expected);
+    ['with its directory inside', [], changed((bytes) => bytes.writeBigUInt64LE(130n, 56))],
+    ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed],
+    ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
+    ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
+    ['with its descriptor beyond its end', [], changed((bytes) => bytes.fill(255, 28, 44))],
+  ])('%s has the findings %j', async (_, expected, content) => {
+    expect(await check(content)).toEqual(expected);
   });
 
   it.each([
-    ['declared as any sparse type', ['#streamOptimized', '#sparse'], ['vmdk-create-type']],
-    ['without a declared type', [/ovf:format="[^"]*"/, ''], ['vmdk-create-type']],
-    ['declared as something else', [/ovf:format="[^"]*"/, 'ovf:format="vhd"'], []],
-  ] as const)('%s need not be compressed', async (_, replace, expected) => {
-    const found = await check(
-      changed((bytes) => bytes.writeUInt32LE(1, 8)),
-      [...replace],
-    );
-    expect(found.map(({ code }) => code)).toEqual(expected);
+    ['with any sparse type', ['vmdk-create-type?'], '#streamOptimized', '#sparse'],
+    ['without a type', ['vmdk-create-type?'], /ovf:format="[^"]*"/, ''],
+    ['with another format', [], /ovf:format="[^"]*"/, 'ovf:format="vhd"'],
+  ])('declared %s need not be compressed (findings %j)', async (_, expected, from, to) => {
+    expect(await check(uncompressed, from, to)).toEqual(expected);
   });
 
   it.each([
-    ['whole', gzipSync(disk.content), []],
-    ['of zeros', gzipSync(Buffer.alloc(5000)), ['vmdk-magic']],
-    ['broken', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(100)]), ['vmdk-magic']],
-    ['a bomb', gzipSync(Buffer.alloc(50_000_000)), ['vmdk-magic']],
-  ])('compressed with gzip and %s', async (_, content, expected) => {
-    const found = await check(content, ['ovf:size', 'ovf:compression="gzip" ovf:size']);
-    expect(found.map(({ code }) => code)).toEqual(expected);
+    ['a whole disk', [], gzipSync(disk.content)],
+    ['zeros', ['vmdk-magic'], gzipSync(Buffer.alloc(5000))],
+    ['junk', ['vmdk-magic'], Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(100)])],
+    ['a bomb', ['vmdk-magic'], gzipSync(Buffer.alloc(50_000_000))],
+  ])('in gzip with %s has the findings %j', async (_, expected, content) => {
+    expect(await check(content, 'ovf:size', 'ovf:compression="gzip" ovf:size')).toEqual(expected);
   });
 });

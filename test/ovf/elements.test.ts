@@ -1,4 +1,4 @@
-// Units of capacity and memory.
+// Units of capacity and memory in OVF.
 
 import { describe, expect, it } from 'vitest';
 import { bytesPerUnit } from '../../src/ovf/elements.ts';
@@ -29,7 +29,7 @@ describe('bytesPerUnit', () => {
     ['byte / 2', null],
     ['bit', null],
     ['constructor', null],
-  ])('%s is %s bytes', (unit, bytes) => {
+  ])('of %j is %s', (unit, bytes) => {
     expect(bytesPerUnit(unit)).toBe(bytes);
   });
 });

@@ -1,4 +1,4 @@
-// Packages of real exporters, where they lie beside the project: what is read from them, and damage that is found.
+// Packages of real exporters, if they are beside the project: what is read from them, and damage that is found.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
 import { FIXTURES } from '../support/files.ts';
-import { codes, member, readBytes, readMembers } from './harness.ts';
+import { codes, expectCutsFound, member, readMembers } from './harness.ts';
 
 const absent = !existsSync(FIXTURES);
 const MIB = 1024 ** 2;
@@ -22,8 +22,8 @@ function membersOf(name: keyof typeof PACKAGES): TarMember[] {
   return PACKAGES[name].map((file) => member(file, readFileSync(resolve(FIXTURES, file))));
 }
 
-describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is absent)', () => {
-  it('of VirtualBox, OVF 2.0', async () => {
+describe.skipIf(absent)('readPackage of real packages (skipped without ../shared/fixtures)', () => {
+  it('reads OVF 2.0 of VirtualBox', async () => {
     const summary = await readPackage(resolve(FIXTURES, 'ubuntu.2.0.ovf'));
     expect(summary.findings).toEqual([]);
     expect(summary).toMatchObject({
@@ -52,7 +52,7 @@ describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is abse
     ]);
   });
 
-  it('of Cisco, OVF 1.0 with deployment options', async () => {
+  it('reads OVF 1.0 of Cisco with deployment options', async () => {
     const summary = await readPackage(resolve(FIXTURES, 'input.ovf'));
     expect(summary.findings).toEqual([]);
     expect(summary.products).toEqual([
@@ -90,9 +90,9 @@ describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is abse
     expect(summary.manifest?.algorithm).toBe('SHA1');
   });
 
-  it('of VMware, OVF 1.0 without a manifest', async () => {
+  it('reads OVF 1.0 of VMware without a manifest', async () => {
     const summary = await readPackage(resolve(FIXTURES, 'vmware.ovf'));
-    expect(codes(summary)).toEqual(['no-manifest']);
+    expect(codes(summary)).toEqual(['no-manifest?']);
     expect(summary.ovfVersion).toBe('1.x');
     expect(summary.systems).toMatchObject([
       {
@@ -106,16 +106,16 @@ describe.skipIf(absent)('real packages (skipped where ../shared/fixtures is abse
 });
 
 describe.skipIf(absent).each(['ubuntu', 'input'] as const)(
-  'an archive of %s (skipped where ../shared/fixtures is absent)',
+  'an archive of %s (skipped without ../shared/fixtures)',
   (name) => {
     const members = () => membersOf(name);
     const isDisk = (file: TarMember) => file.name.endsWith('.vmdk');
 
-    it('is clean', async () => {
+    it('has no findings', async () => {
       expect((await readMembers(members())).findings).toEqual([]);
     });
 
-    it('with one byte of its disk flipped', async () => {
+    it('has a digest-mismatch after one byte of its disk is flipped', async () => {
       for (const position of [600, 66_000, 68_000]) {
         const flipped = members();
         const content = flipped.find(isDisk)?.content;
@@ -124,31 +124,20 @@ describe.skipIf(absent).each(['ubuntu', 'input'] as const)(
       }
     });
 
-    it('without its disk', async () => {
+    it('is reported without its disk', async () => {
       const found = codes(await readMembers(members().filter((file) => !isDisk(file))));
       expect(found).toEqual(['missing-file', 'digest-without-file']);
     });
 
-    it('with its disk under another name', async () => {
+    it('is reported with its disk under another name', async () => {
       const renamed = members().map((file) => (isDisk(file) ? { ...file, name: 'x.vmdk' } : file));
       const found = codes(await readMembers(renamed));
-      expect(found).toEqual(['missing-file', 'unreferenced-file', 'digest-without-file']);
+      expect(found).toEqual(['missing-file', 'unreferenced-file?', 'digest-without-file']);
     });
 
-    it('cut at 50 offsets', async () => {
-      const archive = packTar(members());
-      const kinds = ['not-a-tar', 'truncated-header', 'truncated-member', 'no-end-of-archive'];
-      for (let step = 0; step < 50; step += 1) {
-        const cut = Math.round((step * (archive.length - 1024)) / 49);
-        const found = codes(await readBytes(archive.subarray(0, cut)));
-        expect(
-          found.filter((code) => kinds.includes(code)),
-          `cut at ${cut}`,
-        ).toHaveLength(1);
-      }
-    });
+    it('is found when cut at any of 50 offsets', () => expectCutsFound(packTar(members())));
 
-    it('with its members in any other order', async () => {
+    it('is reported with its members in any other order', async () => {
       const sound = members();
       const [descriptor, manifest, ...others] = sound;
       const manifestLast = [descriptor, ...others, manifest];

@@ -1,7 +1,8 @@
-// Writes packages into a temporary folder of the running test and reads them.
+// Builds packages for the running test, reads them, and damages them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { BLOCK } from '../../src/ovf/tar-header.ts';
@@ -11,19 +12,17 @@ import { temporaryDirectory } from '../support/io.ts';
 /** Bytes of the blocks that end an archive. */
 export const END = 2 * BLOCK;
 
-/** What is read from an archive of these bytes. */
 export async function readBytes(bytes: Uint8Array, name = 'test.ova'): Promise<PackageSummary> {
   const file = join(temporaryDirectory(), name);
   writeFileSync(file, bytes);
   return readPackage(file);
 }
 
-/** What is read from an archive of these members. */
 export function readMembers(members: readonly TarMember[]): Promise<PackageSummary> {
   return readBytes(packTar(members));
 }
 
-/** What is read from a descriptor and files beside it, the first of them being the descriptor. */
+/** Reads a descriptor, the first of the files, with the others beside it. */
 export async function readFolder(files: readonly TarMember[]): Promise<PackageSummary> {
   const folder = temporaryDirectory();
   for (const { name, content } of files) {
@@ -33,60 +32,49 @@ export async function readFolder(files: readonly TarMember[]): Promise<PackageSu
   return readPackage(join(folder, files[0]?.name ?? ''));
 }
 
-/** The findings' codes, in their order. */
-export function codes({ findings }: PackageSummary): string[] {
-  return findings.map(({ code }) => code);
-}
-
-export function member(name: string, content: string | Uint8Array): TarMember {
-  return { name, content: Buffer.from(content) };
-}
-
-/** The sample's members: `vm.ovf`, `vm.mf`, `vm-disk1.vmdk`. */
-export const sample = () => sampleMembers('vm');
-
-/** An archive's members with a manifest that fits them, right after the descriptor. */
-export function withManifest(members: readonly TarMember[]): TarMember[] {
-  const [descriptor, ...others] = members;
-  if (descriptor === undefined) return [];
-  return [descriptor, member('vm.mf', manifestOf(members)), ...others];
-}
-
-/** A descriptor of OVF 1.x with these sections; a system is added where there is none among them. */
-export function envelope(sections: string, version = 1): string {
-  const namespace = `http://schemas.dmtf.org/ovf/envelope/${version}`;
-  const rasd =
-    'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData';
-  const references = sections.includes('<References') ? '' : '<References/>';
-  const system = sections.includes('<VirtualSystem') ? '' : '<VirtualSystem ovf:id="vm"/>';
-  return `<Envelope xmlns="${namespace}" xmlns:ovf="${namespace}" xmlns:rasd="${rasd}">${references}${sections}${system}</Envelope>`;
-}
-
-/** What is read from a descriptor alone, without the remark that there is no manifest. */
+/** Reads a descriptor alone, without the warning that it has no manifest. */
 export async function readDescriptor(xml: string): Promise<PackageSummary> {
   const summary = await readFolder([member('vm.ovf', xml)]);
   return { ...summary, findings: summary.findings.filter(({ code }) => code !== 'no-manifest') };
 }
 
-/** A hardware item of OVF 1.x. */
-export function hardwareItem(settings: Record<string, string | number>, attributes = ''): string {
-  const elements = Object.entries(settings).map(
-    ([name, value]) => `<rasd:${name}>${value}</rasd:${name}>`,
-  );
-  return `<Item ${attributes}>${elements.join('')}</Item>`;
+/** Returns the codes of the findings in order; `?` marks a warning. Every finding has a message. */
+export function codes({ findings }: PackageSummary): string[] {
+  for (const { code, message } of findings) expect(message, code).not.toBe('');
+  return findings.map(({ code, severity }) => (severity === 'error' ? code : `${code}?`));
 }
 
-/** A system of OVF 1.x with these hardware items. */
-export function machine(items: string): string {
-  return `<VirtualSystem ovf:id="vm"><VirtualHardwareSection>${items}</VirtualHardwareSection></VirtualSystem>`;
+/** Cuts an archive at 50 offsets: each time exactly one finding tells that the end is missing. */
+export async function expectCutsFound(archive: Buffer): Promise<void> {
+  const kinds = ['not-a-tar', 'truncated-header', 'truncated-member', 'no-end-of-archive'];
+  for (let step = 0; step < 50; step += 1) {
+    const cut = Math.round((step * (archive.length - END)) / 49);
+    const found = codes(await readBytes(archive.subarray(0, cut)));
+    const matching = found.filter((code) => kinds.includes(code));
+    expect(matching, `cut at ${cut}`).toHaveLength(1);
+  }
 }
 
-/** The sample's archive without the blocks at its end. */
+export function member(name: string, content: string | Uint8Array = ''): TarMember {
+  return { name, content: Buffer.from(content) };
+}
+
+/** The members of the sample: `vm.ovf`, `vm.mf`, `vm-disk1.vmdk`. */
+export const sample = () => sampleMembers('vm');
+
+/** Adds a manifest that matches the members, right after the descriptor. */
+export function withManifest([descriptor, ...others]: readonly TarMember[]): TarMember[] {
+  if (descriptor === undefined) return [];
+  const manifest = member('vm.mf', manifestOf([descriptor, ...others]));
+  return [descriptor, manifest, ...others];
+}
+
+/** The sample without the blocks at its end. */
 export function endless(): Buffer {
   return packTar(sample()).subarray(0, -END);
 }
 
-/** The sample's archive with something done to its first header, whose checksum is put right. */
+/** The sample with its first header changed, and a valid checksum. */
 export function withHeader(change: (header: Buffer) => unknown): Buffer {
   const archive = packTar(sample());
   change(archive.subarray(0, BLOCK));
@@ -97,4 +85,27 @@ export function withHeader(change: (header: Buffer) => unknown): Buffer {
 /** The sample with more members at its end. */
 export function followedBy(...members: TarMember[]): Buffer {
   return packTar([...sample(), ...members]);
+}
+
+/** A descriptor of OVF 1.x or 2.x with these sections, and with empty references and a system if they have none. */
+export function envelope(sections: string, version = 1): string {
+  const namespace = `http://schemas.dmtf.org/ovf/envelope/${version}`;
+  const rasd =
+    'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData';
+  const references = sections.includes('<References') ? '' : '<References/>';
+  const system = sections.includes('<VirtualSystem') ? '' : '<VirtualSystem ovf:id="vm"/>';
+  return `<Envelope xmlns="${namespace}" xmlns:ovf="${namespace}" xmlns:rasd="${rasd}">${references}${sections}${system}</Envelope>`;
+}
+
+export function hardwareItem(settings: Record<string, string | number>, attributes = ''): string {
+  const elements = Object.entries(settings).map(
+    ([name, value]) => `<rasd:${name}>${value}</rasd:${name}>`,
+  );
+  return `<Item ${attributes}>${elements.join('')}</Item>`;
+}
+
+/** A descriptor whose only system has these hardware items. */
+export function machine(items: string, sections = ''): string {
+  const section = `<VirtualHardwareSection>${items}</VirtualHardwareSection>`;
+  return envelope(`${sections}<VirtualSystem ovf:id="vm">${section}</VirtualSystem>`);
 }

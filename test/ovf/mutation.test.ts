@@ -1,45 +1,40 @@
-// Random damage: whatever the bytes are, there is a verdict, in time, and it holds for every reading.
+// Random damage: every package gets a verdict in time.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDINGS } from '../../src/ovf/findings.ts';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { packTar } from '../../src/ovf/tar-writer.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { envelope, sample } from './harness.ts';
 
-/** Far more than any of these readings takes, far less than an endless one. */
+/** Far more than any of these takes. */
 const IN_TIME = 5000;
 
 function expectVerdict({ findings }: PackageSummary): void {
-  for (const { code, severity, message, place } of findings) {
-    expect(FINDINGS[code].severity).toBe(severity);
+  for (const { severity, message, place } of findings) {
+    expect(severity).toMatch(/^(error|warning)$/);
     expect(`${message}${place}`).not.toMatch(/[\u0000-\u001f]/);
     expect(message.length).toBeLessThanOrEqual(300);
   }
 }
 
-/** Something done to bytes, as it happens to files and as others would do it. */
-const mutation = fc.oneof(
-  fc.record({ kind: fc.constant('set'), at: fc.nat(), value: fc.uint8Array({ maxLength: 16 }) }),
-  fc.record({ kind: fc.constant('cut'), at: fc.nat(), value: fc.constant(new Uint8Array()) }),
-  fc.record({
-    kind: fc.constant('insert'),
-    at: fc.nat(),
-    value: fc.uint8Array({ maxLength: 600 }),
-  }),
-  fc.record({
-    kind: fc.constant('remove'),
-    at: fc.nat(),
-    value: fc.uint8Array({ maxLength: 600 }),
-  }),
-);
+const mutation = fc.record({
+  kind: fc.constantFrom('set', 'cut', 'insert', 'remove'),
+  at: fc.nat(),
+  value: fc.oneof(fc.uint8Array({ maxLength: 16 }), fc.uint8Array({ maxLength: 600 })),
+});
+const mutations = fc.array(mutation, { minLength: 1, maxLength: 4 });
 
 type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never;
 
-function mutate(bytes: Buffer, { kind, at, value }: Mutation, within: number): Buffer {
+/** Damages bytes before the offset `within`. */
+function mutate(bytes: Buffer, steps: readonly Mutation[], within = bytes.length): Buffer {
+  return steps.reduce<Buffer>((before, step) => mutateOnce(before, step, within), bytes);
+}
+
+function mutateOnce(bytes: Buffer, { kind, at, value }: Mutation, within: number): Buffer {
   const position = at % Math.max(1, Math.min(within, bytes.length));
   const before = bytes.subarray(0, position);
   const after = bytes.subarray(position);
@@ -55,26 +50,22 @@ async function readAgain(file: string, bytes: Buffer): Promise<PackageSummary> {
 }
 
 describe('readPackage', () => {
-  // The headers and the descriptor lie in the first 5 kB, where damage is most telling.
+  // Headers and descriptor are in the first 5 kB, where damage has the most effect.
   it.each([5000, Number.POSITIVE_INFINITY])(
-    'of damaged archives, up to byte %s',
-    async (within) => {
+    'judges archives damaged up to byte %s',
+    async (end) => {
       const archive = packTar(sample());
       const file = join(temporaryDirectory(), 'vm.ova');
       await fc.assert(
-        fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
-          const bytes = mutations.reduce<Buffer>(
-            (before, step) => mutate(before, step, within),
-            archive,
-          );
-          expectVerdict(await readAgain(file, bytes));
+        fc.asyncProperty(mutations, async (steps) => {
+          expectVerdict(await readAgain(file, mutate(archive, steps, end)));
         }),
         { numRuns: 150 },
       );
     },
   );
 
-  it('of any bytes', async () => {
+  it('judges any bytes', async () => {
     const folder = temporaryDirectory();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), async (bytes) => {
@@ -88,7 +79,7 @@ describe('readPackage', () => {
     );
   });
 
-  it('finds every flipped bit of a disk', async () => {
+  it('reports every flipped bit of a disk', async () => {
     const members = sample();
     const archive = packTar(members);
     const start = archive.length - 1024 - members[2].content.length;
@@ -108,30 +99,24 @@ describe('readPackage', () => {
     );
   });
 
-  it('of damaged descriptors', async () => {
+  it('judges damaged descriptors', async () => {
     const xml = Buffer.from(sample()[0].content);
     const file = join(temporaryDirectory(), 'vm.ovf');
     await fc.assert(
-      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
-        const bytes = mutations.reduce<Buffer>(
-          (before, step) => mutate(before, step, before.length),
-          xml,
-        );
-        expectVerdict(await readAgain(file, bytes));
+      fc.asyncProperty(mutations, async (steps) => {
+        expectVerdict(await readAgain(file, mutate(xml, steps)));
       }),
       { numRuns: 200 },
     );
   });
 
-  it('of descriptors with any names and values', async () => {
+  it('judges descriptors with any names and values', async () => {
     const file = join(temporaryDirectory(), 'vm.ovf');
     const text = fc
       .string({ unit: 'grapheme', maxLength: 30 })
       .map((raw) => raw.replace(/[<>&"\p{C}]/gu, '?'));
-    const word = fc.oneof(
-      text,
-      fc.constantFrom('__proto__', '../x', 'a', '/dev/zero', '%00', '1e9'),
-    );
+    const known = fc.constantFrom('__proto__', '../x', 'a', '/dev/zero', '%00', '1e9');
+    const word = fc.oneof(text, known);
     const names = fc.tuple(word, word, word, word, word, word);
     await fc.assert(
       fc.asyncProperty(names, async ([id, href, size, capacity, unit, fileRef]) => {

@@ -1,19 +1,19 @@
-// References: which files a package has to have, and of what size.
+// References: which files a package must have, and of what size.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import type { TarMember } from '../../src/ovf/tar-writer.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { codes, envelope, member, readBytes, readFolder, withManifest } from './harness.ts';
+import { codes, envelope, member, readFolder, readMembers, withManifest } from './harness.ts';
 
-/** The codes of a package with these File elements and files, which are the same as an archive and in a folder. */
+/** Returns the codes of a package with these files, which are the same as an archive and in a folder. */
 async function check(references: string, files: readonly TarMember[]): Promise<string[]> {
   const xml = envelope(`<References>${references}</References>`);
   const members = withManifest([member('vm.ovf', xml), ...files]);
-  const found = codes(await readBytes(packTar(members)));
+  const found = codes(await readMembers(members));
   expect(codes(await readFolder(members))).toEqual(found);
   return found;
 }
@@ -25,80 +25,72 @@ function reference(href: string, more = '', id = href): string {
 const ONE = member('a.txt', 'twelve bytes');
 
 describe('a reference', () => {
+  const twice = reference('a.txt') + reference('a.txt', '', 'b');
+  const sameId = reference('a.txt') + reference('b', '', 'a.txt');
+
   it.each([
-    ['to a file', reference('a.txt'), [ONE], []],
-    ['to a file of its size', reference('a.txt', 'ovf:size="12"'), [ONE], []],
-    ['to a file of another size', reference('a.txt', 'ovf:size="13"'), [ONE], ['size-mismatch']],
-    ['to an empty file', reference('a.txt', 'ovf:size="0"'), [member('a.txt', '')], []],
-    ['to no file', reference('a.txt'), [], ['missing-file']],
-    ['to a name with escapes', reference('a%20b'), [member('a b', '')], []],
-    ['to a name with a percent sign', reference('100%'), [member('100%', '')], []],
-    ['to ./ and a name', reference('./a.txt'), [ONE], []],
-    ['to a folder below', reference('sub/a.txt'), [member('sub/a.txt', '')], []],
-    ['to another machine', reference('https://example.com/a'), [], ['remote-reference']],
-    ['to an absolute name', reference('/etc/passwd'), [], ['unsafe-name']],
-    ['to the folder above', reference('../a.txt'), [], ['unsafe-name']],
-    ['to the folder above, with escapes', reference('..%2fa.txt'), [], ['unsafe-name']],
-    ['to a backslash', reference('..\\a.txt'), [], ['unsafe-name']],
-    ['twice', reference('a.txt') + reference('a.txt', '', 'b'), [ONE], ['duplicate-reference']],
-    [
-      'with an identifier twice',
-      reference('a.txt') + reference('b', '', 'a.txt'),
-      [ONE, member('b', '')],
-      ['duplicate-id'],
-    ],
-  ])('%s', async (_, references, files, expected) => {
+    ['to a file', [], reference('a.txt'), [ONE]],
+    ['to a file of its size', [], reference('a.txt', 'ovf:size="12"'), [ONE]],
+    ['to a file of another size', ['size-mismatch'], reference('a.txt', 'ovf:size="13"'), [ONE]],
+    ['to an empty file', [], reference('a.txt', 'ovf:size="0"'), [member('a.txt')]],
+    ['to a missing file', ['missing-file'], reference('a.txt'), []],
+    ['to a name with escapes', [], reference('a%20b'), [member('a b')]],
+    ['to a name with a percent sign', [], reference('100%'), [member('100%')]],
+    ['to ./ and a name', [], reference('./a.txt'), [ONE]],
+    ['to a sub-folder', [], reference('sub/a.txt'), [member('sub/a.txt')]],
+    ['to another machine', ['remote-reference?'], reference('https://example.com/a'), []],
+    ['to an absolute name', ['unsafe-name'], reference('/etc/passwd'), []],
+    ['to the parent folder', ['unsafe-name'], reference('../a.txt'), []],
+    ['to the parent folder, with escapes', ['unsafe-name'], reference('..%2fa.txt'), []],
+    ['to a backslash', ['unsafe-name'], reference('..\\a.txt'), []],
+    ['that is repeated', ['duplicate-reference'], twice, [ONE]],
+    ['with a repeated identifier', ['duplicate-id'], sameId, [ONE, member('b')]],
+  ])('%s has the findings %j', async (_, expected, references, files) => {
     expect(await check(references, files)).toEqual(expected);
   });
 
-  it('to a folder instead of a file', async () => {
+  it('to a folder has the finding missing-file', async () => {
     const folder = temporaryDirectory();
     mkdirSync(join(folder, 'a.txt'));
-    writeFileSync(
-      join(folder, 'vm.ovf'),
-      envelope(`<References>${reference('a.txt')}</References>`),
-    );
+    const xml = envelope(`<References>${reference('a.txt')}</References>`);
+    writeFileSync(join(folder, 'vm.ovf'), xml);
     const summary = await readPackage(join(folder, 'vm.ovf'));
-    expect(codes(summary)).toEqual(['missing-file', 'no-manifest']);
+    expect(codes(summary)).toEqual(['missing-file', 'no-manifest?']);
   });
 });
 
-describe('a compressed file', () => {
-  const zipped = member('a.txt', gzipSync('text'));
+describe('a file declared as compressed', () => {
   it.each([
-    ['with gzip', 'gzip', zipped, []],
-    ['with nothing', 'identity', ONE, []],
-    ['with nothing, declared as gzip', 'gzip', ONE, ['not-gzip']],
-    ['with something else', 'bzip2', ONE, ['unknown-compression']],
-  ])('%s', async (_, compression, file, expected) => {
-    expect(await check(reference('a.txt', `ovf:compression="${compression}"`), [file])).toEqual(
-      expected,
-    );
+    ['gzip, and is', [], 'gzip', member('a.txt', gzipSync('text'))],
+    ['identity', [], 'identity', ONE],
+    ['gzip, but is not', ['not-gzip'], 'gzip', ONE],
+    ['bzip2', ['unknown-compression?'], 'bzip2', ONE],
+  ])('with %s has the findings %j', async (_, expected, compression, file) => {
+    const compressed = reference('a.txt', `ovf:compression="${compression}"`);
+    expect(await check(compressed, [file])).toEqual(expected);
   });
 });
 
-describe('a file in parts', () => {
-  const parts = ['four', 'four', 'end'].map((text, index) => member(`a.00000000${index}`, text));
-  const [first, second, third] = parts as [TarMember, TarMember, TarMember];
-  const whole = reference('a', 'ovf:chunkSize="4" ovf:size="11"');
+describe('a file in chunks', () => {
+  const [first, second, third] = ['four', 'four', 'end'].map((text, index) =>
+    member(`a.00000000${index}`, text),
+  ) as [TarMember, TarMember, TarMember];
+  const all = [first, second, third];
+  const sized = reference('a', 'ovf:chunkSize="4" ovf:size="11"');
   const unsized = reference('a', 'ovf:chunkSize="4"');
+  const endless = reference('a', 'ovf:chunkSize="1" ovf:size="999999999999"');
 
   it.each([
-    ['is whole', whole, parts, []],
-    ['is whole, of unknown size', unsized, parts, []],
-    ['ends with a full part, of unknown size', unsized, [first, second], []],
-    ['lacks a part', whole, [first, second], ['missing-file']],
-    ['lacks all parts', unsized, [], ['missing-file']],
-    ['has a short part', whole, [first, member(second.name, 'x'), third], ['size-mismatch']],
-    ['has a long last part', whole, [first, second, member(third.name, 'long')], ['size-mismatch']],
-    ['has an empty part', whole, [first, member(second.name, ''), third], ['size-mismatch']],
-    [
-      'would have very many parts',
-      reference('a', 'ovf:chunkSize="1" ovf:size="999999999999"'),
-      [],
-      ['missing-file'],
-    ],
-  ])('%s', async (_, references, files, expected) => {
+    ['that are complete', [], sized, all],
+    ['that are complete, of unknown size', [], unsized, all],
+    ['that end with a full chunk, of unknown size', [], unsized, [first, second]],
+    ['without the last', ['missing-file'], sized, [first, second]],
+    ['without any', ['missing-file'], unsized, []],
+    ['with a short one', ['size-mismatch'], sized, [first, member(second.name, 'x'), third]],
+    ['with a long last one', ['size-mismatch'], sized, [first, second, member(third.name, 'long')]],
+    ['with an empty one', ['size-mismatch'], sized, [first, member(second.name), third]],
+    ['without any of very many', ['missing-file'], endless, []],
+  ])('%s has the findings %j', async (_, expected, references, files) => {
     expect(await check(references, files)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-// The sample package: sound by imgctl's own rules and by those of qemu-img.
+// The sample package: valid for imgctl itself, for tar and for qemu-img.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -41,23 +41,20 @@ describe('writeSampleOva', () => {
     expect(readFileSync(file).length).toBeLessThan(100_000);
   });
 
-  it('writes the same bytes each time', async () => {
+  it('writes the same bytes every time', async () => {
     const folder = temporaryDirectory();
     await writeSampleOva(join(folder, 'a.ova'));
     await writeSampleOva(join(folder, 'b.ova'));
-    expect(readFileSync(join(folder, 'a.ova')).equals(readFileSync(join(folder, 'b.ova')))).toBe(
-      true,
-    );
+    const [a, b] = ['a.ova', 'b.ova'].map((name) => readFileSync(join(folder, name)));
+    expect(a?.equals(b ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it.each(['', '../x', 'a b', '<x>', '.hidden', 'x'.repeat(61)])(
-    'refuses the name %j',
-    async (name) => {
-      await expect(writeSampleOva('/nonexistent/x.ova', { name })).rejects.toThrow(RangeError);
-    },
-  );
+  const invalid = ['', '../x', 'a b', '<x>', '.hidden', 'x'.repeat(61)];
+  it.each(invalid)('refuses the name %j', async (name) => {
+    await expect(writeSampleOva('/nonexistent/x.ova', { name })).rejects.toThrow(RangeError);
+  });
 
-  it.skipIf(!hasTar)('is unpacked by tar (skipped where there is no tar)', () => {
+  it.skipIf(!hasTar)('writes what tar unpacks (skipped without tar)', () => {
     const folder = temporaryDirectory();
     const members = sample();
     writeFileSync(join(folder, 'vm.ova'), packTar(members));
@@ -69,17 +66,17 @@ describe('writeSampleOva', () => {
 });
 
 describe('packTar', () => {
-  it('refuses a name that does not fit', () => {
+  it('refuses a name over 100 bytes', () => {
     expect(() => packTar([member('x'.repeat(101), '')])).toThrow(RangeError);
   });
 });
 
 describe('streamOptimizedVmdk', () => {
-  /** A disk that needs two tables, with nothing under the first and something in its very last byte. */
+  /** Needs two tables: the first is empty, the second ends with a set byte. */
   const large = Buffer.alloc(40 * MIB);
   large.write('beyond the first table', 33 * MIB);
   large[large.length - 1] = 1;
-  /** A disk with nothing that deflate could shorten. */
+  /** Content that deflate cannot shorten. */
   const dense = Buffer.alloc(2 * MIB);
   for (let index = 0, value = 1; index < dense.length; index += 1) {
     value = (value * 48_271) % 2_147_483_647;
@@ -91,7 +88,7 @@ describe('streamOptimizedVmdk', () => {
     ['zeros', Buffer.alloc(MIB)],
     ['more than one table', large],
     ['dense data', dense],
-  ])('is read by qemu-img: %s (skipped where there is no qemu-img)', (_, disk) => {
+  ])('writes what qemu-img reads: %s (skipped without qemu-img)', (_, disk) => {
     const folder = temporaryDirectory();
     writeFileSync(join(folder, 'disk.vmdk'), streamOptimizedVmdk(disk, 'disk.vmdk'));
     const qemu = (...args: string[]) =>
@@ -106,7 +103,7 @@ describe('streamOptimizedVmdk', () => {
     expect(readFileSync(join(folder, 'disk.raw')).equals(disk)).toBe(true);
   });
 
-  it('says before each grain where it belongs', () => {
+  it('writes the sector of each grain before it', () => {
     const disk = Buffer.alloc(MIB);
     disk[3 * GRAIN] = 1;
     disk[9 * GRAIN] = 1;

@@ -1,4 +1,4 @@
-// Virtual systems and their hardware, as the deployment options have it.
+// Virtual systems and their hardware, with each deployment option.
 
 import { describe, expect, it } from 'vitest';
 import { envelope, hardwareItem, machine, readDescriptor } from './harness.ts';
@@ -8,29 +8,23 @@ const OPTIONS = `<DeploymentOptionSection>
   <Configuration ovf:id="large" ovf:default="true"><Label>Large</Label></Configuration>
 </DeploymentOptionSection>`;
 
-describe('hardware', () => {
-  it('adds up processors and memory', async () => {
-    const { systems, findings } = await readDescriptor(
-      envelope(
-        machine(
-          hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 2 }) +
-            hardwareItem({ InstanceID: 2, ResourceType: 3, VirtualQuantity: 1 }) +
-            hardwareItem({
-              InstanceID: 3,
-              ResourceType: 4,
-              VirtualQuantity: 3,
-              AllocationUnits: 'byte * 2^30',
-            }) +
-            hardwareItem({
-              InstanceID: 4,
-              ResourceType: 4,
-              VirtualQuantity: 512,
-              AllocationUnits: 'MegaBytes',
-            }) +
-            hardwareItem({ InstanceID: 2, ResourceType: 3, VirtualQuantity: 8 }, 'ovf:bound="max"'),
-        ),
-      ),
-    );
+function cpus(InstanceID: number, VirtualQuantity: number | string, attributes = ''): string {
+  return hardwareItem({ InstanceID, ResourceType: 3, VirtualQuantity }, attributes);
+}
+
+function memory(InstanceID: number, VirtualQuantity: number, AllocationUnits: string): string {
+  return hardwareItem({ InstanceID, ResourceType: 4, VirtualQuantity, AllocationUnits });
+}
+
+function adapter(InstanceID: number, Connection: string, attributes = ''): string {
+  return hardwareItem({ InstanceID, ResourceType: 10, Connection }, attributes);
+}
+
+describe('the hardware of a system', () => {
+  it('adds up processors and memory but not upper bounds', async () => {
+    const processors = cpus(1, 2) + cpus(2, 1) + cpus(2, 8, 'ovf:bound="max"');
+    const memories = memory(3, 3, 'byte * 2^30') + memory(4, 512, 'MegaBytes');
+    const { systems, findings } = await readDescriptor(machine(processors + memories));
     expect(findings).toEqual([]);
     expect(systems[0]?.hardware).toEqual({
       cpus: 3,
@@ -41,32 +35,24 @@ describe('hardware', () => {
   });
 
   it.each([
-    ['nothing is said', ''],
-    ['the quantity is no number', hardwareItem({ ResourceType: 3, VirtualQuantity: 'two' })],
-    ['the quantity is missing', hardwareItem({ ResourceType: 3 })],
-    ['the quantity is negative', hardwareItem({ ResourceType: 3, VirtualQuantity: -1 })],
-  ])('is unknown where %s', async (_, items) => {
-    const { systems } = await readDescriptor(envelope(machine(items)));
+    ['no items', ''],
+    ['a quantity in words', cpus(1, 'two')],
+    ['no quantity', hardwareItem({ ResourceType: 3 })],
+    ['a negative quantity', cpus(1, -1)],
+  ])('is unknown with %s', async (_, items) => {
+    const { systems } = await readDescriptor(machine(items));
     expect(systems[0]?.hardware).toEqual({ cpus: null, memory: null, disks: [], networks: [] });
   });
 
   it('depends on the deployment option', async () => {
     const items =
-      hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 1 }) +
-      hardwareItem(
-        { InstanceID: 1, ResourceType: 3, VirtualQuantity: 4 },
-        'ovf:configuration="other large"',
-      ) +
-      hardwareItem({ InstanceID: 2, ResourceType: 10, Connection: 'a' }) +
-      hardwareItem(
-        { InstanceID: 3, ResourceType: 10, Connection: 'b' },
-        'ovf:configuration="large"',
-      );
+      cpus(1, 1) +
+      cpus(1, 4, 'ovf:configuration="other large"') +
+      adapter(2, 'a') +
+      adapter(3, 'b', 'ovf:configuration="large"');
     const networks =
       '<NetworkSection><Network ovf:name="a"/><Network ovf:name="b"/></NetworkSection>';
-    const { systems, deploymentOptions } = await readDescriptor(
-      envelope(networks + OPTIONS + machine(items)),
-    );
+    const { systems, deploymentOptions } = await readDescriptor(machine(items, networks + OPTIONS));
     const small = { cpus: 1, memory: null, disks: [], networks: ['a'] };
     const large = { cpus: 4, memory: null, disks: [], networks: ['a', 'b'] };
     expect(deploymentOptions).toEqual([
@@ -80,22 +66,20 @@ describe('hardware', () => {
     ]);
   });
 
-  it('has no list of options that make no difference', async () => {
-    const items = hardwareItem({ InstanceID: 1, ResourceType: 3, VirtualQuantity: 1 });
-    const { systems, deploymentOptions } = await readDescriptor(envelope(OPTIONS + machine(items)));
+  it('lists no options that make no difference', async () => {
+    const { systems, deploymentOptions } = await readDescriptor(machine(cpus(1, 1), OPTIONS));
     expect(deploymentOptions).toHaveLength(2);
     expect(systems[0]?.options).toEqual([]);
   });
 
-  it('takes the first option where none is the default', async () => {
-    const { deploymentOptions } = await readDescriptor(
-      envelope(OPTIONS.replace('ovf:default="true"', '')),
-    );
+  it('uses the first deployment option if none is the default', async () => {
+    const xml = envelope(OPTIONS.replace('ovf:default="true"', ''));
+    const { deploymentOptions } = await readDescriptor(xml);
     expect(deploymentOptions.map((option) => option.default)).toEqual([true, false]);
   });
 });
 
-describe('systems', () => {
+describe('virtual systems', () => {
   it('are found inside collections', async () => {
     const { systems, products, findings } = await readDescriptor(
       envelope(`<VirtualSystemCollection ovf:id="outer">

@@ -1,12 +1,72 @@
-// The embedded service within this process, for the running test.
+// The one way to start the embedded service in this process, and requests to it by Node's own fetch.
 
 import { onTestFinished } from 'vitest';
+import type { TokenRecord } from '../../src/api/types.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 
-/** On a port of the system's choice; closed when the test has finished. */
-export async function serve(options: EmulatorOptions = {}): Promise<Emulator> {
+type Credentials = { Authorization: string };
+
+export interface ServiceResponse<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; undefined if empty. */
+  readonly body: Body;
+}
+
+export interface Service extends Emulator {
+  /** Sends a request without credentials of its own; redirects are not followed. */
+  send<Body = unknown>(
+    method: string,
+    path: string,
+    headers?: Record<string, string>,
+  ): Promise<ServiceResponse<Body>>;
+  requestToken<Body = TokenRecord>(name: string, password: string): Promise<ServiceResponse<Body>>;
+  /** Returns the headers with a new token of a user whose password is the name (demo). */
+  login(name?: string): Promise<Credentials>;
+}
+
+/** Starts a service on a free port for the running test. */
+export async function serve(options: EmulatorOptions = {}): Promise<Service> {
+  const service = await serveUntilClosed(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** Starts a service that the caller closes: for several tests, or outside of them. */
+export async function serveUntilClosed(options: EmulatorOptions = {}): Promise<Service> {
   const emulator = await startEmulator(options);
-  onTestFinished(() => emulator.close());
-  return emulator;
+  const send: Service['send'] = async (method, path, headers = {}) => {
+    const url = `${emulator.baseUrl}${path}`;
+    const response = await fetch(url, { method, headers, redirect: 'manual' });
+    const text = await response.text();
+    const body = text === '' ? undefined : JSON.parse(text);
+    return { status: response.status, headers: response.headers, body };
+  };
+  const requestToken: Service['requestToken'] = (name, password) =>
+    send('POST', '/auth/request-token', basic(name, password));
+  const login: Service['login'] = async (name = 'demo') => {
+    const { body } = await requestToken(name, name);
+    return { Authorization: `Bearer ${body.token}` };
+  };
+  return { ...emulator, send, requestToken, login };
+}
+
+/** Where the clock of `serveWithClock` starts: 2025-01-15 Wed 07:00:00 EST. */
+export const START = Date.UTC(2025, 0, 15, 12);
+
+/** Starts a service for the running test whose clock stands still until `advance` moves it. */
+export async function serveWithClock(options: EmulatorOptions = {}) {
+  let now = START;
+  const service = await serve({ now: () => now, ...options });
+  const advance = (milliseconds: number) => {
+    now += milliseconds;
+  };
+  return { ...service, advance };
+}
+
+/** HTTP Basic credentials as a header. */
+export function basic(name: string, password: string): Credentials {
+  const pair = Buffer.from(`${name}:${password}`).toString('base64');
+  return { Authorization: `Basic ${pair}` };
 }
