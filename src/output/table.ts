@@ -29,7 +29,7 @@ export function tableText(
       const padding = ' '.repeat(width - displayWidth(text));
       return numeric[column] ? padding + text : text + padding;
     });
-    const joined = aligned.join(GAP).trimEnd();
+    const joined = withoutTrailingSpace(aligned.join(GAP));
     return available === undefined ? joined : cutToWidth(joined, available, unicode);
   };
   return [...(names ? [paint(line(names))] : []), ...body.map(line), ''].join('\n');
@@ -39,8 +39,13 @@ export function recordText(record: Row, paint: Paint): string {
   const fields = Object.entries(record).map(([key, value]) => [printable(key), tableCell(value)]);
   const width = Math.max(0, ...fields.map(([name = '']) => displayWidth(name)));
   const line = ([name = '', value = '']: string[]) =>
-    `${paint(name)}${' '.repeat(width - displayWidth(name))}${GAP}${value}`.trimEnd();
+    withoutTrailingSpace(`${paint(name)}${' '.repeat(width - displayWidth(name))}${GAP}${value}`);
   return fields.map((field) => `${line(field)}\n`).join('');
+}
+
+/** The bar protects the start of the line: numbers begin with spaces. */
+function withoutTrailingSpace(line: string): string {
+  return line.slice(0, `|${line}`.trim().length - 1);
 }
 
 function tableCell(value: unknown): string {

