@@ -14,7 +14,6 @@ interface ImagesListOptions extends ListingOptions {
   urls?: boolean;
 }
 
-
 export async function run(
   context: Context,
   options: ImagesListOptions,

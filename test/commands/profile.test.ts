@@ -186,7 +186,7 @@ describe('images list --profile', () => {
     const env = { IMGCTL_CONFIG_DIR: directory };
     expect(await runCli([...list, name], { env })).toEqual({
       stdout: '',
-      stderr: `imgctl: there is no profile '${name}'\nhint: ${hint} (to make it: imgctl login --profile ${name})\n`,
+      stderr: `imgctl: unknown profile '${name}'\nhint: ${hint} (to create it: imgctl login --profile ${name})\n`,
       exitCode: 2,
     });
   });

@@ -26,7 +26,7 @@ describe('global options', () => {
   ])('%j: --json does not go with another format', async (argv) => {
     expect(await runCli(argv)).toEqual({
       stdout: '',
-      stderr: expect.stringContaining('--json and --output yaml contradict'),
+      stderr: expect.stringContaining('--json and --output yaml cannot be used together'),
       exitCode: 2,
     });
   });
