@@ -7,7 +7,7 @@ import { type Context, type GlobalOptions, requireColor, requireFormat } from '.
 import { ImgctlError } from './errors.ts';
 import { nearest } from './query/nearest.ts';
 import { suggest } from './query/usage.ts';
-import { parseDuration } from './session/duration.ts';
+import { parseDuration } from './session/settings.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {

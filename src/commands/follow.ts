@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { describeDuration } from '../session/duration.ts';
+import { describeDuration } from '../session/settings.ts';
 import { durationOption } from './options.ts';
 import { rememberStatus, statusCommand } from './sync-record.ts';
 

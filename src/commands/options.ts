@@ -2,7 +2,7 @@
 
 import { Option } from 'commander';
 import { ImgctlError } from '../errors.ts';
-import { parseDuration } from '../session/duration.ts';
+import { parseDuration } from '../session/settings.ts';
 
 /** An option that takes a whole number in that range. */
 export function numberOption(

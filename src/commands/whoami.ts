@@ -4,9 +4,8 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { writeRecord } from '../output/index.ts';
-import { describeDuration } from '../session/duration.ts';
 import type { Session } from '../session/session.ts';
-import type { Settings } from '../session/settings.ts';
+import { describeDuration, type Settings } from '../session/settings.ts';
 import type { CachedToken } from '../session/token-cache.ts';
 
 export function define(command: Command, context: Context): void {
@@ -57,7 +56,7 @@ export function stateOf(token: CachedToken | undefined, now: number): 'none' | '
   return isLive(token, now) ? 'valid' : 'expired';
 }
 
-/** Whether its time is not over by this machine's clock; unlike `looksValid` up to the last moment. */
+/** Whether its time is not over by this machine's clock; unlike `needsRenewal` up to the last moment. */
 export function isLive(token: CachedToken, now: number): boolean {
   return now < token.expiresAt;
 }

@@ -11,7 +11,7 @@ import { sessionWith, startService } from './harness.ts';
 const DAY = 86_400_000;
 
 describe('a command that needs a token', () => {
-  it('requests one, and the next command uses it', async () => {
+  it('requests one that the next command uses', async () => {
     const { emulator, requests } = await startService();
     const directory = temporaryDirectory();
     await (await sessionWith(emulator.baseUrl, directory)).client.serviceRoot();
@@ -19,7 +19,7 @@ describe('a command that needs a token', () => {
     expect(requests).toEqual(['POST /auth/request-token', 'GET /v2', 'GET /v2']);
   });
 
-  it('renews once what looks expired, without asking the service first', async () => {
+  it('renews an expired token before its first request', async () => {
     const { emulator, requests } = await startService();
     const directory = temporaryDirectory();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
@@ -31,7 +31,7 @@ describe('a command that needs a token', () => {
     expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
   });
 
-  it('renews once what the service refuses, and sends the request again', async () => {
+  it('renews a refused token once and sends the request again', async () => {
     const { emulator, requests } = await startService();
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
     await session.client.serviceRoot();
@@ -40,8 +40,7 @@ describe('a command that needs a token', () => {
     expect(requests.slice(2)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
   });
 
-  it('does not renew a token that was refused straight after its issue', async () => {
-    // A token that is over as soon as it is issued.
+  it('does not renew a token that was refused right after its issue', async () => {
     const service = await startService({ tokenTtl: 0 });
     const session = await sessionWith(service.emulator.baseUrl, temporaryDirectory());
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
@@ -51,7 +50,7 @@ describe('a command that needs a token', () => {
     expect(service.tokenRequests()).toBe(1);
   });
 
-  it('requests one token for many requests at once, at first and after a refusal', async () => {
+  it('requests one token for many requests at the same time, at first and after a refusal', async () => {
     const { emulator, tokenRequests } = await startService();
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
     const many = () => Promise.all(Array.from({ length: 8 }, () => session.client.serviceRoot()));
@@ -72,7 +71,7 @@ describe('a command that needs a token', () => {
     expect(tokenRequests()).toBe(1);
   });
 
-  it('finishes a renewal that began before it closes, and keeps the token', async () => {
+  it('finishes a renewal before it closes, and stores the token', async () => {
     const { emulator } = await startService();
     const directory = temporaryDirectory();
     const { tokens, cache, close } = await sessionWith(emulator.baseUrl, directory);
@@ -82,7 +81,7 @@ describe('a command that needs a token', () => {
     expect(existsSync(`${cache.lockFile}.lock`)).toBe(false);
   });
 
-  it('says which command logs in when there is no password, and sends nothing', async () => {
+  it('names the login command and sends nothing without a password', async () => {
     const { emulator, requests } = await startService();
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
@@ -93,7 +92,7 @@ describe('a command that needs a token', () => {
     expect(requests).toEqual([]);
   });
 
-  it('asks nobody for a password where it has no user name', async () => {
+  it('does not run the password command without a user name', async () => {
     const { emulator, requests } = await startService();
     const directory = temporaryDirectory();
     const asked = path.join(directory, 'asked');
@@ -109,7 +108,7 @@ describe('a command that needs a token', () => {
     expect([existsSync(asked), requests]).toEqual([false, []]);
   });
 
-  it('ends with the refusal where it has no password to renew with', async () => {
+  it('fails if a token is refused and there is no password', async () => {
     const { emulator, tokenRequests } = await startService();
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
     await session.tokens?.login('demo');
@@ -121,7 +120,7 @@ describe('a command that needs a token', () => {
     expect(tokenRequests()).toBe(1);
   });
 
-  it('takes the token that was renewed meanwhile in place of one refused late', async () => {
+  it('uses the token renewed meanwhile instead of one refused late', async () => {
     const { emulator, tokenRequests } = await startService();
     const { tokens } = await sessionWith(emulator.baseUrl, undefined);
     const old = (await tokens?.current()) ?? '';
@@ -131,7 +130,7 @@ describe('a command that needs a token', () => {
     expect(tokenRequests()).toBe(2);
   });
 
-  it('lets the service decide on a token that looks expired and cannot be renewed', async () => {
+  it('sends an expired token that it cannot renew', async () => {
     const { emulator } = await startService();
     const directory = temporaryDirectory();
     const io = fakeIo({ time: Date.now() });
@@ -142,7 +141,7 @@ describe('a command that needs a token', () => {
     await expect(later.client.serviceRoot()).resolves.toBeDefined();
   });
 
-  it('keeps the token in memory, with one warning, where there is no place for it', async () => {
+  it('keeps the token in memory, with one warning, without a directory', async () => {
     const { emulator, tokenRequests } = await startService();
     const session = await sessionWith(emulator.baseUrl, undefined);
     await Promise.all([session.client.serviceRoot(), session.client.serviceRoot()]);
@@ -155,7 +154,7 @@ describe('a command that needs a token', () => {
 describe('a password that the service refuses', () => {
   const refusal = { code: 'wrong-credentials', status: 401 };
 
-  it('is looked for where it came from', async () => {
+  it('causes a hint to its source', async () => {
     const { emulator } = await startService();
     const directory = temporaryDirectory();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } });
@@ -168,7 +167,7 @@ describe('a password that the service refuses', () => {
     });
   });
 
-  it('is asked for again where a person gave it', async () => {
+  it('causes a hint to log in again if it was entered', async () => {
     const { emulator } = await startService();
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
     await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
@@ -177,7 +176,7 @@ describe('a password that the service refuses', () => {
     });
   });
 
-  it('gives no hint to another failure', async () => {
+  it('leaves the hint of another failure unchanged', async () => {
     const { emulator } = await startService({
       faults: [parseFault('POST /auth/request-token=500')],
     });
@@ -190,7 +189,7 @@ describe('a password that the service refuses', () => {
 });
 
 describe('IMGCTL_TOKEN', () => {
-  it('is used as it is, and neither kept nor renewed', async () => {
+  it('is used unchanged, and neither cached nor renewed', async () => {
     const { emulator, requests } = await startService();
     const directory = temporaryDirectory();
     const env = { IMGCTL_TOKEN: 'unknown', IMGCTL_PASSWORD: 'demo' };
@@ -204,12 +203,15 @@ describe('IMGCTL_TOKEN', () => {
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
 
-  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is refused, unshown: %j', async (token) => {
-    const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
-    await expect(opened).rejects.toMatchObject({
-      code: 'config',
-      message: 'IMGCTL_TOKEN does not hold an access token',
-      hint: 'a token has neither spaces nor line breaks',
-    });
-  });
+  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])(
+    'is rejected without being shown: %j',
+    async (token) => {
+      const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
+      await expect(opened).rejects.toMatchObject({
+        code: 'config',
+        message: 'IMGCTL_TOKEN is not an access token',
+        hint: 'set IMGCTL_TOKEN to a token, without spaces or line breaks',
+      });
+    },
+  );
 });

@@ -8,7 +8,7 @@ import type { ProxyChoice } from '../../api/proxy.ts';
 import { httpDate } from '../../api/retry.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { describeDuration } from '../../session/duration.ts';
+import { describeDuration } from '../../session/settings.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
 
