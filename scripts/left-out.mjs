@@ -24,7 +24,11 @@ const LEFT_OUT = [
   ['conf', 'semver', NOTHING],
   // Both end the process at SIGINT and SIGTERM; imgctl finishes its work first. At its end locks go all the same.
   ['atomically', 'when-exit', 'module.exports = () => {};'],
-  ['proper-lockfile', 'signal-exit', "module.exports = (callback) => process.on('exit', callback);"],
+  [
+    'proper-lockfile',
+    'signal-exit',
+    "module.exports = (callback) => process.on('exit', callback);",
+  ],
 ];
 
 /** The code of a function that tells whoever comes to need what was left out where to look. */

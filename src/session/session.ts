@@ -102,7 +102,7 @@ export function requireBaseUrl(settings: Settings): URL {
     return parseBaseUrl(text, settings.text('allow-http') === 'true', allowing);
   }
   throw new ImgctlError('config', 'no service configured', {
-    hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try imgctl without an account: imgctl demo`,
+    hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });
 }
 

@@ -66,7 +66,7 @@ describe('imgctl doctor', () => {
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('config/imgctl is made by the first login\n');
-    expect(stdout).toMatch(/\nbase URL +failed +no base URL is set.* -> run: imgctl login/);
+    expect(stdout).toMatch(/\nbase URL +failed +no service configured.* -> run: imgctl login/);
     expect(stdout).toMatch(/\nDNS +not checked +base URL failed\n/);
     expect(stderr).toMatch(/^imgctl: something is wrong with: base URL\nhint: run: imgctl login/);
     const homeless = await runCli(['doctor']);
@@ -163,8 +163,8 @@ describe('imgctl doctor', () => {
   });
 
   it.each([
-    ['made-up', /^failed: the service refused the access token: Invalid token -> IMGCTL_TOKEN/, 4],
-    ['two words', /^failed: IMGCTL_TOKEN does not hold an access token -> /, 2],
+    ['made-up', /^failed: the service refused the access token: Invalid token -> set IMGCTL_TOKEN/, 4],
+    ['two words', /^failed: IMGCTL_TOKEN is not an access token -> /, 2],
   ])('tells of IMGCTL_TOKEN=%s', async (token, expected, code) => {
     const { env } = await startAccount();
     const { of, exitCode } = await diagnose({ env: { ...env, IMGCTL_TOKEN: token } });

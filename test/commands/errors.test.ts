@@ -86,5 +86,5 @@ it('an error format that is broken itself still shows the error', async () => {
   const io = fakeIo({ env: { IMGCTL_OUTPUT: 'nonsense', IMGCTL_PROFILE: '../x' } });
   const result = await runCli(['whoami'], io);
   expect(result).toMatchObject({ stdout: '', exitCode: 2 });
-  expect(result.stderr).toMatch(/^imgctl: not a profile name: \.\.\/x\nhint: .+\n$/);
+  expect(result.stderr).toMatch(/^imgctl: invalid profile name: \.\.\/x\nhint: .+\n$/);
 });

@@ -169,7 +169,7 @@ describe('imgctl profile delete', () => {
     const config = { profiles: { work: { 'stored-password': 'keychain' } } };
     const user = userWith(config);
     const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
-    expect(stderr).toMatch(/^imgctl: there is no secret-tool/);
+    expect(stderr).toMatch(/^imgctl: secret-tool, .* is not installed/);
     expect(exitCode).toBe(2);
     expect(user.config()).toEqual(config);
   });

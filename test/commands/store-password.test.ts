@@ -110,7 +110,11 @@ describe('other ways to the password', () => {
 
 describe('a keychain that cannot be used', () => {
   it.each([
-    ['no program', { env: { PATH: '/nonexistent' } }, 'there is no secret-tool'],
+    [
+      'no program',
+      { env: { PATH: '/nonexistent' } },
+      'secret-tool, the program for the system keychain, is not installed',
+    ],
     ['Windows', { platform: 'win32' as const }, 'on Windows'],
   ])('%s: says so and spends no token request', async (_what, io, message) => {
     const { imgctl, requests } = await userWith();
@@ -173,7 +177,7 @@ describe('a stored password', () => {
       const { stderr, exitCode } = await imgctl(argv, { env });
       expect(stderr).toMatch(/^imgctl: .*Invalid username and password combination\n/);
       expect(stderr).toMatch(
-        /\nhint: the password in the system keychain .*imgctl login --profile work --store-password\n$/,
+        /\nhint: replace the password in the system keychain: imgctl login --profile work --store-password\n$/,
       );
       expect(exitCode).toBe(4);
     }
@@ -185,13 +189,13 @@ describe('a stored password', () => {
     emulator.expireTokens();
     keychain.replaceBy('exit 1');
     const { stderr, exitCode } = await imgctl(['my-images']);
-    expect(stderr).toMatch(/^imgctl: the system keychain holds no password of demo at http/);
+    expect(stderr).toMatch(/^imgctl: the system keychain has no password for demo at http/);
     expect(stderr).toContain('\nhint: run: imgctl login --store-password\n');
     expect(exitCode).toBe(4);
   });
 
   it.each([
-    ['holds none', 'exit 1', 'the system keychain holds no password of demo'],
+    ['holds none', 'exit 1', 'the system keychain has no password for demo'],
     ['cannot be used', 'echo "no bus" >&2; exit 1', 'secret-tool ended with exit code 1: no bus'],
   ])('is asked for by login where the keychain %s', async (_what, script, warning) => {
     const { imgctl, keychain } = await userWith();
@@ -236,7 +240,7 @@ it('without a place for the settings the password is not stored', async () => {
   const env = { IMGCTL_CONFIG_DIR: undefined };
   const io = { stdin: 'demo', env };
   const { stderr, exitCode } = await imgctl([...STORE, '--password-stdin'], io);
-  expect(stderr).toContain('there is no home directory to keep settings in');
+  expect(stderr).toContain('no home directory for the settings');
   expect(exitCode).toBe(2);
   expect(keychain.held()).toEqual({});
 });
