@@ -18,18 +18,14 @@ const oneOf = (what: string, ...valid: string[]) => ({
   valid,
   check(text: string): void {
     if (valid.includes(text)) return;
-    throw usage(`invalid ${what}: ${text}`, `valid: ${valid.join(', ')}`);
+    throw invalid(what, text, `valid: ${valid.join(', ')}`);
   },
 });
 
-const wholeNumber = (what: string, min: number, max: number, fallback: string) => ({
-  fallback,
-  check(text: string): void {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return;
-    const message = `${what} must be a whole number from ${min} to ${max} (got ${text})`;
-    throw usage(message, `use a value such as ${fallback}`);
-  },
-});
+const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return;
+  throw invalid(what, text, `use a whole number from ${min} to ${max}`);
+};
 
 const nonEmpty = (what: string) => (text: string) => {
   if (text === '') throw emptyValue(what);
@@ -68,11 +64,13 @@ export const SETTINGS = {
   },
   retries: {
     summary: 'retries for requests that are safe to repeat',
-    ...wholeNumber('retries', 0, 100, '4'),
+    fallback: '4',
+    check: wholeNumber('retries', 0, 100),
   },
   concurrency: {
     summary: 'page requests sent at the same time',
-    ...wholeNumber('concurrency', 1, 32, '6'),
+    fallback: '6',
+    check: wholeNumber('concurrency', 1, 32),
   },
   'columns.images': { summary: 'columns of images list', check: () => {} },
   'columns.my-images': { summary: 'columns of my-images', check: () => {} },
@@ -209,9 +207,9 @@ function check(definition: SettingDefinition, { value = '', origin }: Resolved):
 function checkUsername(text: string): void {
   if (text === '') throw emptyValue('username');
   // Basic credentials cannot hold a colon in the user name (RFC 7617).
-  if (!text.includes(':')) return;
-  const message = `username must not contain a colon (got ${beforeColon(text)})`;
-  throw usage(message, 'use the part before the colon');
+  if (text.includes(':')) {
+    throw invalid('username', beforeColon(text), 'use a user name without a colon');
+  }
 }
 
 /** Hides the password of a user:password, as other programs take it. */
@@ -220,12 +218,13 @@ function beforeColon(text: string): string {
 }
 
 function emptyValue(what: string): ImgctlError {
-  const hint = `provide a value, or remove the setting: imgctl config unset ${what}`;
-  return usage(`${what} must not be empty`, hint);
+  return new ImgctlError('usage', `${what} must not be empty`, {
+    hint: `provide a value, or remove the setting: imgctl config unset ${what}`,
+  });
 }
 
-function usage(message: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', message, { hint });
+function invalid(what: string, text: string, hint: string): ImgctlError {
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -235,7 +234,7 @@ export function parseDuration(text: string, what: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim()) ?? [];
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (milliseconds >= 1 && milliseconds < 2 ** 31) return Math.round(milliseconds);
-  throw usage(`${what} must be a duration (got ${text})`, 'use one such as 500ms, 30s, 5m or 1h');
+  throw invalid(what, text, 'use a duration such as 500ms, 30s, 5m or 1h');
 }
 
 /** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. */

@@ -183,9 +183,7 @@ describe('imgctl config', () => {
     expect(stderr).toMatch(/^imgctl: .*config\.json.*\nhint: .+\n$/);
     expect(exitCode).toBe(2);
     const homeless = await runCli(['config', 'set', 'time', 'iso']);
-    expect(homeless.stderr).toMatch(
-      /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/,
-    );
+    expect(homeless.stderr).toMatch(/^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/);
     expect(homeless.exitCode).toBe(2);
   });
 });

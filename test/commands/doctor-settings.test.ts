@@ -27,14 +27,14 @@ describe('settings', () => {
     });
     const found = rows.filter(({ check }) => check === 'settings');
     expect(found.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-      'failed: username must not contain a colon (got a:…) (from IMGCTL_USERNAME)',
-      'failed: timeout must be a duration (got soon) (from profile default)',
+      'failed: invalid username: a:… (from IMGCTL_USERNAME)',
+      'failed: invalid timeout: soon (from profile default)',
       expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
       'warning: unknown setting bas-url; base-url was probably meant',
     ]);
     expect(found.map(({ remedy }) => remedy)).toEqual([
-      'use the part before the colon',
-      'imgctl config set timeout VALUE (use one such as 500ms, 30s, 5m or 1h)',
+      'use a user name without a colon',
+      'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m or 1h)',
       expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
       `take it out of the file by hand: ${path.join(directory, 'config.json')}`,
     ]);

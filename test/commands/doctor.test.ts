@@ -163,7 +163,11 @@ describe('imgctl doctor', () => {
   });
 
   it.each([
-    ['made-up', /^failed: the service refused the access token: Invalid token -> set IMGCTL_TOKEN/, 4],
+    [
+      'made-up',
+      /^failed: the service refused the access token: Invalid token -> set IMGCTL_TOKEN/,
+      4,
+    ],
     ['two words', /^failed: IMGCTL_TOKEN is not an access token -> /, 2],
   ])('tells of IMGCTL_TOKEN=%s', async (token, expected, code) => {
     const { env } = await startAccount();

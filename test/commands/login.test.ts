@@ -81,7 +81,7 @@ describe('imgctl login', () => {
     [['--password-stdin', '--password-command', 'x'], {}, 'contradict'],
     [['--username', ''], { env: PASSWORD }, 'username must not be empty'],
     [['--password-command', ''], {}, 'password-command must not be empty'],
-    [['--username', 'a:b'], { env: PASSWORD }, 'username must not contain a colon'],
+    [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],
     [['--password-stdin'], { stdin: '' }, 'standard input gave no password'],
     [['--password-command', 'exit 3'], {}, 'the password command ended with exit code 3'],
     [[], {}, 'cannot prompt for the password without a terminal'],

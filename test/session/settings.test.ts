@@ -118,8 +118,8 @@ describe('parseDuration', () => {
     expect(() => parseDuration(text, 'timeout')).toThrowError(
       expect.objectContaining({
         code: 'usage',
-        message: `timeout must be a duration (got ${text})`,
-        hint: 'use one such as 500ms, 30s, 5m or 1h',
+        message: `invalid timeout: ${text}`,
+        hint: 'use a duration such as 500ms, 30s, 5m or 1h',
       }),
     );
   });
