@@ -17,7 +17,6 @@ export interface ChildOptions {
   readonly stderr: 'inherit' | 'pipe';
   /** After the program has ended, stops reading stdout as soon as it contains this. */
   readonly until?: string;
-  /** Milliseconds; by default 30 s. */
   readonly limit?: number;
 }
 

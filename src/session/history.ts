@@ -13,7 +13,6 @@ export interface HistoryEntry {
   readonly id: number | string;
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
-  /** The last known status. */
   readonly status: string | null;
 }
 

@@ -4,13 +4,11 @@ import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 
-/** Names of one service are not offered for another. */
 export interface Catalogue {
   readonly profile: string;
   readonly baseUrl: string;
 }
 
-/** Names by id. */
 export type ImageNames = ReadonlyMap<number, string>;
 
 const MAX_IMAGES = 5_000;

@@ -25,7 +25,7 @@ interface Program {
   readonly name: string;
   lookup(account: Account): Call;
   store(account: Account, password: string): Call;
-  /** Removes one password or more. */
+  /** May remove only one of several passwords. */
   forget(profile: string): Call;
   /** True if the program found no such password. */
   isNotFound(result: ChildResult): boolean;
@@ -94,7 +94,6 @@ const MAX_REMOVALS = 100;
 
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
-/** @throws ImgctlError config: unsupported system */
 export function openKeychain(io: Io): Keychain {
   if (io.platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {

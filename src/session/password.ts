@@ -9,7 +9,6 @@ import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';
 import type { Account } from './token-cache.ts';
 
-/** A password that is available without a prompt. */
 export interface PasswordSource {
   /** The variable or setting it comes from, for messages. */
   readonly origin: string;
@@ -19,7 +18,6 @@ export interface PasswordSource {
   read(): Promise<string>;
 }
 
-/** Bytes read of a source. */
 const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;

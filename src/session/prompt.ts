@@ -9,7 +9,6 @@ const CTRL_U = '\u0015';
 const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
 
 export interface Prompt {
-  /** As in a sentence: "user name". */
   readonly what: string;
   readonly hidden: boolean;
   /** The options to use without a terminal. */

@@ -94,7 +94,6 @@ export function tokenOfEnvironment(token: string): TokenSource {
   return fixedToken(token, 'IMGCTL_TOKEN', remedy);
 }
 
-/** @throws ImgctlError config */
 export function requireBaseUrl(settings: Settings): URL {
   const text = settings.text('base-url');
   if (text !== undefined) {

@@ -168,10 +168,7 @@ export class Settings {
     return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
-  /**
-   * The owner of the cached files; what is not set is empty. Plain http is accepted: nothing is sent.
-   * @throws ImgctlError usage or config: invalid base URL or user name
-   */
+  /** The owner of the cached files; what is not set is empty. Plain http is accepted: nothing is sent. */
   get account(): Account {
     const text = this.text('base-url');
     return {
@@ -185,7 +182,6 @@ export class Settings {
     return this.resolve(key).value;
   }
 
-  /** Returns milliseconds. */
   duration(key: 'timeout'): number {
     return parseDuration(this.text(key) ?? '', key);
   }

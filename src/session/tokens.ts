@@ -19,10 +19,7 @@ import {
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const LOCK_PATIENCE = 120_000;
 
-/**
- * A token that is neither cached nor renewed; `origin` names its variable or option in errors.
- * @throws ImgctlError config: no header can hold it
- */
+/** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
   if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} is not an access token`, {
