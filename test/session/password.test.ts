@@ -21,39 +21,37 @@ function sourceWith(env: Record<string, string>, stored: Record<string, string> 
 }
 
 describe('the unattended password', () => {
-  const command = { 'password-command': 'echo of-command' };
+  const FILE = { IMGCTL_PASSWORD_FILE: 'secret' };
+  const ofCommand = (origin: string) => `the password command (${origin})`;
 
-  it('comes from the variable, then the file, then the command', async () => {
-    const cwd = temporaryDirectory();
-    writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
-    const file = { IMGCTL_PASSWORD_FILE: 'secret' };
-    const variable = { IMGCTL_PASSWORD: 'of-variable' };
-    const found = async (env: Record<string, string>) => {
-      const source = sourceWith(env, command, cwd);
-      return [source?.origin, await source?.read(), source?.remedy];
-    };
-    const checking = (what: string) =>
-      `check ${what} and the user name: imgctl config list --profile work`;
-    const ofCommand = (origin: string, password: string) => {
-      const what = `the password command (${origin})`;
-      return [what, password, checking(what)];
-    };
-    expect(await found({ ...variable, ...file })).toEqual([
+  it.each([
+    [
+      { IMGCTL_PASSWORD: 'of-variable', ...FILE },
+      'IMGCTL_PASSWORD',
       'IMGCTL_PASSWORD',
       'of-variable',
-      checking('IMGCTL_PASSWORD'),
-    ]);
-    expect(await found(file)).toEqual([
-      'IMGCTL_PASSWORD_FILE',
-      'of-file',
-      checking('the password file secret'),
-    ]);
-    expect(await found({})).toEqual(ofCommand('profile work', 'of-command'));
-    expect(await found({ IMGCTL_PASSWORD_COMMAND: 'echo of-env' })).toEqual(
-      ofCommand('IMGCTL_PASSWORD_COMMAND', 'of-env'),
-    );
-    expect(await found({ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' })).toEqual(
-      ofCommand('profile work', 'of-command'),
+    ],
+    [FILE, 'IMGCTL_PASSWORD_FILE', 'the password file secret', 'of-file'],
+    [
+      { IMGCTL_PASSWORD_COMMAND: 'echo of-env' },
+      ofCommand('IMGCTL_PASSWORD_COMMAND'),
+      undefined,
+      'of-env',
+    ],
+    [{}, ofCommand('profile work'), undefined, 'of-command'],
+    [
+      { IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' },
+      ofCommand('profile work'),
+      undefined,
+      'of-command',
+    ],
+  ])('with %j comes from %s', async (env, origin, what, password) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
+    const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
+    expect([source?.origin, await source?.read()]).toEqual([origin, password]);
+    expect(source?.remedy).toBe(
+      `check ${what ?? origin} and the user name: imgctl config list --profile work`,
     );
   });
 
@@ -85,9 +83,9 @@ describe('the unattended password', () => {
     writeFileSync(path.join(cwd, 'long'), '€'.repeat(100_000));
     writeFileSync(path.join(cwd, 'latin1'), 's\u00e9cret\n', 'latin1');
     writeFileSync(path.join(cwd, 'utf16'), '\ufeffsecret\n', 'utf16le');
-    await expect(sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read()).rejects.toMatchObject(
-      { code: 'config', message: expect.stringMatching(message) },
-    );
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read();
+    await expect(reading).rejects.toThrow(message);
+    await expect(reading).rejects.toMatchObject({ code: 'config' });
   });
 });
 

@@ -24,23 +24,18 @@ describe('a hidden prompt', () => {
     const io = fakeIo({ stdin: terminal });
     expect(await ask(io, PASSWORD)).toBe(input);
     expect(terminal.rawModes).toEqual([true, false]);
-    expect(io.stderr.text).toBe('Password: \n');
-    expect(io.stdout.text).toBe('');
+    expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
   });
 
   it('does not echo input that arrives with the prompt', async () => {
     const terminal = fakeTerminal();
     const modes: boolean[][] = [];
-    const io = fakeIo({ stdin: terminal });
-    const stderr: Sink = {
-      isTTY: true,
-      columns: 80,
-      write: async () => {
-        modes.push([...terminal.rawModes]);
-        if (modes.length === 1) terminal.type('secret\r');
-      },
+    const write = async () => {
+      modes.push([...terminal.rawModes]);
+      if (modes.length === 1) terminal.type('secret\r');
     };
-    expect(await ask({ ...io, stderr }, PASSWORD)).toBe('secret');
+    const stderr: Sink = { isTTY: true, columns: 80, write };
+    expect(await ask({ ...fakeIo({ stdin: terminal }), stderr }, PASSWORD)).toBe('secret');
     expect(modes[0]).toEqual([true]);
   });
 });
@@ -59,23 +54,27 @@ describe('a visible prompt', () => {
     expect(await ask(io, USER_NAME)).toBe('demo');
     expect(await ask(io, PASSWORD)).toBe('secret');
   });
+
+  it('ends its line at an interrupt', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
+    await expect(ask(io, USER_NAME)).rejects.toMatchObject({ code: 'interrupted' });
+    expect(io.stderr.text).toBe('User name: \n');
+  });
 });
 
 describe('a prompt', () => {
-  it('ends at Ctrl-C and restores the terminal', async () => {
-    const terminal = fakeTerminal('sec\u0003ret\r');
-    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-    expect(terminal.rawModes.at(-1)).toBe(false);
+  it.each([
+    ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
+    ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],
+    ['an empty line', '\r', { code: 'usage', message: 'no password entered' }],
+    ['a line emptied by Ctrl-U', '\u0015\r', { code: 'usage', message: 'no password entered' }],
+  ])('fails at %s and restores the terminal', async (_what, typed, error) => {
+    const terminal = fakeTerminal(typed);
+    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject(error);
+    expect(terminal.rawModes).toEqual([true, false]);
   });
 
-  it('ends at Ctrl-D', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('\u0004') });
-    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'usage' });
-  });
-
-  it.each(['end', 'destroy'] as const)('ends if the terminal is gone (%s)', async (how) => {
+  it.each(['end', 'destroy'] as const)('fails if the terminal is gone (%s)', async (how) => {
     const terminal = fakeTerminal();
     const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
     if (how === 'end') terminal.end();
@@ -91,22 +90,6 @@ describe('a prompt', () => {
     if (when === 'after') io.interrupt('terminated');
     await expect(asked).rejects.toMatchObject({ code: 'terminated' });
     expect(terminal.rawModes).toEqual([true, false]);
-  });
-
-  it.each(['\r', '\u0015\r'])('rejects the empty line %j', async (typed) => {
-    const io = fakeIo({ stdin: fakeTerminal(typed) });
-    await expect(ask(io, PASSWORD)).rejects.toMatchObject({
-      code: 'usage',
-      message: 'no password entered',
-    });
-  });
-
-  it('ends its line at an interrupt', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
-    await expect(ask(io, USER_NAME)).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-    expect(io.stderr.text).toBe('User name: \n');
   });
 
   it('needs a terminal', async () => {

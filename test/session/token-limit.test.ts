@@ -8,15 +8,14 @@ import { sessionWith, startService } from './harness.ts';
 
 describe('the token request limit', () => {
   it('counts refused logins, and no session sends a sixth request', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const directory = temporaryDirectory();
+    const { tokenRequests, open } = await startService();
     for (let login = 1; login <= 5; login += 1) {
-      const session = await sessionWith(emulator.baseUrl, directory);
+      const session = await open();
       await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
         code: 'wrong-credentials',
       });
     }
-    const session = await sessionWith(emulator.baseUrl, directory);
+    const session = await open();
     await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'rate-limited' });
     expect(tokenRequests()).toBe(5);
   });
@@ -26,8 +25,8 @@ describe('the token request limit', () => {
   };
 
   it('is returned by a login and not exceeded', async () => {
-    const { emulator, tokenRequests } = await startService({ tokenLimit: 2 });
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { tokenRequests, open } = await startService({ tokenLimit: 2 });
+    const session = await open();
     await logIn(session, 1);
     expect((await session.tokens?.login('demo'))?.limit.remaining).toBe(0);
     await expect(logIn(session, 1)).rejects.toMatchObject({
@@ -39,20 +38,19 @@ describe('the token request limit', () => {
   });
 
   it('applies to the next command and counts failed logins', async () => {
-    const { emulator, tokenRequests } = await startService({ tokenLimit: 3 });
-    const directory = temporaryDirectory();
-    const first = await sessionWith(emulator.baseUrl, directory);
+    const { tokenRequests, open } = await startService({ tokenLimit: 3 });
+    const first = await open();
     await logIn(first, 1);
     await expect(first.tokens?.login('wrong')).rejects.toMatchObject({ code: 'wrong-credentials' });
-    const second = await sessionWith(emulator.baseUrl, directory);
+    const second = await open();
     await logIn(second, 1);
     await expect(logIn(second, 1)).rejects.toMatchObject({ code: 'rate-limited' });
     expect(tokenRequests()).toBe(3);
   });
 
   it('does not count a request that was never sent', async () => {
-    const { emulator } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { emulator, open } = await startService();
+    const session = await open();
     await logIn(session, 1);
     const before = session.cache.readLimit(Date.now());
     await emulator.close();

@@ -12,28 +12,26 @@ const DAY = 86_400_000;
 
 describe('a command that needs a token', () => {
   it('requests one that the next command uses', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
-    await (await sessionWith(emulator.baseUrl, directory)).client.serviceRoot();
-    await (await sessionWith(emulator.baseUrl, directory, {})).client.serviceRoot();
+    const { requests, open } = await startService();
+    await (await open()).client.serviceRoot();
+    await (await open({})).client.serviceRoot();
     expect(requests).toEqual(['POST /auth/request-token', 'GET /v2', 'GET /v2']);
   });
 
   it('renews an expired token before its first request', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
+    const { requests, open } = await startService();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
-    const first = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const first = await open({}, io);
     await first.client.serviceRoot();
     io.advance(2 * DAY);
-    const second = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const second = await open({}, io);
     await second.client.serviceRoot();
     expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
   });
 
   it('renews a refused token once and sends the request again', async () => {
-    const { emulator, requests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { emulator, requests, open } = await startService();
+    const session = await open();
     await session.client.serviceRoot();
     emulator.expireTokens();
     await session.client.serviceRoot();
@@ -51,8 +49,8 @@ describe('a command that needs a token', () => {
   });
 
   it('requests one token for many requests at the same time, at first and after a refusal', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { emulator, tokenRequests, open } = await startService();
+    const session = await open();
     const many = () => Promise.all(Array.from({ length: 8 }, () => session.client.serviceRoot()));
     await many();
     expect(tokenRequests()).toBe(1);
@@ -62,19 +60,15 @@ describe('a command that needs a token', () => {
   });
 
   it('waits for the token of another session of the user', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const directory = temporaryDirectory();
-    const sessions = await Promise.all(
-      Array.from({ length: 4 }, () => sessionWith(emulator.baseUrl, directory)),
-    );
+    const { tokenRequests, open } = await startService();
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => open()));
     await Promise.all(sessions.map(({ client }) => client.serviceRoot()));
     expect(tokenRequests()).toBe(1);
   });
 
   it('finishes a renewal before it closes, and stores the token', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
-    const { tokens, cache, close } = await sessionWith(emulator.baseUrl, directory);
+    const { open } = await startService();
+    const { tokens, cache, close } = await open();
     const renewal = tokens?.renew((await tokens?.current()) ?? '', true);
     await close();
     expect(cache.read()?.token).toBe(await renewal);
@@ -82,8 +76,8 @@ describe('a command that needs a token', () => {
   });
 
   it('names the login command and sends nothing without a password', async () => {
-    const { emulator, requests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
+    const { emulator, requests, open } = await startService();
+    const session = await open({});
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'not-logged-in',
       message: `not logged in to ${emulator.baseUrl} as demo`,
@@ -93,11 +87,11 @@ describe('a command that needs a token', () => {
   });
 
   it('does not run the password command without a user name', async () => {
-    const { emulator, requests } = await startService();
+    const { emulator, requests, open } = await startService();
     const directory = temporaryDirectory();
     const asked = path.join(directory, 'asked');
     const env = { PATH: process.env.PATH, IMGCTL_PASSWORD_COMMAND: `touch ${asked}` };
-    const { client, tokens } = await sessionWith(emulator.baseUrl, directory, env, undefined, {});
+    const { client, tokens } = await open(env, undefined, {});
     const refusal = {
       code: 'not-logged-in',
       message: `not logged in to ${emulator.baseUrl}`,
@@ -109,8 +103,8 @@ describe('a command that needs a token', () => {
   });
 
   it('fails if a token is refused and there is no password', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
+    const { emulator, tokenRequests, open } = await startService();
+    const session = await open({});
     await session.tokens?.login('demo');
     emulator.expireTokens();
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
@@ -131,13 +125,12 @@ describe('a command that needs a token', () => {
   });
 
   it('sends an expired token that it cannot renew', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
+    const { open } = await startService();
     const io = fakeIo({ time: Date.now() });
-    const login = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const login = await open({}, io);
     await login.tokens?.login('demo');
     io.advance(2 * DAY);
-    const later = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const later = await open({}, io);
     await expect(later.client.serviceRoot()).resolves.toBeDefined();
   });
 
@@ -155,10 +148,9 @@ describe('a password that the service refuses', () => {
   const refusal = { code: 'wrong-credentials', status: 401 };
 
   it('causes a hint to its source', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
+    const { open } = await startService();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } });
-    const session = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const session = await open({}, io);
     const hint = 'check IMGCTL_PASSWORD and the user name: imgctl config list';
     await expect(session.client.serviceRoot()).rejects.toMatchObject({ ...refusal, hint });
     await expect(session.tokens?.login('wrong', 'look there')).rejects.toMatchObject({
@@ -168,8 +160,8 @@ describe('a password that the service refuses', () => {
   });
 
   it('causes a hint to log in again if it was entered', async () => {
-    const { emulator } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const { open } = await startService();
+    const session = await open();
     await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
       ...refusal,
       hint: 'check the user name and password, then: imgctl login',
@@ -177,10 +169,10 @@ describe('a password that the service refuses', () => {
   });
 
   it('leaves the hint of another failure unchanged', async () => {
-    const { emulator } = await startService({
+    const { open } = await startService({
       faults: [parseFault('POST /auth/request-token=500')],
     });
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const session = await open();
     await expect(session.tokens?.login('demo', 'look there')).rejects.toMatchObject({
       code: 'server-error',
       hint: expect.stringContaining('try again'),
@@ -190,10 +182,9 @@ describe('a password that the service refuses', () => {
 
 describe('IMGCTL_TOKEN', () => {
   it('is used unchanged, and neither cached nor renewed', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
+    const { requests, open } = await startService();
     const env = { IMGCTL_TOKEN: 'unknown', IMGCTL_PASSWORD: 'demo' };
-    const session = await sessionWith(emulator.baseUrl, directory, env);
+    const session = await open(env);
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
       hint: expect.stringContaining('IMGCTL_TOKEN'),
