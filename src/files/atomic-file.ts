@@ -134,7 +134,7 @@ export async function replaceFile(
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
-    await rename(staging, file, options);
+    await renameWithRetry(staging, file, options);
   } catch (error) {
     removeLeftovers(file, path.basename(staging));
     throw error;
@@ -160,7 +160,7 @@ const MAX_RENAME_WAIT = 512;
 const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 
 /** On Windows a virus scanner or another reader blocks a rename for a moment: retries for a second. */
-async function rename(
+async function renameWithRetry(
   from: string,
   to: string,
   { platform = process.platform, rename = fs.renameSync, sleep = wait }: WriteOptions,

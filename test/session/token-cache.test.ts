@@ -3,7 +3,12 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgetTokens, needsRenewal, TokenCache } from '../../src/session/token-cache.ts';
+import {
+  type Account,
+  forgetTokens,
+  needsRenewal,
+  TokenCache,
+} from '../../src/session/token-cache.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
@@ -11,17 +16,12 @@ const NOW = Date.UTC(2025, 0, 15);
 const HOUR = 3_600_000;
 const TOKEN = { token: 's3cret', receivedAt: NOW, expiresAt: NOW + 24 * HOUR };
 
-function cacheIn(
-  directory: string | undefined,
-  account: { profile?: string; username?: string } = {},
-) {
+const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', username: 'demo' };
+
+function cacheIn(directory: string | undefined, changes: Partial<Account> = {}) {
   const warnings: string[] = [];
-  const { profile = 'default', username = 'demo' } = account;
-  const cache = new TokenCache(
-    directory,
-    { profile, baseUrl: 'https://images.example', username },
-    (message) => warnings.push(message),
-  );
+  const account = { ...ACCOUNT, ...changes };
+  const cache = new TokenCache(directory, account, (message) => warnings.push(message));
   return { cache, warnings };
 }
 
@@ -178,11 +178,8 @@ describe('forgetting tokens', () => {
 
   it('removes all tokens of one profile', async () => {
     const directory = temporaryDirectory();
-    const accounts = [
-      { profile: 'work' },
-      { profile: 'work', username: 'alice' },
-      { profile: 'work2' },
-    ];
+    const [work, work2] = [{ profile: 'work' }, { profile: 'work2' }];
+    const accounts = [work, { ...work, username: 'alice' }, work2];
     for (const account of accounts) await cacheIn(directory, account).cache.write(TOKEN);
     writeFileSync(path.join(directory, 'tokens', '.work.0.json.1.abc.new'), 'left behind');
     expect(forgetTokens(directory, 'work')).toBe(2);
