@@ -14,8 +14,7 @@ import {
   decideTerminal,
   type Terminal,
 } from './output/terminal.ts';
-import { nearest } from './query/nearest.ts';
-import { parseChoice, quoted, suggest } from './query/usage.ts';
+import { nearest, parseChoice, quoted, suggest } from './query/suggest.ts';
 import {
   type ConfigFile,
   checkProfileName,

@@ -5,8 +5,7 @@ import { version } from '../package.json';
 import { COMMANDS, type CommandSpec } from './command-table.ts';
 import { type Context, type GlobalOptions, requireColor, requireFormat } from './context.ts';
 import { ImgctlError } from './errors.ts';
-import { nearest } from './query/nearest.ts';
-import { suggest } from './query/usage.ts';
+import { nearest, suggest } from './query/suggest.ts';
 import { parseDuration } from './session/settings.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */

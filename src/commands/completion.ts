@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
-import { parseChoice } from '../query/usage.ts';
+import { parseChoice } from '../query/suggest.ts';
 import { readPackageFile } from './package-file.ts';
 
 /** The script for each shell, under the name that the shell's own folders want. */

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { createListWriter } from '../output/index.ts';
-import { parseChoice } from '../query/usage.ts';
+import { parseChoice } from '../query/suggest.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
 import {
   SETTING_KEYS,

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Row, writeRecord } from '../output/index.ts';
 import { FIELDS } from '../query/fields.ts';
-import { nearestFew } from '../query/nearest.ts';
+import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
 import {
   addViewOptions,

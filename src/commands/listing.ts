@@ -12,8 +12,8 @@ import {
 } from '../output/index.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
-import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/time-style.ts';
-import { parseChoice } from '../query/usage.ts';
+import { parseChoice } from '../query/suggest.ts';
+import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
 import { append, numberOption } from './options.ts';

@@ -1,15 +1,173 @@
-// What commands show their data by; what is said on stderr goes by progress.ts, redaction.ts and sanitize.ts.
+// Writes lists and records in every format.
 
-export type { Row, TimeFields } from './cells.ts';
-export {
-  defaultTimeStyle,
-  FORMATS,
-  type Format,
-  isFormat,
-  type ListOptions,
-  type RecordOptions,
-  type ValueOptions,
-} from './format.ts';
-export { createListWriter, createValueWriter, type ListWriter } from './list.ts';
-export { writeRecord } from './record.ts';
-export { counted, shellQuote } from './words.ts';
+import type { Sink } from '../io.ts';
+import {
+  cellText,
+  dataOf,
+  fieldOf,
+  jsonText,
+  ndjsonText,
+  pickFields,
+  type Row,
+  type RowFields,
+} from './rows.ts';
+import { printable } from './sanitize.ts';
+import { loadBold, type Terminal } from './terminal.ts';
+
+export { counted, shellQuote } from './messages.ts';
+export type { Row, TimeFields } from './rows.ts';
+
+export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
+
+export type Format = (typeof FORMATS)[number];
+
+export function isFormat(text: string): text is Format {
+  return FORMATS.some((format) => format === text);
+}
+
+export function defaultTimeStyle(format: Format): 'local' | 'wire' {
+  return format === 'table' ? 'local' : 'wire';
+}
+
+export interface ValueOptions {
+  readonly sink: Sink;
+  readonly terminal: Terminal;
+  readonly format: Format;
+  /** Starts tables of rows, csv and tsv with a header line [true]. */
+  readonly header?: boolean | undefined;
+}
+
+export interface RecordOptions extends ValueOptions, RowFields {
+  readonly quiet?: boolean | undefined;
+  /** The field of the identifier [id]. */
+  readonly idField?: string | undefined;
+}
+
+export interface ListOptions extends RecordOptions {
+  readonly columns: readonly string[];
+}
+
+export interface ListWriter<Item> {
+  /** Writes ndjson at once; the other formats are written by `end`. */
+  write(items: readonly Item[]): Promise<void>;
+  /** With meta, json and yaml become `{"data": [...], "meta": ...}`; the others ignore it. */
+  end(meta?: unknown): Promise<void>;
+}
+
+/** Writes rows. A table without rows is empty: the command prints a note instead. */
+export function createListWriter(options: ListOptions): ListWriter<Row> {
+  if (options.quiet) return createIdWriter(options);
+  const { columns, times, terminal, header = true } = options;
+  const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
+  return createWriter(options, {
+    columns,
+    cells,
+    data: (row) => dataOf(row, options),
+    async table(rows) {
+      if (rows.length === 0) return '';
+      const { tableText } = await import('./table.ts');
+      const names = header ? columns : undefined;
+      return tableText(names, rows.map(cells), terminal, await loadBold(terminal));
+    },
+  });
+}
+
+/** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
+export function createValueWriter(name: string, options: ValueOptions): ListWriter<unknown> {
+  return createWriter(options, {
+    columns: [name],
+    cells: (value) => [value],
+    data: (value) => value,
+    table: async (values) => values.map((value) => `${printable(cellText(value))}\n`).join(''),
+  });
+}
+
+/** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
+export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
+  const { sink, format, quiet, times, columns = Object.keys(record) } = options;
+  if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
+    await writeText(sink, await documentText(format, dataOf(record, options)));
+  } else if (!quiet && format === 'table') {
+    const { recordText } = await import('./table.ts');
+    const fields = pickFields(record, columns, times);
+    await writeText(sink, recordText(fields, await loadBold(options.terminal)));
+  } else {
+    const list = createListWriter({ ...options, columns });
+    await list.write([record]);
+    await list.end();
+  }
+}
+
+/** Writes bare lines in csv and tsv too, as scripts loop over identifiers. */
+function createIdWriter(options: ListOptions): ListWriter<Row> {
+  const { idField = 'id', format } = options;
+  const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
+  const ids = createValueWriter(idField, { ...options, format: lineFormat });
+  return {
+    write: (rows) => ids.write(rows.map((row) => fieldOf(row, idField))),
+    end: (meta) => ids.end(meta),
+  };
+}
+
+interface View<Item> {
+  readonly columns: readonly string[];
+  cells(item: Item): readonly unknown[];
+  data(item: Item): unknown;
+  table(items: readonly Item[]): Promise<string>;
+}
+
+function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter<Item> {
+  const { sink, format } = options;
+  const all: Item[] = [];
+  return {
+    async write(items) {
+      if (format === 'ndjson') await writeText(sink, ndjsonText(items.map(view.data)));
+      else for (const item of items) all.push(item);
+    },
+    async end(meta) {
+      if (format !== 'ndjson') await writeText(sink, await listText(all, meta, options, view));
+    },
+  };
+}
+
+async function listText<Item>(
+  items: readonly Item[],
+  meta: unknown,
+  { format, sink, header = true }: ValueOptions,
+  view: View<Item>,
+): Promise<string> {
+  if (format === 'table') return view.table(items);
+  if (format === 'csv' || format === 'tsv') {
+    const { csvText, tsvText } = await import('./delimited.ts');
+    const lines = [...(header ? [view.columns] : []), ...items.map(view.cells)];
+    return (format === 'csv' ? csvText : tsvText)(lines, sink.isTTY);
+  }
+  const data = items.map(view.data);
+  return documentText(format, meta === undefined ? data : { data, meta });
+}
+
+async function documentText(
+  format: Extract<Format, 'json' | 'ndjson' | 'yaml'>,
+  value: unknown,
+): Promise<string> {
+  if (format !== 'yaml') return `${jsonText(value, format === 'json' ? 2 : 0)}\n`;
+  const { yamlText } = await import('./yaml.ts');
+  return yamlText(value);
+}
+
+const CHUNK_LENGTH = 64 * 1024;
+
+/** Writes chunk by chunk, each once the sink has accepted the one before. */
+async function writeText(sink: Sink, text: string): Promise<void> {
+  let start = 0;
+  while (start < text.length) {
+    let end = start + CHUNK_LENGTH;
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    await sink.write(text.slice(start, end));
+    start = end;
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -8,7 +8,7 @@ export interface ErrorFormat {
   readonly json: boolean;
   /** Adds the stack trace of the error or of its cause. */
   readonly debug: boolean;
-  /** Masks secrets; runs before control characters are escaped, which would hide a secret from it. */
+  /** Masks secrets. It runs before escaping, which would hide them. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -52,4 +52,12 @@ function plainText({ message, hint }: Content, prefix = ''): string {
 
 function clean(text: string, { redact = String }: ErrorFormat): string {
   return printable(redact(text));
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function shellQuote(text: string): string {
+  return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,29 +1,25 @@
-// What a long run is doing, on stderr: one line that moves on a terminal, lines of text elsewhere.
-// Not by ora: its timer keeps the process alive, it patches process.stdout and takes over the cursor and signals.
+// Shows on stderr what a long run is doing: a spinner on a terminal, lines of text elsewhere.
 
 import type { Sink } from '../io.ts';
 import { printable } from './sanitize.ts';
-import type { Terminal } from './terminal.ts';
-import { cutToWidth } from './width.ts';
+import { cutToWidth, type Terminal } from './terminal.ts';
 
 export interface ProgressOptions {
-  /** stderr. */
   readonly sink: Sink;
   readonly terminal: Terminal;
-  /** Shows nothing at all. */
   readonly quiet: boolean;
-  /** Where nothing may move: a line for each change of text instead of nothing. */
+  /** Writes lines if the terminal is not interactive. */
   readonly lines: boolean;
-  /** Calls `tick` again and again until what it returns is called; the clock's if not given. */
+  /** Calls `tick` repeatedly until the returned function is called [by a timer]. */
   readonly startTicking?: (tick: () => void) => () => void;
 }
 
 export interface Progress {
-  /** `detail` is asked for at each redraw, such as the time gone by; it shows on a terminal only. */
+  /** `detail`, such as the elapsed time, is called for each redraw of a spinner. */
   update(text: string, detail?: () => string): void;
-  /** Runs a write of something else to the same terminal with the line out of the way. */
+  /** Erases the line, then writes something else to the same terminal. */
   aside<Result>(write: () => Promise<Result>): Promise<Result>;
-  /** Leaves nothing behind. May be called again. */
+  /** Erases the line. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +28,7 @@ const ASCII_FRAMES = [...'|/-\\'];
 const TICK_MILLISECONDS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** Nothing is drawn before the first tick, so that a short run shows nothing. What cannot be written is dropped. */
+/** Draws nothing before the first tick, so a short run shows nothing. Ignores write errors. */
 export function createProgress(options: ProgressOptions): Progress {
   const { terminal } = options;
   if (options.quiet) return new Lines(undefined);
@@ -40,7 +36,6 @@ export function createProgress(options: ProgressOptions): Progress {
   return new Lines(options.lines ? options.sink : undefined);
 }
 
-/** A line for each change of text, or nothing where there is no sink. */
 class Lines implements Progress {
   readonly #sink: Sink | undefined;
   #last: string | undefined;
@@ -68,7 +63,7 @@ class Lines implements Progress {
   }
 }
 
-/** One line that is drawn over and over. The cursor stays visible, so that nothing needs to be restored. */
+/** Leaves the cursor visible, so that nothing must be restored. */
 class Spinner implements Progress {
   readonly #sink: Sink;
   readonly #frames: readonly string[];
@@ -85,7 +80,7 @@ class Spinner implements Progress {
     this.#sink = sink;
     this.#frames = terminal.unicode ? FRAMES : ASCII_FRAMES;
     this.#unicode = terminal.unicode;
-    // A character in the last column would make some terminals start a new line.
+    // Some terminals start a new line after a character in the last column.
     this.#width = (terminal.width ?? 80) - 1;
     this.#stopTicking = startTicking(() => this.#draw());
   }
@@ -108,7 +103,7 @@ class Spinner implements Progress {
   }
 
   #draw(): void {
-    // A slow terminal gets fewer redraws, not a backlog of them.
+    // A slow terminal gets fewer redraws instead of a backlog.
     if (this.#describe === undefined || this.#queued > 0) return;
     this.#frame = (this.#frame + 1) % this.#frames.length;
     const line = printable(`${this.#frames[this.#frame]} ${this.#describe()}`);

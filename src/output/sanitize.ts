@@ -1,7 +1,7 @@
-// Makes text from elsewhere harmless before it reaches a terminal, an error line or a spinner.
+// Escapes characters that could control a terminal or disguise text.
 
-// DEL, the C1 controls, line separators, marks that reorder or hide text, what else shows nothing at all,
-// and lone surrogates. Joiners and variation selectors are left out: emoji and many scripts need them.
+// DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
+// Without joiners and variation selectors, which emoji and many scripts need.
 const BEYOND_C0 =
   '\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff' +
@@ -10,20 +10,16 @@ const BEYOND_C0 =
 const HARMFUL = new RegExp(`[\\u0000-\\u001f${BEYOND_C0}]`, 'gu');
 const HARMFUL_IN_JSON = new RegExp(`[${BEYOND_C0}]`, 'gu');
 
-/** The text on one line, each harmful character as a visible `\u` escape. */
+/** Returns the text on one line with `\u` escapes. */
 export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
 }
 
-/**
- * JSON text with the harmful characters that JSON.stringify leaves raw, written by `write`.
- * JSON has them inside of strings only, and its own line breaks stay.
- */
-export function escapeInJson(json: string, write = escapeCharacter): string {
-  return json.replace(HARMFUL_IN_JSON, write);
+/** Escapes what JSON.stringify leaves raw; line breaks between values stay. */
+export function escapeInJson(json: string, replacer = escapeCharacter): string {
+  return json.replace(HARMFUL_IN_JSON, replacer);
 }
 
-/** A character as JSON would write it: `\n`, `\u001b`, or two `\u` for one beyond the first plane. */
 function escapeCharacter(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';

@@ -1,19 +1,15 @@
-// Aligned tables without borders, and single records as keys and values.
-// Not by cli-table3: it takes time by the square of the rows (5 s for 10,000) and misjudges combining marks.
+// Formats aligned tables without borders, and single records as keys and values.
+// cli-table3 takes quadratic time (5 s for 10,000 rows) and miscounts combining marks.
 
-import { cellText, type Row } from './cells.ts';
+import { cellText, type Row } from './rows.ts';
 import { printable } from './sanitize.ts';
-import type { Terminal } from './terminal.ts';
-import { cutToWidth, displayWidth } from './width.ts';
+import { cutToWidth, displayWidth, type Terminal } from './terminal.ts';
 
 const GAP = '  ';
 
 export type Paint = (text: string) => string;
 
-/**
- * One line a row, columns of numbers to the right, null as `-`; the header, where there is one, painted.
- * A terminal's width is kept to: the widest columns of text are cut first, numbers only by the end of the line.
- */
+/** Aligns numbers to the right and shows null as `-`. On a terminal the widest text columns are cut first. */
 export function tableText(
   header: readonly string[] | undefined,
   rows: readonly (readonly unknown[])[],
@@ -33,19 +29,23 @@ export function tableText(
       const padding = ' '.repeat(width - displayWidth(text));
       return numeric[column] ? padding + text : text + padding;
     });
-    const joined = aligned.join(GAP).trimEnd();
+    const joined = withoutTrailingSpace(aligned.join(GAP));
     return available === undefined ? joined : cutToWidth(joined, available, unicode);
   };
   return [...(names ? [paint(line(names))] : []), ...body.map(line), ''].join('\n');
 }
 
-/** A line for each field: its name and its value, never cut. */
 export function recordText(record: Row, paint: Paint): string {
   const fields = Object.entries(record).map(([key, value]) => [printable(key), tableCell(value)]);
   const width = Math.max(0, ...fields.map(([name = '']) => displayWidth(name)));
   const line = ([name = '', value = '']: string[]) =>
-    `${paint(name)}${' '.repeat(width - displayWidth(name))}${GAP}${value}`.trimEnd();
+    withoutTrailingSpace(`${paint(name)}${' '.repeat(width - displayWidth(name))}${GAP}${value}`);
   return fields.map((field) => `${line(field)}\n`).join('');
+}
+
+/** The bar protects the start of the line: numbers begin with spaces. */
+function withoutTrailingSpace(line: string): string {
+  return line.slice(0, `|${line}`.trim().length - 1);
 }
 
 function tableCell(value: unknown): string {
@@ -67,10 +67,7 @@ function naturalWidths(lines: readonly (readonly string[])[]): number[] {
   return widths;
 }
 
-/**
- * The widths, those of text above a common cap lowered to it until all fit; never below 1 cell. Numbers stay
- * whole: a part of an id is another id.
- */
+/** Limits text columns to a common maximum, at least 1. Never cuts numbers: part of an id is another id. */
 function fitWidths(
   widths: readonly number[],
   numeric: readonly boolean[],
@@ -78,18 +75,18 @@ function fitWidths(
 ): readonly number[] {
   if (available === undefined) return widths;
   const room = available - GAP.length * (widths.length - 1);
-  const cut = (width: number, column: number, cap: number) =>
-    numeric[column] ? width : Math.min(width, cap);
-  const total = (cap: number) =>
-    widths.reduce((sum, width, column) => sum + cut(width, column, cap), 0);
-  let cap = Math.max(1, ...widths);
-  while (cap > 1 && total(cap) > room) cap -= 1;
-  // What the cap leaves over goes to the columns that it cuts, a cell each from the left.
-  let spare = room - total(cap);
+  const limit = (width: number, column: number, max: number) =>
+    numeric[column] ? width : Math.min(width, max);
+  const total = (max: number) =>
+    widths.reduce((sum, width, column) => sum + limit(width, column, max), 0);
+  let max = Math.max(1, ...widths);
+  while (max > 1 && total(max) > room) max -= 1;
+  // The cells that remain go to the columns that are cut, from the left.
+  let spare = room - total(max);
   return widths.map((width, column) => {
-    const kept = cut(width, column, cap);
-    if (kept === width || spare <= 0) return kept;
+    const limited = limit(width, column, max);
+    if (limited === width || spare <= 0) return limited;
     spare -= 1;
-    return kept + 1;
+    return limited + 1;
   });
 }

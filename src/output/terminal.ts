@@ -1,61 +1,121 @@
-// The one place that decides about colour, width and movement, for every stream and every library.
+// What a stream can show: colour, movement and width; and how wide a text is.
 
 import type { Sink } from '../io.ts';
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColorChoice = (typeof COLOR_CHOICES)[number];
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface Terminal {
   readonly color: boolean;
-  /** Cells a line may take; undefined: lines are never cut. */
+  /** Cells per line; undefined if lines are never cut. */
   readonly width: number | undefined;
-  /** Something that moves, such as a spinner, may be shown. */
+  /** True if a line may be redrawn, as a spinner does. */
   readonly interactive: boolean;
-  /** Our own signs, such as `…`, need not be ASCII. */
   readonly unicode: boolean;
 }
 
-/**
- * What a stream can show. `--color` beats the environment, NO_COLOR beats FORCE_COLOR, and both beat
- * TERM=dumb; an empty variable counts as unset. A terminal of 0 or unknown columns has no width.
- */
-export function decideTerminal(
-  sink: Sink,
-  env: Readonly<Record<string, string | undefined>>,
-  color: ColorChoice,
-): Terminal {
+/** `--color` beats NO_COLOR, which beats FORCE_COLOR, which beats TERM=dumb; an empty variable is unset. */
+export function decideTerminal(sink: Sink, env: Environment, color: ColorChoice): Terminal {
   const dumb = env.TERM === 'dumb';
   const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;
   return {
     color: color === 'auto' ? wantsColor(sink, env, dumb) : color === 'always',
     width,
     interactive: width !== undefined && !dumb,
-    unicode: showsUnicode(env),
+    unicode: supportsUnicode(env),
   };
 }
 
-/** What stands out in a table. Chalk is not even loaded where there is no colour. */
 export async function loadBold(terminal: Terminal): Promise<(text: string) => string> {
   if (!terminal.color) return String;
   const { Chalk } = await import('chalk');
-  // Told the level: by itself chalk heeds neither NO_COLOR nor --color.
+  // An explicit level, as chalk itself ignores NO_COLOR and --color.
   return new Chalk({ level: 1 }).bold;
 }
 
-function wantsColor(
-  sink: Sink,
-  env: Readonly<Record<string, string | undefined>>,
-  dumb: boolean,
-): boolean {
+function wantsColor(sink: Sink, env: Environment, dumb: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);
   return sink.isTTY && !dumb;
 }
 
-/** The locale's character set; where the locale names none, only C and POSIX mean ASCII. */
-function showsUnicode(env: Readonly<Record<string, string | undefined>>): boolean {
+/** Checks the locale's character set; without one, only C and POSIX mean ASCII. */
+function supportsUnicode(env: Environment): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   const characterSet = /\.([^@]*)/.exec(locale)?.[1];
   if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);
   return locale !== 'C' && locale !== 'POSIX';
+}
+
+const ASCII = /^[ -~]*$/;
+
+const JOINING = /[\u200d\ufe0f\u20e3\p{Regional_Indicator}\p{Emoji_Modifier}]/u;
+const EMOJI =
+  /\p{Emoji_Presentation}|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]|^[0-9#*]\ufe0f?\u20e3/u;
+
+// Combining marks, joiners, and Hangul vowels and finals, which join the syllable before them.
+const NO_CELL = /[\p{Mn}\p{Me}\u200c-\u200d\u1160-\u11ff\ud7b0-\ud7fb]/u;
+
+// East Asian Wide and Fullwidth (UAX 11); JavaScript has no property for them.
+const TWO_CELLS =
+  /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18df2}\u{1aff0}-\u{1b2fb}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
+
+/** Returns the number of cells; the text must not contain control characters. */
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  // Segmenting takes ten times as long as adding up characters, and few texts need it.
+  if (!JOINING.test(text)) return sumOfWidths(text);
+  let width = 0;
+  for (const cluster of clustersOf(text)) width += clusterWidth(cluster);
+  return width;
+}
+
+/** Returns the text, cut with an ellipsis if it is wider than `width` cells. */
+export function cutToWidth(text: string, width: number, unicode: boolean): string {
+  if (displayWidth(text) <= width) return text;
+  const ellipsis = (unicode ? '…' : '...').slice(0, width);
+  const room = width - ellipsis.length;
+  if (ASCII.test(text)) return text.slice(0, room) + ellipsis;
+  let start = '';
+  let used = 0;
+  for (const cluster of clustersOf(text)) {
+    used += clusterWidth(cluster);
+    if (used > room) break;
+    start += cluster;
+  }
+  return start + ellipsis;
+}
+
+/** UTF-16 units to segment at a time: Intl.Segmenter takes quadratic time on long texts. */
+const PIECE_LENGTH = 256;
+
+function* clustersOf(text: string): Generator<string> {
+  const segmenter = new Intl.Segmenter('en');
+  let start = 0;
+  while (start < text.length) {
+    const isLast = start + PIECE_LENGTH >= text.length;
+    const slice = text.slice(start, start + PIECE_LENGTH);
+    const piece = isLast ? slice : slice.replace(/[\ud800-\udbff]$/, '');
+    for (const { segment, index } of segmenter.segment(piece)) {
+      const mayContinue = !isLast && index > 0 && index + segment.length === piece.length;
+      if (mayContinue) break; // the next piece begins with it
+      yield segment;
+      start += segment.length;
+    }
+  }
+}
+
+function clusterWidth(cluster: string): number {
+  return EMOJI.test(cluster) ? 2 : sumOfWidths(cluster);
+}
+
+function sumOfWidths(text: string): number {
+  let width = 0;
+  for (const character of text) {
+    if (NO_CELL.test(character)) continue;
+    width += TWO_CELLS.test(character) ? 2 : 1;
+  }
+  return width;
 }

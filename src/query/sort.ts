@@ -1,42 +1,45 @@
-// --sort field,direction: taken apart, checked, and applied.
+// Parses --sort field,direction and sorts images.
 
 import { ImgctlError } from '../errors.ts';
-import { type Field, kindOf, resolveField } from './fields.ts';
+import {
+  compareText,
+  type Field,
+  type FieldValue,
+  type ImageRecord,
+  kindOf,
+  readValue,
+  resolveField,
+} from './fields.ts';
+import { parseChoice, quoted } from './suggest.ts';
 import { parseTimestamp } from './timestamp.ts';
-import { parseChoice, quoted } from './usage.ts';
-import { compareText, type FieldValue, type ImageRecord, readValue } from './value.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
 export interface SortKey {
   readonly field: Field;
   readonly direction: (typeof DIRECTIONS)[number];
-  /** As the service takes it, service-api.md section 4.3. */
+  /** As the service expects it, service-api.md section 4.3. */
   readonly wire: string;
 }
 
-/**
- * Reads one sort key; the direction may be left out (asc).
- * Throws a usage error that names the part that is wrong and what is valid there.
- */
+/** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const field = resolveField(fieldName, where);
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
-    throw new ImgctlError('usage', `more than a field and a direction in ${where}`, {
-      hint: 'give --sort once for each key, the most significant first',
+    throw new ImgctlError('usage', `too many parts in ${where}`, {
+      hint: 'use --sort field,direction once per key, the most significant key first',
     });
   }
   return { field, direction, wire: `${field},${direction}` };
 }
 
 /**
- * The images in the order of the keys, the most significant first, in a new array; images that are
- * equal in all of them stay in the order they came in. Ascending is: null or missing, numbers (false as
- * 0, true as 1), text by code point. Times count as instants if all of that field can be read, else
- * as text: to mix the two could not be an order, as text and instants contradict each other.
+ * Returns the images in a new array, sorted stably by the keys. Ascending: null or missing, numbers
+ * (false as 0, true as 1), text by code point. Times count as instants only if all of the field can be
+ * parsed: mixed with text they would have no consistent order.
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
@@ -59,7 +62,6 @@ export function sortImages<Row extends ImageRecord>(
 
 type Rank = number | string | null;
 
-/** What each image is sorted by, read once and not again for each comparison. */
 function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
   const values = images.map((image) => readValue(image, field));
   return (kindOf(field) === 'time' ? instantsOf(values) : undefined) ?? values.map(rankOf);
@@ -69,7 +71,6 @@ function rankOf(value: FieldValue): Rank {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-/** undefined where not all of them are null or can be read. */
 function instantsOf(values: readonly FieldValue[]): Rank[] | undefined {
   const instants: Rank[] = [];
   for (const value of values) {

@@ -91,7 +91,7 @@ describe('images', () => {
     [{ filter: 'nmae,eq,x' }, 'nmae'],
     [{ sort: 'name,up' }, 'up'],
     [{ limit: 0 }, 'limit cannot be: 0'],
-    [{ text: '' }, 'empty text'],
+    [{ text: '' }, 'empty search text'],
   ])('%j is an error, and nothing is sent', async (query, message) => {
     const server = await serverOf({});
     const own = client({ baseUrl: server.baseUrl, ...TOKEN });

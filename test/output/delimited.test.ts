@@ -1,4 +1,4 @@
-// csv and tsv, read back by a small reader that shares nothing with the writer.
+// csv and tsv, parsed by a small reader that shares nothing with the writer.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -42,25 +42,22 @@ describe('csvText', () => {
     ['line breaks', ['a\nb\rc'], '"a\nb\rc"'],
     ['a list', [['x', null]], '"[""x"",null]"'],
     ['one empty cell', [null], '""'],
-    ['two empty cells', [null, ''], ','],
-    ['a formula', ['=1+1'], "'=1+1"],
     ['a formula that needs quotes', ['=A1,"B"'], '"\'=A1,""B"""'],
     ['other beginnings of a formula', ['+1', '-1', '@x'], "'+1,'-1,'@x"],
     ['a tab and a line break before a formula', ['\t=1', '\r=1'], '\'\t=1,"\'\r=1"'],
     ['full-width signs', ['＝1', '＋1', '－1', '＠1'], "'＝1,'＋1,'－1,'＠1"],
     ['negative numbers', [-5, -0.5], '-5,-0.5'],
-    ['signs in the middle', ['a=b-c'], 'a=b-c'],
-  ])('%s', (_case, row, expected) => {
+  ])('writes %s', (_case, row, expected) => {
     expect(csvText([row], false)).toBe(`${expected}\r\n`);
   });
 
-  it('has exactly the values in a file, and escapes on a terminal', () => {
+  it('writes exact values to a file and escapes them on a terminal', () => {
     const quoted = (text: string) => `"'${text.replaceAll('"', '""')}"\r\n`;
     expect(csvText([[HOSTILE]], false)).toBe(quoted(HOSTILE));
     expect(csvText([[HOSTILE]], true)).toBe(quoted(HOSTILE_ESCAPED));
   });
 
-  it('reads back to the cells, guarded ones with their guard', () => {
+  it('parses to the same cells, formulas with their apostrophe', () => {
     const cell = fc.oneof(anyText(), fc.constant(null), fc.integer());
     const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }));
     fc.assert(
@@ -76,7 +73,7 @@ describe('csvText', () => {
     );
   });
 
-  it('puts nothing harmful on a terminal, one line a row', () => {
+  it('writes one harmless line per row on a terminal', () => {
     fc.assert(
       fc.property(fc.array(fc.array(anyText(), { minLength: 1 })), (cells) => {
         const lines = csvText(cells, true).split('\r\n');
@@ -91,19 +88,19 @@ describe('tsvText', () => {
   it.each([
     ['plain', ['a', 1, true, null], 'a\t1\ttrue\t'],
     ['tab, CR and LF', ['a\tb\rc\nd\r\ne'], 'a b c d  e'],
-    ['quotes and commas stay', ['"a",b'], '"a",b'],
-    ['no guard', ['=1+1', -5], '=1+1\t-5'],
+    ['quotes and commas unchanged', ['"a",b'], '"a",b'],
+    ['formulas unchanged', ['=1+1', -5], '=1+1\t-5'],
     ['a map', [{ a: 'x\ty' }], '{"a":"x\\ty"}'],
-  ])('%s', (_case, row, expected) => {
+  ])('writes %s', (_case, row, expected) => {
     expect(tsvText([row], false)).toBe(`${expected}\n`);
   });
 
-  it('escapes on a terminal alone', () => {
+  it('escapes on a terminal only', () => {
     expect(tsvText([['\u001b[31m\u202e\t']], false)).toBe('\u001b[31m\u202e \n');
     expect(tsvText([['\u001b[31m\u202e\t']], true)).toBe('\\u001b[31m\\u202e \n');
   });
 
-  it('has as many cells as were given, on a terminal nothing harmful in them', () => {
+  it('writes as many cells as given, and nothing harmful on a terminal', () => {
     const rows = fc.array(fc.array(anyText(), { minLength: 2, maxLength: 2 }));
     fc.assert(
       fc.property(rows, fc.boolean(), (cells, onTerminal) => {

@@ -1,4 +1,4 @@
-// Lists in every format, as a command asks for them.
+// Lists in every format.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,6 @@ import {
   defaultTimeStyle,
   FORMATS,
   type Format,
-  isFormat,
   type ListOptions,
   type Row,
 } from '../../src/output/index.ts';
@@ -34,13 +33,11 @@ async function list(
   return sink.text;
 }
 
-describe('formats', () => {
-  it('are known by name', () => {
-    expect(FORMATS.filter(isFormat)).toEqual(FORMATS);
-    expect(isFormat('xml')).toBe(false);
-    expect(FORMATS.map(defaultTimeStyle)).toEqual(['local', ...Array(5).fill('wire')]);
-  });
+it('defaultTimeStyle is local for tables only', () => {
+  expect(FORMATS.map(defaultTimeStyle)).toEqual(['local', ...Array(5).fill('wire')]);
+});
 
+describe('createListWriter', () => {
   it.each([
     ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n'],
     ['csv', 'name,folder,id\r\ndebian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
@@ -52,7 +49,7 @@ describe('formats', () => {
       '- id: 7\n  name: debian.ova\n  folder: debian\n  public: true\n  later:\n    x: 1\n' +
         '- id: 12\n  name: "a,b.ova"\n  folder: null\n',
     ],
-  ] as const)('%s', async (format, expected) => {
+  ] as const)('writes %s', async (format, expected) => {
     expect(await list(format)).toBe(expected);
   });
 
@@ -62,12 +59,12 @@ describe('formats', () => {
     ['yaml', '- later:\n    x: 1\n  id: 7\n'],
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n'],
     ['table', 'later    id\n{"x":1}   7\n'],
-  ] as const)('%s with columns of the own choice', async (format, expected) => {
+  ] as const)('writes %s with selected columns', async (format, expected) => {
     const options = { columns: ['later', 'id'], allFields: false };
     expect(await list(format, options, ROWS.slice(0, 1))).toBe(expected);
   });
 
-  it('shows null for a column that a row does not have, whatever its name', async () => {
+  it('writes null for a missing field of any name', async () => {
     const options = { columns: ['id', 'label', 'toString', '__proto__'], allFields: false };
     expect(JSON.parse(await list('json', options, ROWS.slice(0, 1)))).toEqual(
       JSON.parse('[{"id": 7, "label": null, "toString": null, "__proto__": null}]'),
@@ -79,40 +76,30 @@ describe('formats', () => {
   });
 
   it.each([
-    ['table', ''],
-    ['csv', 'name,folder,id\r\n'],
-    ['tsv', 'name\tfolder\tid\n'],
-    ['json', '[]\n'],
-    ['ndjson', ''],
-    ['yaml', '[]\n'],
-  ] as const)('%s of nothing', async (format, expected) => {
-    expect(await list(format, {}, [])).toBe(expected);
+    ['table', '', '7\n12\n'],
+    ['csv', 'name,folder,id\r\n', '7\n12\n'],
+    ['tsv', 'name\tfolder\tid\n', '7\n12\n'],
+    ['json', '[]\n', '[\n  7,\n  12\n]\n'],
+    ['ndjson', '', '7\n12\n'],
+    ['yaml', '[]\n', '- 7\n- 12\n'],
+  ] as const)('writes %s without rows as %j and identifiers as %j', async (format, empty, ids) => {
+    expect(await list(format, {}, [])).toBe(empty);
+    expect(await list(format, { quiet: true })).toBe(ids);
   });
 
   it.each([
     ['table', 'debian.ova  debian   7\na,b.ova     -       12\n'],
     ['csv', 'debian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
     ['tsv', 'debian.ova\tdebian\t7\na,b.ova\t\t12\n'],
-  ] as const)('%s without header', async (format, expected) => {
+  ] as const)('writes %s without header', async (format, expected) => {
     expect(await list(format, { header: false })).toBe(expected);
   });
 
-  it.each([
-    ['table', '7\n12\n'],
-    ['csv', '7\n12\n'],
-    ['tsv', '7\n12\n'],
-    ['json', '[\n  7,\n  12\n]\n'],
-    ['ndjson', '7\n12\n'],
-    ['yaml', '- 7\n- 12\n'],
-  ] as const)('%s of identifiers only', async (format, expected) => {
-    expect(await list(format, { quiet: true })).toBe(expected);
-  });
-
-  it('takes another field as the identifier', async () => {
+  it('writes identifiers from another field', async () => {
     expect(await list('table', { quiet: true, idField: 'name' })).toBe('debian.ova\na,b.ova\n');
   });
 
-  it('puts data and meta side by side', async () => {
+  it('writes data and meta as two members', async () => {
     const meta = { count: 1 };
     expect(JSON.parse(await list('json', {}, ROWS, meta))).toEqual({ data: ROWS, meta });
     expect(await list('yaml', { quiet: true }, ROWS, meta)).toBe(
@@ -121,7 +108,7 @@ describe('formats', () => {
     expect(await list('csv', {}, [], meta)).toBe('name,folder,id\r\n');
   });
 
-  it('formats the time fields, and those alone', async () => {
+  it('formats time fields only', async () => {
     const times = { fields: ['at', 'gone'], format: (text: string) => `<${text}>` };
     const row = { id: 1, at: 'x', gone: null, name: 'x' };
     const options = { columns: ['at', 'name', 'gone'], times };
@@ -132,8 +119,8 @@ describe('formats', () => {
   });
 });
 
-describe('writing', () => {
-  it('lets go of ndjson with each page, of all else at the end', async () => {
+describe('the sink of a list', () => {
+  it('receives ndjson with each page, and other formats at the end', async () => {
     for (const format of FORMATS) {
       const sink = new MemorySink();
       const writer = createListWriter({ sink, terminal: PIPE, format, columns: ['id'] });
@@ -144,30 +131,30 @@ describe('writing', () => {
     }
   });
 
-  it.each(['', 'x'])('hands over piece by piece and breaks no character (%j)', async (start) => {
-    const name = start + '😀'.repeat(50_000);
-    let writing = 0;
-    const pieces: string[] = [];
-    const sink = {
-      isTTY: false,
-      columns: undefined,
-      async write(text: string) {
-        expect(writing).toBe(0);
-        writing += 1;
+  it.each(['', 'x'])(
+    'receives long texts in pieces of whole characters (%j first)',
+    async (start) => {
+      const name = start + '😀'.repeat(50_000);
+      let isWriting = false;
+      const pieces: string[] = [];
+      const write = async (text: string) => {
+        expect(isWriting).toBe(false);
+        isWriting = true;
         await new Promise(setImmediate);
-        writing -= 1;
+        isWriting = false;
         pieces.push(text);
-      },
-    };
-    const writer = createListWriter({ sink, terminal: PIPE, format: 'json', columns: ['name'] });
-    await writer.write([{ name }]);
-    await writer.end();
-    expect(pieces.length).toBeGreaterThan(1);
-    for (const piece of pieces) expect(piece).not.toMatch(/\p{Cs}/u);
-    expect(JSON.parse(pieces.join(''))).toEqual([{ name }]);
-  });
+      };
+      const sink = { isTTY: false, columns: undefined, write };
+      const writer = createListWriter({ sink, terminal: PIPE, format: 'json', columns: ['name'] });
+      await writer.write([{ name }]);
+      await writer.end();
+      expect(pieces.length).toBeGreaterThan(1);
+      for (const piece of pieces) expect(piece).not.toMatch(/\p{Cs}/u);
+      expect(JSON.parse(pieces.join(''))).toEqual([{ name }]);
+    },
+  );
 
-  it('passes on that the reader has gone', async () => {
+  it('fails the writer if it fails', async () => {
     const gone = new Error('gone');
     const sink = { isTTY: false, columns: undefined, write: () => Promise.reject(gone) };
     const writer = createListWriter({ sink, terminal: PIPE, format: 'ndjson', columns: ['id'] });
@@ -175,7 +162,7 @@ describe('writing', () => {
   });
 });
 
-describe('a terminal', () => {
+describe('a list on a terminal', () => {
   const onScreen = { columns: ['name'], header: false, terminal: terminalOf(400) };
   const quoted = HOSTILE_ESCAPED.replaceAll('"', '\\"');
 
@@ -186,12 +173,12 @@ describe('a terminal', () => {
     ['json', `[\n  {\n    "name": "${quoted}"\n  }\n]\n`],
     ['ndjson', `{"name":"${quoted}"}\n`],
     ['yaml', `- name: "${quoted}"\n`],
-  ] as const)('shows a hostile name harmless in %s', async (format, expected) => {
+  ] as const)('shows a hostile name escaped in %s', async (format, expected) => {
     const rows = [{ name: HOSTILE }];
     expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
   });
 
-  it.each(FORMATS)('shows no harmful character of any rows in %s', async (format) => {
+  it.each(FORMATS)('shows any rows without harmful characters in %s', async (format) => {
     const row = fc.record({ name: anyText(), other: fc.dictionary(anyText(), anyText()) });
     await fc.assert(
       fc.asyncProperty(fc.array(row), fc.boolean(), async (rows, quiet) => {
@@ -202,7 +189,7 @@ describe('a terminal', () => {
     );
   });
 
-  it('gets colour in the header alone, and only if it can show it', async () => {
+  it('has a bold header in a table and no other colour', async () => {
     const terminal = { ...PIPE, color: true };
     expect(await list('table', { terminal, columns: ['id'] })).toBe(
       '\u001b[1mid\u001b[22m\n 7\n12\n',
@@ -213,7 +200,7 @@ describe('a terminal', () => {
   });
 });
 
-describe('single values', () => {
+describe('createValueWriter', () => {
   const URLS = ['https://a.example/v2/image/1', 'https://a.example/v2/image/2\u001b[m'];
 
   it.each([
@@ -223,20 +210,11 @@ describe('single values', () => {
     ['json', `${JSON.stringify(URLS, null, 2)}\n`],
     ['ndjson', '"https://a.example/v2/image/1"\n"https://a.example/v2/image/2\\u001b[m"\n'],
     ['yaml', '- "https://a.example/v2/image/1"\n- "https://a.example/v2/image/2\\u001b[m"\n'],
-  ] as const)('%s', async (format, expected) => {
+  ] as const)('writes %s', async (format, expected) => {
     const sink = new MemorySink();
     const writer = createValueWriter('url', { sink, terminal: terminalOf(10), format });
     await writer.write(URLS);
     await writer.end();
     expect(sink.text).toBe(expected);
-  });
-
-  it('leaves the header out where told', async () => {
-    const sink = new MemorySink();
-    const options = { sink, terminal: PIPE, format: 'csv', header: false } as const;
-    const writer = createValueWriter('url', options);
-    await writer.write(['x']);
-    await writer.end();
-    expect(sink.text).toBe('x\r\n');
   });
 });

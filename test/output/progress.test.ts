@@ -1,8 +1,8 @@
-// Progress as a screen would show it, with ticks by hand.
+// Progress on a terminal and elsewhere, with manual ticks.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/output/progress.ts';
-import { displayWidth } from '../../src/output/width.ts';
+import { displayWidth } from '../../src/output/terminal.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { RAW_HARM } from './hostile.ts';
 
@@ -25,7 +25,7 @@ function start(options: Partial<ProgressOptions> = {}) {
     },
     ...options,
   });
-  /** A tick, and all that it writes. */
+  /** Waits for all writes of one tick. */
   const tick = async () => {
     clock.tick();
     await new Promise(setImmediate);
@@ -33,8 +33,8 @@ function start(options: Partial<ProgressOptions> = {}) {
   return { sink, clock, progress, tick };
 }
 
-describe('on a terminal', () => {
-  it('draws one line over and over and leaves nothing behind', async () => {
+describe('progress on a terminal', () => {
+  it('redraws one line and erases it', async () => {
     const { sink, clock, progress, tick } = start();
     let seconds = 0;
     progress.update('sync 41: PENDING', () => {
@@ -59,7 +59,7 @@ describe('on a terminal', () => {
     expect(sink.pieces).toHaveLength(4);
   });
 
-  it('shows nothing of a run that ends before the first tick', async () => {
+  it('shows nothing if the run ends before the first tick', async () => {
     const { sink, progress, tick } = start();
     await tick();
     progress.update('page 1');
@@ -67,14 +67,14 @@ describe('on a terminal', () => {
     expect(sink.text).toBe('');
   });
 
-  it('uses ASCII where nothing else is shown', async () => {
+  it('uses ASCII without Unicode support', async () => {
     const { sink, progress, tick } = start({ terminal: terminalOf(12, false) });
     progress.update('reading all pages');
     await tick();
     expect(sink.text).toBe(`${ERASE}/ readin...`);
   });
 
-  it('stays on one line and harmless, whatever the text', async () => {
+  it('shows any text escaped and on one line', async () => {
     const { sink, progress, tick } = start();
     progress.update('日本語\u001b[2J\n\u202e'.repeat(9));
     await tick();
@@ -83,7 +83,7 @@ describe('on a terminal', () => {
     expect(displayWidth(line)).toBeLessThan(40);
   });
 
-  it('makes room for other writes', async () => {
+  it('erases the line before other writes', async () => {
     const { sink, progress, tick } = start();
     progress.update('page 1');
     await tick();
@@ -100,7 +100,7 @@ describe('on a terminal', () => {
     await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   });
 
-  it('draws less often on a terminal that is slow', async () => {
+  it('skips redraws on a slow terminal', async () => {
     const pieces: string[] = [];
     let release = () => {};
     const sink = {
@@ -125,7 +125,7 @@ describe('on a terminal', () => {
     expect(pieces).toEqual([`${ERASE}⠙ page 1`, ERASE]);
   });
 
-  it('outlives a terminal that has gone', async () => {
+  it('ignores write errors', async () => {
     const sink = { isTTY: true, columns: 40, write: () => Promise.reject(new Error('EIO')) };
     const { progress, tick } = start({ sink });
     progress.update('page 1');
@@ -134,32 +134,23 @@ describe('on a terminal', () => {
   });
 });
 
-describe('by the clock', () => {
-  it('draws by itself, but keeps no process alive', async () => {
+describe('progress with its own timer', () => {
+  it('draws without keeping the process alive', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers();
-    let draw = (_text: string) => {};
-    const drawn = new Promise<string>((resolve) => {
-      draw = resolve;
-    });
-    const progress = createProgress({
-      sink: { isTTY: true, columns: 40, write: async (text) => draw(text) },
-      terminal: terminalOf(40),
-      quiet: false,
-      lines: false,
-    });
+    const sink = new MemorySink(40);
+    const options = { sink, terminal: terminalOf(40), quiet: false, lines: false };
+    const progress = createProgress(options);
     progress.update('page 1');
     expect(timers()).toEqual(before);
-    expect(await drawn).toBe(`${ERASE}⠙ page 1`);
+    await vi.waitFor(() => expect(sink.text).toMatch(`${ERASE}⠙ page 1`));
     await progress.stop();
   });
 });
 
-describe('where nothing may move', () => {
-  const still = { terminal: PIPE };
-
-  it('prints a line for each change of text', async () => {
-    const { sink, progress } = start({ ...still, lines: true });
+describe('progress without a terminal', () => {
+  it('writes a line per change of text', async () => {
+    const { sink, progress } = start({ terminal: PIPE, lines: true });
     progress.update('sync 41: PENDING', () => '1 s');
     progress.update('sync 41: PENDING', () => '2 s');
     progress.update('sync 41: \u001b[31mPROCESSED');
@@ -169,11 +160,11 @@ describe('where nothing may move', () => {
   });
 
   it.each([
-    ['no lines are wanted', { terminal: PIPE }],
+    ['without lines', { terminal: PIPE }],
     ['quiet on a terminal', { quiet: true }],
-    ['quiet elsewhere', { terminal: PIPE, quiet: true, lines: true }],
+    ['quiet in a pipe', { terminal: PIPE, quiet: true, lines: true }],
     ['0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }],
-  ])('prints nothing: %s', async (_case, options) => {
+  ])('writes nothing: %s', async (_case, options) => {
     const { sink, clock, progress, tick } = start(options);
     progress.update('page 1');
     await tick();

@@ -1,4 +1,4 @@
-// csv, yaml and ndjson as Python reads them, where there is a Python (and PyYAML).
+// csv, yaml and ndjson as Python reads them (skipped without Python or PyYAML).
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
@@ -14,15 +14,11 @@ const ROWS: readonly Row[] = [
   ...NUMBERS.map((id) => ({ id, name: HOSTILE, tags: [['x'], {}, []], [HOSTILE]: { '=': '<<' } })),
 ];
 
-/** What a Python program prints when the rows in that format are its input. */
+/** Returns the JSON that a Python program prints for the rows in that format. */
 async function askPython(format: Format, program: string): Promise<unknown> {
   const sink = new MemorySink();
-  const writer = createListWriter({
-    sink,
-    terminal: PIPE,
-    format,
-    columns: ['id', 'name', 'tags'],
-  });
+  const columns = ['id', 'name', 'tags'];
+  const writer = createListWriter({ sink, terminal: PIPE, format, columns });
   await writer.write(ROWS);
   await writer.end();
   const child = spawnSync('python3', ['-c', program], { input: sink.text, encoding: 'utf8' });
@@ -34,8 +30,8 @@ function pythonCan(program: string): boolean {
   return spawnSync('python3', ['-c', program]).status === 0;
 }
 
-describe.skipIf(!pythonCan('pass'))('python3 (skipped where there is none)', () => {
-  it('reads csv as the texts of the values, guarded cells with their guard', async () => {
+describe.skipIf(!pythonCan('pass'))('python3', () => {
+  it('reads csv as the texts of the values, formulas with their apostrophe', async () => {
     const program =
       'import csv, json, sys, io\n' +
       'text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf8", newline="")\n' +
@@ -59,12 +55,9 @@ describe.skipIf(!pythonCan('pass'))('python3 (skipped where there is none)', () 
     ).toEqual(ROWS);
   });
 
-  it.skipIf(!pythonCan('import yaml'))(
-    'reads yaml as the values (skipped without PyYAML)',
-    async () => {
-      const program =
-        'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.buffer.read())))';
-      expect(await askPython('yaml', program)).toEqual(ROWS);
-    },
-  );
+  it.skipIf(!pythonCan('import yaml'))('reads yaml as the values', async () => {
+    const program =
+      'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.buffer.read())))';
+    expect(await askPython('yaml', program)).toEqual(ROWS);
+  });
 });

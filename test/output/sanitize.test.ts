@@ -1,4 +1,4 @@
-// What is harmful is escaped, and nothing else is touched.
+// Harmful characters are escaped, all others are not.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ describe('printable', () => {
     ['\ud83d and \ude00', '\\ud83d and \\ude00'],
     ['hidden \u{e0041}', 'hidden \\udb40\\udc41'],
     ['C:\\n', 'C:\\n'],
-  ])('%j becomes %j', (text, expected) => {
+  ])('writes %j as %j', (text, expected) => {
     expect(printable(text)).toBe(expected);
   });
 
@@ -27,11 +27,11 @@ describe('printable', () => {
     ['combining marks', 'e\u0301 a\u0308\u0323'],
     ['joiners of Persian and Hindi', 'می\u200cخواهم क्\u200dष'],
     ['scripts from right to left', 'שלום مرحبا'],
-  ])('keeps %s', (_what, text) => {
+  ])('does not escape %s', (_what, text) => {
     expect(printable(text)).toBe(text);
   });
 
-  it('escapes exactly the characters that control, break lines, hide or are half a character', () => {
+  it('escapes control, reordering and invisible characters and lone surrogates only', () => {
     for (let code = 0; code <= 0x10ffff; code += 1) {
       const character = String.fromCodePoint(code);
       const isEscaped = printable(character) !== character;
@@ -39,14 +39,14 @@ describe('printable', () => {
     }
   });
 
-  it('leaves nothing harmful in any text', () => {
+  it('escapes any text', () => {
     fc.assert(fc.property(anyText(), (text) => !RAW_HARM.test(printable(text))));
     expect(printable(HOSTILE)).toBe(HOSTILE_ESCAPED);
   });
 });
 
 describe('escapeInJson', () => {
-  it('keeps the line breaks of the JSON itself and the values', () => {
+  it('changes neither the values nor line breaks between them', () => {
     const value = ['\u007f\u009b\u2028\u202e\u{e0001}\ud800', 'ä日😀'];
     const json = escapeInJson(JSON.stringify(value, null, 2));
     expect(json).toBe('[\n  "\\u007f\\u009b\\u2028\\u202e\\udb40\\udc01\\ud800",\n  "ä日😀"\n]');

@@ -1,4 +1,4 @@
-// YAML as readers of both versions take it.
+// YAML as parsers of both versions read it.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const READERS = [
 ] as const;
 
 describe('yamlText', () => {
-  it('looks like YAML', () => {
+  it('writes blocks, and quotes only if needed', () => {
     const rows = [
       { id: 1, name: 'debian (12).ova', folder: null, public: true, created_on: '2018-07-18 Wed' },
       { id: 2, tags: ['a', ['b', 'yes']], empty: [], none: {}, more: { deep: { x: 1 } } },
@@ -46,16 +46,16 @@ describe('yamlText', () => {
     [1e21, '1.0e+21\n'],
     [-1.5e-7, '-1.5e-7\n'],
     ['a\u009bb\u{e0001}', '"a\\u009bb\\U000e0001"\n'],
-  ])('%j', (value, expected) => {
+  ])('writes %j', (value, expected) => {
     expect(yamlText(value)).toBe(expected);
   });
 
-  describe.each(READERS)('for a reader of version %s', (_version, read) => {
-    it.each(TRAPS)('%j is that text, as a value and as a key', (text) => {
+  describe.each(READERS)('for a parser of version %s', (_version, read) => {
+    it.each(TRAPS)('writes %j as a value and a key that parse to the same text', (text) => {
       expect(read(yamlText([text, { [text]: text }]))).toEqual([text, { [text]: text }]);
     });
 
-    it('keys are those keys at any length', () => {
+    it('writes keys of any length', () => {
       for (const length of [999, 1_001, 2_000]) {
         const key = (unit: string) => unit.repeat(length);
         const rows = [{ [key('k')]: 1, [key('"')]: { [key(':')]: [{}], b: 2 } }];
@@ -63,7 +63,7 @@ describe('yamlText', () => {
       }
     });
 
-    it('any JSON is that JSON', () => {
+    it('writes any JSON so that it parses to the same', () => {
       const leaf = fc.oneof(anyText(), fc.constantFrom(...TRAPS), fc.double(), fc.boolean());
       const value = fc.array(fc.dictionary(anyText(), fc.oneof(leaf, fc.array(leaf))));
       fc.assert(

@@ -1,67 +1,94 @@
-// Field names, and how a wrong word is answered.
+// Fields: names, values of any shape, and how values compare.
 
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIELDS, kindOf, resolveField } from '../../src/query/fields.ts';
-import { parseChoice, quoted } from '../../src/query/usage.ts';
+import {
+  compareText,
+  compareValues,
+  FIELDS,
+  readValue,
+  resolveField,
+} from '../../src/query/fields.ts';
 import { thrownBy } from '../support/errors.ts';
 
-describe('fields', () => {
-  it('are the nine of the service, in its order and with their kinds', () => {
-    expect(FIELDS.map((field) => `${field}:${kindOf(field)}`)).toEqual([
-      'id:number',
-      'name:text',
-      'path:text',
-      'label:text',
-      'folder:text',
-      'data_store:text',
-      'public:boolean',
-      'created_on:time',
-      'updated_on:time',
-    ]);
-  });
-
-  it.each([['name'], ['NAME'], ['Name']])('%s is found whatever its case', (word) => {
+describe('resolveField', () => {
+  it.each(['name', 'NAME', 'Name'])('finds name by %s', (word) => {
     expect(resolveField(word, '--columns')).toBe('name');
   });
 
-  it.each([
-    ['nam', "unknown field 'nam' in --columns", 'did you mean name? valid: id, name, path, label,'],
-    ['', 'no field in --columns', 'valid: id, name,'],
-    ['__proto__', "unknown field '__proto__' in --columns", 'valid: id, name,'],
-    ['constructor', "unknown field 'constructor' in --columns", 'valid: id, name,'],
-    ['toString', "unknown field 'toString' in --columns", 'valid: id, name,'],
-  ])('%s is refused', (word, message, hint) => {
-    const error = thrownBy(() => resolveField(word, '--columns'));
-    expect([error.code, error.message]).toEqual(['usage', message]);
-    expect(error.hint?.slice(0, hint.length)).toBe(hint);
+  it.each(['__proto__', 'constructor', 'toString'])('rejects %s', (word) => {
+    expect(thrownBy(() => resolveField(word, '--columns'))).toMatchObject({
+      code: 'usage',
+      message: `unknown field '${word}' in --columns`,
+      hint: `valid: ${FIELDS.join(', ')}`,
+    });
   });
 });
 
-describe('parseChoice', () => {
-  const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
-
+describe('readValue', () => {
   it.each([
-    ['BLUE', 'Blue'],
-    ['red', 'red'],
-  ])('%s means %s', (word, expected) => {
-    expect(parseChoice(word, choice)).toBe(expected);
+    [{ id: 12 }, 'id', 12],
+    [{ id: '12' }, 'id', 12],
+    [{ id: '12a' }, 'id', '12a'],
+    [{ id: '9007199254740993' }, 'id', '9007199254740993'],
+    [{ id: 1.5 }, 'id', 1.5],
+    [{ id: Number.NaN }, 'id', null],
+    [{ id: true }, 'id', 'true'],
+    [{}, 'id', null],
+    [{ id: undefined }, 'id', null],
+    [{ id: [12] }, 'id', null],
+    [{ id: { toString: 1 } }, 'id', null],
+    [Object.create({ id: 12 }), 'id', null],
+    [{ name: 22 }, 'name', '22'],
+    [{ public: true }, 'public', true],
+    [{ public: 'False' }, 'public', false],
+    [{ public: 1 }, 'public', '1'],
+    [{ created_on: 1531942609 }, 'created_on', '1531942609'],
+  ] as const)('of %j, field %s, returns %j', (image, field, expected) => {
+    expect(readValue(image, field)).toBe(expected);
   });
 
-  it('suggests a synonym before a word that only looks alike', () => {
-    const synonyms = new Map([['rod', 'Blue']] as const);
-    expect(thrownBy(() => parseChoice('rod', { ...choice, synonyms })).hint).toBe(
-      'did you mean Blue? valid: red, Blue',
+  it('returns null, a text, a number or a boolean for any value', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...FIELDS), fc.anything(), (field, raw) => {
+        const value = readValue({ [field]: raw }, field);
+        expect(value === null || ['string', 'number', 'boolean'].includes(typeof value)).toBe(true);
+      }),
     );
   });
 });
 
-describe('quoted', () => {
+describe('compareValues', () => {
   it.each([
-    ['short', "'short'"],
-    ['a'.repeat(60), `'${'a'.repeat(60)}'`],
-    ['a'.repeat(61), `'${'a'.repeat(60)}…'`],
-    [`${'a'.repeat(59)}😀b`, `'${'a'.repeat(59)}…'`],
-  ])('%s', (text, expected) => {
-    expect(quoted(text)).toBe(expected);
+    [2, 10, -1],
+    [false, true, -1],
+    ['2', '10', 1],
+    [2, '10', 1],
+    [5, 5, 0],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0],
+    ['a', 'a', 0],
+  ])('of %j and %j has the sign of %i', (left, right, expected) => {
+    expect(Math.sign(compareValues(left, right))).toBe(expected);
   });
 });
+
+describe('compareText', () => {
+  it('orders by code point', () => {
+    const unit = fc.constantFrom('a', 'b', 'Z', 'é', '\ue000', '\uffff', '😀', '𐀀');
+    const text = fc.string({ unit });
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        expect(Math.sign(compareText(left, right))).toBe(naiveOrder([...left], [...right]));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function naiveOrder(left: string[], right: string[]): number {
+  for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
+    const order = (left[index]?.codePointAt(0) ?? 0) - (right[index]?.codePointAt(0) ?? 0);
+    if (order !== 0) return Math.sign(order);
+  }
+  return Math.sign(left.length - right.length);
+}

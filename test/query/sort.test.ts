@@ -1,4 +1,4 @@
-// --sort: what is accepted, and the order it makes.
+// --sort: what is accepted, and the resulting order.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,26 +15,24 @@ function sorted(images: readonly Row[], ...keys: string[]): Row[] {
 describe('parseSort', () => {
   it.each([
     ['name', 'name,asc'],
-    ['name,asc', 'name,asc'],
     ['NAME,DESC', 'name,desc'],
-  ])('%s goes as %s', (text, wire) => {
+  ])('parses %s as %s', (text, wire) => {
     expect(parseSort(text).wire).toBe(wire);
   });
 
   it.each([
-    ['', "no field in --sort ''", 'valid: id, name'],
+    ['', "missing field in --sort ''", 'valid: id, name'],
     ['nme', "unknown field 'nme' in --sort 'nme'", 'did you mean name?'],
     ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
-    ['name,', "no direction in --sort 'name,'", 'valid: asc, desc'],
+    ['name,', "missing direction in --sort 'name,'", 'valid: asc, desc'],
     ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
-    ['name,constructor', "unknown direction 'constructor' in", 'valid: asc, desc'],
-    ['name,asc,id', "more than a field and a direction in --sort 'name,asc,id'", '--sort once for'],
-    ['name,id', "unknown direction 'id' in", 'valid: asc, desc'],
-  ])('%j: %s', (text, message, hint) => {
-    const error = thrownBy(() => parseSort(text));
-    expect(error.code).toBe('usage');
-    expect(error.message).toContain(message);
-    expect(error.hint).toContain(hint);
+    ['name,asc,id', "too many parts in --sort 'name,asc,id'", 'once per key'],
+  ])('rejects %j: %s', (text, message, hint) => {
+    expect(thrownBy(() => parseSort(text))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    });
   });
 });
 
@@ -56,29 +54,19 @@ describe('sortImages', () => {
       ['2018-07-18 Wed 12:00:00 UTC', '2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST'],
       ['2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST', '2018-07-18 Wed 12:00:00 UTC'],
     ],
-  ])('by %s', (key, values, expected) => {
+  ])('sorts by %s: %j', (key, values, expected) => {
     const field = key.replace(/,.*/, '');
     const images = values.map((value) => ({ [field]: value }));
     expect(sorted(images, key).map((image) => image[field])).toEqual(expected);
   });
 
-  it('takes the second key where the first is equal, and a missing field for null', () => {
-    const images = [
-      { folder: 'b', id: 1 },
-      { id: 2 },
-      { folder: 'a', id: 3 },
-      { folder: 'b', id: 4 },
-    ];
-    expect(sorted(images, 'folder', 'id,desc').map((image) => image.id)).toEqual([2, 3, 4, 1]);
-  });
-
-  it('leaves the images and their order alone without a key', () => {
+  it('returns a copy in the same order without a key', () => {
     const images = [{ id: 2 }, { id: 1 }];
     expect(sorted(images)).toEqual(images);
     expect(sorted(images)).not.toBe(images);
   });
 
-  it('keeps equal images in the order they came in, descending too', () => {
+  it('is stable, descending too', () => {
     const folders = fc.array(fc.constantFrom('a', 'b', null));
     fc.assert(
       fc.property(folders, fc.constantFrom('folder', 'folder,desc'), (values, key) => {
@@ -92,7 +80,7 @@ describe('sortImages', () => {
     );
   });
 
-  it('makes the one order that does not depend on the order it starts from', () => {
+  it('does not depend on the initial order', () => {
     const stamp = fc.constantFrom(
       '2018-07-18 Wed 12:00:00 UTC',
       '2018-07-18 Wed 09:00:00 EDT',
@@ -122,7 +110,7 @@ describe('sortImages', () => {
     );
   });
 
-  it('agrees with an insertion by plain comparison', () => {
+  it('agrees with an insertion sort', () => {
     const image = fc.record({
       id: fc.integer({ min: 0, max: 3 }),
       name: fc.constantFrom('a', 'b', 'c'),

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { counted, shellQuote } from '../../output/index.ts';
-import { nearest } from '../../query/nearest.ts';
+import { nearest } from '../../query/suggest.ts';
 import { configFilePath } from '../../session/profile.ts';
 import {
   isSettingKey,

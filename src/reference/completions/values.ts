@@ -6,7 +6,7 @@ import { COLOR_CHOICES } from '../../output/terminal.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
 import { DIRECTIONS } from '../../query/sort.ts';
-import { TIME_STYLES } from '../../query/time-style.ts';
+import { TIME_STYLES } from '../../query/timestamp.ts';
 import { SETTING_KEYS, SETTINGS } from '../../session/settings.ts';
 
 /**

@@ -1,0 +1,100 @@
+// Usage errors and suggestions for mistyped words.
+
+import { ImgctlError } from '../errors.ts';
+
+const MAX_QUOTED = 60;
+
+export function quoted(text: string): string {
+  if (text.length <= MAX_QUOTED) return `'${text}'`;
+  const start = text.slice(0, MAX_QUOTED).replace(/[\ud800-\udbff]$/, '');
+  return `'${start}…'`;
+}
+
+/** Returns a hint with the word that was probably meant, else with a command that lists the valid ones. */
+export function suggest(meant: string | undefined, command: string): string {
+  return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
+}
+
+export interface Choice<Word extends string> {
+  /** What the words are, in the singular: "field", "format". */
+  readonly noun: string;
+  readonly valid: readonly Word[];
+  /** The option and its value: "--sort 'nam,asc'". */
+  readonly where: string;
+  /** Words of other tools, each with the valid word to suggest for it. */
+  readonly synonyms?: ReadonlyMap<string, Word>;
+}
+
+/** Returns the valid word, ignoring case. @throws ImgctlError usage */
+export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
+  const { noun, valid, where, synonyms } = choice;
+  const lowerCase = word.toLowerCase();
+  const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
+  if (match !== undefined) return match;
+  const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
+  const meant = synonyms?.get(lowerCase) ?? nearest(word, valid);
+  throw new ImgctlError('usage', `${problem} in ${where}`, {
+    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}valid: ${valid.join(', ')}`,
+  });
+}
+
+/** Longer words are not typing mistakes, and comparing them is slow. */
+const MAX_COMPARED = 200;
+
+/** Returns the candidate nearest to the word, ignoring case; undefined if none is near enough. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  return nearestFew(word, candidates, 1)[0];
+}
+
+export function nearestFew(word: string, candidates: readonly string[], count: number): string[] {
+  return candidates
+    .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
+    .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
+    .sort((left, right) => left.distance - right.distance)
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
+}
+
+/** Infinity if more than a third of the letters differ and neither word contains the other. */
+function typingDistance(word: string, candidate: string): number {
+  const longer = Math.max(word.length, candidate.length);
+  const shorter = Math.min(word.length, candidate.length);
+  if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
+  const left = word.toLowerCase();
+  const right = candidate.toLowerCase();
+  if (shorter > 2 && (left.includes(right) || right.includes(left))) {
+    return (longer - shorter) / longer;
+  }
+  const allowed = Math.max(1, Math.floor(longer / 3));
+  if (longer - shorter > allowed) return Number.POSITIVE_INFINITY;
+  const distance = editDistance(left, right);
+  const haveNothingInCommon = distance === longer;
+  return distance <= allowed && !haveNothingInCommon ? distance : Number.POSITIVE_INFINITY;
+}
+
+/** Counts insertions, deletions, replacements and swaps of neighbours (Damerau-Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, right.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,111 @@
+// Usage errors and suggestions for mistyped words.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nearest, nearestFew, parseChoice, quoted, suggest } from '../../src/query/suggest.ts';
+import { thrownBy } from '../support/errors.ts';
+
+const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on'];
+
+describe('parseChoice', () => {
+  const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
+
+  it.each([
+    ['BLUE', 'Blue'],
+    ['red', 'red'],
+  ])('ignores case: %s is %s', (word, expected) => {
+    expect(parseChoice(word, choice)).toBe(expected);
+  });
+
+  it.each([
+    ['rad', "unknown colour 'rad' in --paint", 'did you mean red? valid: red, Blue'],
+    ['violet', "unknown colour 'violet' in --paint", 'valid: red, Blue'],
+    ['', 'missing colour in --paint', 'valid: red, Blue'],
+  ])('rejects %j and names what is valid', (word, message, hint) => {
+    const error = thrownBy(() => parseChoice(word, choice));
+    expect(error).toMatchObject({ code: 'usage', message, hint });
+  });
+
+  it('suggests a synonym before a word with similar spelling', () => {
+    const synonyms = new Map([['rod', 'Blue']] as const);
+    expect(thrownBy(() => parseChoice('rod', { ...choice, synonyms })).hint).toBe(
+      'did you mean Blue? valid: red, Blue',
+    );
+  });
+});
+
+describe('suggest', () => {
+  it('returns the word that was meant, else the command', () => {
+    expect(suggest('staging', 'imgctl profile list')).toBe('did you mean staging?');
+    expect(suggest(undefined, 'imgctl profile list')).toBe('see: imgctl profile list');
+  });
+});
+
+describe('quoted', () => {
+  it.each([
+    ['short', "'short'"],
+    ['a'.repeat(60), `'${'a'.repeat(60)}'`],
+    ['a'.repeat(61), `'${'a'.repeat(60)}…'`],
+    [`${'a'.repeat(59)}😀b`, `'${'a'.repeat(59)}…'`],
+  ])('cuts %s to 60 whole characters', (text, expected) => {
+    expect(quoted(text)).toBe(expected);
+  });
+});
+
+describe('nearest', () => {
+  it.each([
+    ['nam', 'name'],
+    ['NAME', 'name'],
+    ['fodler', 'folder'],
+    ['created', 'created_on'],
+    ['store', 'data_store'],
+    ['di', 'id'],
+    ['filename', 'name'],
+    ['xyz', undefined],
+    ['', undefined],
+    ['__proto__', undefined],
+    [`name${'e'.repeat(1e6)}`, undefined],
+  ])('to %.20s is %s', (word, expected) => {
+    expect(nearest(word, WORDS)).toBe(expected);
+  });
+
+  it('finds nothing in common between two single letters', () => {
+    expect(nearest('x', ['y'])).toBeUndefined();
+  });
+
+  it('counts a swap of neighbours as one mistake', () => {
+    expect(nearest('abdc', ['abxx', 'abcd'])).toBe('abcd');
+  });
+
+  it('finds any word of four letters or more after one letter is lost', () => {
+    const word = fc.stringMatching(/^[a-z]{4,12}$/);
+    fc.assert(
+      fc.property(word, fc.nat(), (text, index) => {
+        const at = index % text.length;
+        expect(nearest(text.slice(0, at) + text.slice(at + 1), [text])).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('nearestFew', () => {
+  it('returns the nearest first, up to the count', () => {
+    const names = ['debian-12.ova', 'ubuntu-22.04.ova', 'ubuntu-20.04.ova', 'ubuntu-24.04.ova'];
+    expect(nearestFew('ubuntu-24.05.ova', names, 2)).toEqual([
+      'ubuntu-24.04.ova',
+      'ubuntu-22.04.ova',
+    ]);
+  });
+
+  it('returns different candidates only, whatever they are', () => {
+    const candidates = fc.uniqueArray(fc.string());
+    fc.assert(
+      fc.property(fc.string(), candidates, fc.nat(5), (word, names, count) => {
+        const few = nearestFew(word, names, count);
+        expect(few.length).toBeLessThanOrEqual(count);
+        expect(new Set(few).size).toBe(few.length);
+        expect(names).toEqual(expect.arrayContaining(few));
+      }),
+    );
+  });
+});
