@@ -22,6 +22,13 @@ const LEFT_OUT = [
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
   ['conf', 'semver', NOTHING],
+  // Both end the process at SIGINT and SIGTERM; imgctl finishes its work first. At its end locks go all the same.
+  ['atomically', 'when-exit', 'module.exports = () => {};'],
+  [
+    'proper-lockfile',
+    'signal-exit',
+    "module.exports = (callback) => process.on('exit', callback);",
+  ],
 ];
 
 /** The code of a function that tells whoever comes to need what was left out where to look. */

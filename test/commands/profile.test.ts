@@ -168,7 +168,7 @@ describe('profile delete', () => {
     const config = { profiles: { work: { 'stored-password': 'keychain' } } };
     const user = userWith(config);
     const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
-    expect(stderr).toMatch(/^imgctl: there is no secret-tool/);
+    expect(stderr).toMatch(/^imgctl: secret-tool, .* is not installed/);
     expect(exitCode).toBe(2);
     expect(user.config()).toEqual(config);
   });

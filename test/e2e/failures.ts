@@ -79,7 +79,7 @@ export const FAILURES: readonly FailureRow[] = [
     title: 'no base URL',
     exitCode: 2,
     code: 'config',
-    message: /^no base URL is set/,
+    message: /^no service configured/,
     hint: /imgctl login/,
     prepare: () => ({ env: freshHome(), argv: LIST }),
   },
@@ -88,7 +88,7 @@ export const FAILURES: readonly FailureRow[] = [
     exitCode: 2,
     code: 'config',
     message: /config\.json: not valid JSON at line 1, column 3$/,
-    hint: /mend the file/,
+    hint: /fix the file/,
     prepare: () => {
       const env = freshHome();
       writeFileSync(path.join(env.HOME, 'config.json'), '{ broken');

@@ -67,7 +67,7 @@ describe('the token file', () => {
       const before = readFileSync(target, 'utf8');
       const result = await runBuilt(['images', 'list'], { env: { ...env, ...snap } });
       expect(result).toMatchObject({ exitCode: 0 });
-      expect(result.stderr).toMatch(/^imgctl: warning: .*symbolic link; it is not used\n$/);
+      expect(result.stderr).toMatch(/^imgctl: warning: .*symbolic link; the file is ignored\n$/);
       expect(readFileSync(target, 'utf8')).toBe(before);
       expect(statSync(token).isFile() && modeOf(token)).toBe('600');
       expect(readFileSync(token, 'utf8')).toContain('T2');
@@ -87,7 +87,7 @@ describe('the token file', () => {
     const result = await runBuilt(LIST, { env });
     expect(result.exitCode).toBe(0);
     expect(JSON.parse(result.stdout)).toHaveLength(1);
-    expect(result.stderr).toMatch(/"warning".*it is not used"\}\}\n$/);
+    expect(result.stderr).toMatch(/"warning".*is ignored"\}\}\n$/);
     expect(result.stderr.split('\n')).toHaveLength(2);
     expect(result.stderr).not.toContain('s3cret');
     expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('the token file', () => {
     mkdirSync(token);
     const result = await runBuilt(['images', 'list', '-q'], { env });
     expect(result).toMatchObject({ stdout: '1\n', exitCode: 0 });
-    expect(result.stderr).toContain('it is used for this run alone');
+    expect(result.stderr).toContain('it is used for this run only');
     expect(readdirSync(token)).toEqual([]);
   });
 

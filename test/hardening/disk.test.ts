@@ -15,7 +15,7 @@ import { HOMES, kill200Logins } from './victims.ts';
 const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 const LISTED = { stdout: expect.stringMatching(/^\d+\n$/), exitCode: 0 };
-const NOT_KEPT = /^imgctl: warning: cannot keep the access token \((ENOSPC|EFBIG)\); it is used/;
+const NOT_KEPT = /^imgctl: warning: cannot store the access token \((ENOSPC|EFBIG)\); it is used/;
 
 interface Disk {
   readonly title: string;
