@@ -1,4 +1,4 @@
-// The ways in which a command of the built program fails, each with what it takes to bring it about.
+// Failures of the built program, and how to cause them.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,18 +21,17 @@ export interface FailureRow {
   readonly code: string;
   readonly message: RegExp;
   readonly hint: RegExp;
-  /** Brings the failure about for this user. */
+  /** Causes the failure for this user. */
   readonly prepare: (user: User) => Command | Promise<Command>;
 }
 
 export const DEMO: User = { name: 'demo', password: 'demo' };
 
-/** The environment of a user of the service. */
 const envOf = ({ name, password }: User, baseUrl: string) => account(baseUrl, name, password);
 
 const LIST = ['images', 'list', '--retries', '0', '--timeout', '1s'];
 
-/** A listing against a service with this fault. */
+/** Returns a listing from a service with this fault. */
 const listWith =
   (fault: string) =>
   async (user: User): Promise<Command> => {
@@ -41,17 +40,17 @@ const listWith =
     return { env: envOf(user, baseUrl), argv: LIST };
   };
 
-/** A command of somebody who has just logged in, after something has happened to the service. */
-async function loggedIn(user: User, happening: (emulator: Emulator) => void): Promise<Command> {
+/** Returns a listing of a user who logged in before a change of the service. */
+async function loggedIn(user: User, change: (emulator: Emulator) => void): Promise<Command> {
   const emulator = await serve({ users: [user] });
   const { IMGCTL_PASSWORD, ...env } = envOf(user, emulator.baseUrl);
   const login = await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
   expect(login.exitCode).toBe(0);
-  happening(emulator);
+  change(emulator);
   return { env, argv: LIST };
 }
 
-const asked =
+const command =
   (...argv: string[]) =>
   async (user: User): Promise<Command> => {
     const { baseUrl } = await serve({ users: [user] });
@@ -68,7 +67,7 @@ export const FAILURES: readonly FailureRow[] = [
     prepare: listWith('html'),
   },
   {
-    title: 'a service that fails',
+    title: 'a failing service',
     exitCode: 1,
     code: 'server-error',
     message: /: 503, Fault injected: Service Unavailable$/,
@@ -84,7 +83,7 @@ export const FAILURES: readonly FailureRow[] = [
     prepare: () => ({ env: freshHome(), argv: LIST }),
   },
   {
-    title: 'settings that are no JSON',
+    title: 'invalid JSON in config.json',
     exitCode: 2,
     code: 'config',
     message: /config\.json: not valid JSON at line 1, column 3$/,
@@ -115,7 +114,7 @@ export const FAILURES: readonly FailureRow[] = [
     },
   },
   {
-    title: 'a name that does not resolve',
+    title: 'an unknown host name',
     exitCode: 3,
     code: 'unreachable',
     message: /images\.invalid/,
@@ -123,7 +122,7 @@ export const FAILURES: readonly FailureRow[] = [
     prepare: (user) => ({ env: envOf(user, 'https://images.invalid'), argv: LIST }),
   },
   {
-    title: 'a service that stalls',
+    title: 'a stalling service',
     exitCode: 3,
     code: 'timeout',
     message: /0\.3 s/,
@@ -153,7 +152,7 @@ export const FAILURES: readonly FailureRow[] = [
     },
   },
   {
-    title: 'access withdrawn',
+    title: 'withdrawn access',
     exitCode: 4,
     code: 'not-permitted',
     message: /: User is not authorized to access$/,
@@ -184,7 +183,7 @@ export const FAILURES: readonly FailureRow[] = [
     },
   },
   {
-    title: 'nobody logged in',
+    title: 'no token and no password',
     exitCode: 4,
     code: 'not-logged-in',
     message: /^not logged in to http:/,
@@ -200,7 +199,7 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'not-found',
     message: /999999/,
     hint: /imgctl images list/,
-    prepare: asked('images', 'get', '999999'),
+    prepare: command('images', 'get', '999999'),
   },
   {
     title: 'an unknown sync request',
@@ -208,10 +207,10 @@ export const FAILURES: readonly FailureRow[] = [
     code: 'not-found',
     message: /sync request 999$/,
     hint: /imgctl sync-status/,
-    prepare: asked('sync-status', '999'),
+    prepare: command('sync-status', '999'),
   },
   {
-    title: 'the sixth token request',
+    title: 'too many token requests',
     exitCode: 6,
     code: 'rate-limited',
     message: /: too many requests$/,
@@ -221,17 +220,17 @@ export const FAILURES: readonly FailureRow[] = [
       const pair = Buffer.from(`${user.name}:${user.password}`).toString('base64');
       const Authorization = `Basic ${pair}`;
       for (let count = 1; count <= 5; count += 1) {
-        const answer = await fetch(`${baseUrl}/auth/request-token`, {
+        const response = await fetch(`${baseUrl}/auth/request-token`, {
           method: 'POST',
           headers: { Authorization },
         });
-        expect(answer.status).toBe(200);
+        expect(response.status).toBe(200);
       }
       return { env: envOf(user, baseUrl), argv: ['login'] };
     },
   },
   {
-    title: 'a sync that goes on beyond the limit',
+    title: 'a sync that takes longer than --wait-timeout',
     exitCode: 7,
     code: 'still-waiting',
     message: /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
