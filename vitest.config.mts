@@ -34,7 +34,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'packaging', include: ['test/packaging/**/*.test.ts'], testTimeout: 60_000 },
       },
-      // As long as it is told to take: FUZZ_SECONDS, FUZZ_ANSWERS.
+      // As long as it is told to take: FUZZ_SECONDS, FUZZ_RESPONSES.
       {
         extends: true,
         test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 0 },
