@@ -7,7 +7,9 @@ import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { DEMO, FAILURES } from './failures.ts';
 
-describe.each(FAILURES)('with $title', ({ exitCode, code, message, hint, prepare }) => {
+describe.each(FAILURES)('with $title', ({ expected, prepare }) => {
+  const [exitCode, code, message, hint] = expected;
+
   it(`imgctl exits ${exitCode} with one line and a hint, as text and as JSON`, async () => {
     const { argv, env } = await prepare(DEMO);
     // One run must not see what the other one has stored.

@@ -17,10 +17,7 @@ export interface Command {
 
 export interface FailureRow {
   readonly title: string;
-  readonly exitCode: number;
-  readonly code: string;
-  readonly message: RegExp;
-  readonly hint: RegExp;
+  readonly expected: readonly [exitCode: number, code: string, message: RegExp, hint: RegExp];
   /** Causes the failure for this user. */
   readonly prepare: (user: User) => Command | Promise<Command>;
 }
@@ -60,34 +57,27 @@ const command =
 export const FAILURES: readonly FailureRow[] = [
   {
     title: 'HTML instead of JSON',
-    exitCode: 1,
-    code: 'bad-answer',
-    message: /^GET http:\S+\/v2\/image answered 200 with HTML instead of JSON$/,
-    hint: /base URL/,
+    expected: [
+      1,
+      'bad-answer',
+      /^GET http:\S+\/v2\/image answered 200 with HTML instead of JSON$/,
+      /base URL/,
+    ],
     prepare: listWith('html'),
   },
   {
     title: 'a failing service',
-    exitCode: 1,
-    code: 'server-error',
-    message: /: 503, Fault injected: Service Unavailable$/,
-    hint: /try again later/,
+    expected: [1, 'server-error', /: 503, Fault injected: Service Unavailable$/, /try again later/],
     prepare: listWith('503'),
   },
   {
     title: 'no base URL',
-    exitCode: 2,
-    code: 'config',
-    message: /^no base URL is set/,
-    hint: /imgctl login/,
+    expected: [2, 'config', /^no base URL is set/, /imgctl login/],
     prepare: () => ({ env: freshHome(), argv: LIST }),
   },
   {
     title: 'invalid JSON in config.json',
-    exitCode: 2,
-    code: 'config',
-    message: /config\.json: not valid JSON at line 1, column 3$/,
-    hint: /mend the file/,
+    expected: [2, 'config', /config\.json: not valid JSON at line 1, column 3$/, /mend the file/],
     prepare: () => {
       const env = freshHome();
       writeFileSync(path.join(env.HOME, 'config.json'), '{ broken');
@@ -96,18 +86,12 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown command',
-    exitCode: 2,
-    code: 'usage',
-    message: /^unknown command 'imags'$/,
-    hint: /did you mean images\?/,
+    expected: [2, 'usage', /^unknown command 'imags'$/, /did you mean images\?/],
     prepare: () => ({ env: freshHome(), argv: ['imags', 'list'] }),
   },
   {
     title: 'an unreachable host',
-    exitCode: 3,
-    code: 'unreachable',
-    message: /127\.0\.0\.1/,
-    hint: /./,
+    expected: [3, 'unreachable', /127\.0\.0\.1/, /./],
     prepare: async (user) => {
       const { baseUrl } = await unusedPort();
       return { env: envOf(user, baseUrl), argv: LIST };
@@ -115,18 +99,12 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown host name',
-    exitCode: 3,
-    code: 'unreachable',
-    message: /images\.invalid/,
-    hint: /./,
+    expected: [3, 'unreachable', /images\.invalid/, /./],
     prepare: (user) => ({ env: envOf(user, 'https://images.invalid'), argv: LIST }),
   },
   {
     title: 'a stalling service',
-    exitCode: 3,
-    code: 'timeout',
-    message: /0\.3 s/,
-    hint: /--timeout/,
+    expected: [3, 'timeout', /0\.3 s/, /--timeout/],
     prepare: async (user) => {
       const { env, argv } = await listWith('stall')(user);
       return { env, argv: [...argv, '--timeout', '300ms'] };
@@ -134,18 +112,12 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an expired token',
-    exitCode: 4,
-    code: 'token-refused',
-    message: /: Valid token, but has expired$/,
-    hint: /imgctl login/,
+    expected: [4, 'token-refused', /: Valid token, but has expired$/, /imgctl login/],
     prepare: (user) => loggedIn(user, (emulator) => emulator.expireTokens()),
   },
   {
     title: 'an invalid token',
-    exitCode: 4,
-    code: 'token-refused',
-    message: /: Invalid token$/,
-    hint: /IMGCTL_TOKEN/,
+    expected: [4, 'token-refused', /: Invalid token$/, /IMGCTL_TOKEN/],
     prepare: async () => {
       const env = { ...account((await serve()).baseUrl), IMGCTL_TOKEN: 'made-up' };
       return { env, argv: LIST };
@@ -153,18 +125,17 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'withdrawn access',
-    exitCode: 4,
-    code: 'not-permitted',
-    message: /: User is not authorized to access$/,
-    hint: /permission/,
+    expected: [4, 'not-permitted', /: User is not authorized to access$/, /permission/],
     prepare: (user) => loggedIn(user, (emulator) => emulator.withdraw(user.name)),
   },
   {
     title: 'a wrong password',
-    exitCode: 4,
-    code: 'wrong-credentials',
-    message: /: Invalid username and password combination$/,
-    hint: /^check IMGCTL_PASSWORD and the user name/,
+    expected: [
+      4,
+      'wrong-credentials',
+      /: Invalid username and password combination$/,
+      /^check IMGCTL_PASSWORD and the user name/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ users: [user] });
       const wrong = { ...user, password: `${user.password}-no` };
@@ -173,10 +144,7 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'a user without permission',
-    exitCode: 4,
-    code: 'not-permitted',
-    message: /: User is not authorized to access$/,
-    hint: /permission/,
+    expected: [4, 'not-permitted', /: User is not authorized to access$/, /permission/],
     prepare: async (user) => {
       const { baseUrl } = await serve({ deniedUsers: [user] });
       return { env: envOf(user, baseUrl), argv: ['login'] };
@@ -184,10 +152,7 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'no token and no password',
-    exitCode: 4,
-    code: 'not-logged-in',
-    message: /^not logged in to http:/,
-    hint: /imgctl login --profile staging$/,
+    expected: [4, 'not-logged-in', /^not logged in to http:/, /imgctl login --profile staging$/],
     prepare: () => ({
       env: { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_PROFILE: 'staging' },
       argv: LIST,
@@ -195,26 +160,22 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown image id',
-    exitCode: 5,
-    code: 'not-found',
-    message: /999999/,
-    hint: /imgctl images list/,
+    expected: [5, 'not-found', /999999/, /imgctl images list/],
     prepare: command('images', 'get', '999999'),
   },
   {
     title: 'an unknown sync request',
-    exitCode: 5,
-    code: 'not-found',
-    message: /sync request 999$/,
-    hint: /imgctl sync-status/,
+    expected: [5, 'not-found', /sync request 999$/, /imgctl sync-status/],
     prepare: command('sync-status', '999'),
   },
   {
     title: 'too many token requests',
-    exitCode: 6,
-    code: 'rate-limited',
-    message: /: too many requests$/,
-    hint: /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    expected: [
+      6,
+      'rate-limited',
+      /: too many requests$/,
+      /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ users: [user] });
       const pair = Buffer.from(`${user.name}:${user.password}`).toString('base64');
@@ -231,10 +192,12 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'a sync that takes longer than --wait-timeout',
-    exitCode: 7,
-    code: 'still-waiting',
-    message: /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
-    hint: /imgctl sync-status \d+ --wait$/,
+    expected: [
+      7,
+      'still-waiting',
+      /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
+      /imgctl sync-status \d+ --wait$/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ syncDelay: 3_600_000, users: [user] });
       const argv = ['sync', '--wait', '--wait-timeout', '1ms', '-q'];
