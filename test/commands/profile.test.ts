@@ -33,23 +33,9 @@ describe('profile list', () => {
     const env = { IMGCTL_PROFILE: 'default', IMGCTL_USERNAME: 'bob' };
     const { stdout, stderr, exitCode } = await imgctl(['list', '--json'], env);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(JSON.parse(stdout)).toEqual([
-      {
-        name: 'default',
-        default: false,
-        base_url: 'https://images.example',
-        username: 'alice',
-        token: 'none',
-        password: null,
-      },
-      {
-        name: 'staging',
-        default: true,
-        base_url: 'nonsense',
-        username: null,
-        token: 'none',
-        password: 'command',
-      },
+    expect(JSON.parse(stdout).map(Object.values)).toEqual([
+      ['default', false, 'https://images.example', 'alice', 'none', null],
+      ['staging', true, 'nonsense', null, 'none', 'command'],
     ]);
     const table = (await imgctl(['list'])).stdout.split('\n');
     expect(table[0]).toMatch(/^NAME +DEFAULT +BASE_URL +USERNAME +TOKEN +PASSWORD$/i);
