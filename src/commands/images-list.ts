@@ -4,7 +4,7 @@ import { type Element, LARGEST_PAGE, readAll, readPage } from '../catalogue.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { createValueWriter, type ListWriter, type Row } from '../output/index.ts';
-import { collectNames } from '../session/image-names.ts';
+import { type CachedImage, collectNames } from '../session/image-names.ts';
 import {
   type ListingOptions,
   openWriter,
@@ -64,7 +64,7 @@ export async function run(
   let pages = 0;
   let meta: Row = {};
   // The names alone: a list may be far longer than what memory should hold.
-  const names = new Map<number, string>();
+  const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { elements } = batch;
     await writer.write(options.urls ? elements.map((each) => urlOf(each, baseUrl)) : elements);

@@ -1,4 +1,4 @@
-// Ids and names of images that were seen lately, for completion: a cache that may fail, and holds no secret.
+// Ids, names and places of images that were seen lately, for completion: a cache that may fail, and holds no secret.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,8 +12,11 @@ export interface Catalogue {
   readonly baseUrl: string;
 }
 
-/** Names by id. */
-export type ImageNames = ReadonlyMap<number, string>;
+/** Empty texts for an image without a folder or data store. */
+export type CachedImage = readonly [name: string, folder: string, dataStore: string];
+
+/** By id. */
+export type ImageNames = ReadonlyMap<number, CachedImage>;
 
 /** Images that are remembered for each catalogue, those seen last before all others. */
 export const MOST_IMAGES = 5_000;
@@ -21,23 +24,25 @@ const LONGEST_NAME = 255;
 
 /** The images seen last first; none where there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ImageNames {
-  const names = new Map<number, string>();
+  const names = new Map<number, CachedImage>();
   if (directory === undefined) return names;
   const result = readJsonFile(cacheFile(directory, catalogue));
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
-  for (const entry of images) if (Array.isArray(entry)) add(names, entry[0], entry[1]);
+  for (const entry of images) {
+    if (Array.isArray(entry)) add(names, entry[0], entry[1], entry[2], entry[3]);
+  }
   return names;
 }
 
 /** The names of the images among the elements of a list, up to as many as are remembered, with those there are. */
 export function collectNames(
   elements: readonly unknown[],
-  names: Map<number, string> = new Map(),
-): Map<number, string> {
+  names: Map<number, CachedImage> = new Map(),
+): Map<number, CachedImage> {
   for (const element of elements) {
-    const { id, name } = Object(element) as { id?: unknown; name?: unknown };
-    add(names, id, name);
+    const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
+    add(names, id, name, folder, data_store);
   }
   return names;
 }
@@ -55,20 +60,39 @@ export function rememberImages(
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
   const known = readImageNames(directory, catalogue);
-  const isKnown = [...names].every(([id, name]) => known.get(id) === name);
+  const isKnown = [...names].every(([id, image]) => isSame(known.get(id), image));
   if (isKnown && (!isWhole || names.size === known.size)) return;
-  if (!isWhole) for (const [id, name] of known) if (!names.has(id)) add(names, id, name);
+  if (!isWhole) for (const [id, image] of known) if (!names.has(id)) add(names, id, ...image);
   try {
-    replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...names] }));
+    replace(
+      cacheFile(directory, catalogue),
+      JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) }),
+    );
   } catch {
     // Whoever listed images has them; that completion will not know them is no news for that moment.
   }
 }
 
-function add(names: Map<number, string>, id: unknown, name: unknown): void {
+function add(
+  names: Map<number, CachedImage>,
+  id: unknown,
+  name: unknown,
+  folder: unknown,
+  dataStore: unknown,
+): void {
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME) return;
-  if (names.size < MOST_IMAGES) names.set(id, name);
+  const text = textOf(name);
+  if (text !== '' && names.size < MOST_IMAGES) {
+    names.set(id, [text, textOf(folder), textOf(dataStore)]);
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' && value.length <= LONGEST_NAME ? value : '';
+}
+
+function isSame(known: CachedImage | undefined, image: CachedImage): boolean {
+  return known !== undefined && image.every((text, index) => text === known[index]);
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {

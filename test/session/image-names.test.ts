@@ -19,7 +19,7 @@ const remember = (directory: string | undefined, elements: readonly unknown[], i
 
 /** As a list again, in its order. */
 const remembered = (directory: string | undefined) =>
-  [...readImageNames(directory, HERE)].map(([id, name]) => ({ id, name }));
+  [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));
 
 const image = (id: number, name = `image-${id}`) => ({ id, name });
 const images = (count: number, first = 1) =>
@@ -73,7 +73,18 @@ it('passes over what has no id and name', () => {
   const odder = [image(1.5), image(1, ''), image(1, 'x'.repeat(256)), { id: 1, name: 2 }, []];
   remember(directory, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
   expect(remembered(directory)).toEqual([image(7)]);
-  expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
+  expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7","",""]]}');
+});
+
+it('has the folder and data store of an image, also after a move', () => {
+  const directory = temporaryDirectory();
+  const stored = { ...image(7), folder: 'Linux', data_store: 'ds1' };
+  remember(directory, [stored, { ...image(8), folder: null, data_store: 'x'.repeat(256) }], false);
+  remember(directory, [{ ...stored, folder: 'Old' }], false);
+  expect([...readImageNames(directory, HERE)]).toEqual([
+    [7, ['image-7', 'Old', 'ds1']],
+    [8, ['image-8', '', '']],
+  ]);
 });
 
 it('is for its owner alone', () => {
