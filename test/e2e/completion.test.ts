@@ -32,7 +32,6 @@ const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['images list -f nope,', []],
   ['images list -f folder,eq,', ['folder,eq,linux']],
   ['my-images --filter=data_store,ne,i', ['--filter=data_store,ne,images']],
-  ['images list --fail-empty --fail', []],
   ['images list -f id,eq,1 --filt', ['--filter']],
   ['images list --sort name,', ['name,asc', 'name,desc']],
   ['images list --sort=name,d', ['--sort=name,desc']],
