@@ -1,4 +1,4 @@
-// Every example line of the help on listing runs against the emulator.
+// Runs every example of the help on listing against the emulator.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FILTERS } from '../../src/commands/help/filters.ts';
@@ -39,9 +39,9 @@ it.each(['images list', 'my-images'])('%s --help has two examples or more', asyn
   expect(examplesIn(stdout).length).toBeGreaterThan(1);
 });
 
-describe('examples', () => {
+describe('examples of help topics', () => {
   it.each([...new Set([...examplesIn(FILTERS_HELP), ...examplesIn(OUTPUT_HELP)])])(
-    'imgctl %s',
+    'imgctl %s runs',
     async (line) => {
       const { env } = service;
       const { stdout, stderr, exitCode } = await runCli(argumentsOf(line), { env });
@@ -52,7 +52,7 @@ describe('examples', () => {
     },
   );
 
-  it('of images list --help', async () => {
+  it('run in images list --help too', async () => {
     const { stdout } = await runCli(['help', 'images', 'list']);
     for (const line of examplesIn(stdout)) {
       expect(await runCli(argumentsOf(line), { env: service.env })).toMatchObject({ exitCode: 0 });
