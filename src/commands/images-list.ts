@@ -5,7 +5,7 @@ import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter, Row } from '../output/index.ts';
-import { collectNames } from '../session/image-names.ts';
+import { type CachedImage, collectNames } from '../session/image-names.ts';
 import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 
 interface ImagesListOptions extends ListingOptions {
@@ -53,8 +53,8 @@ export async function run(
       : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  // Only the names: a list may be far longer than what memory should hold.
-  const names = new Map<number, string>();
+  // Only what completion needs: a list may be far longer than what memory should hold.
+  const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
     await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);

@@ -1,4 +1,4 @@
-// A cache of the ids and names of recently listed images, for completion. It may fail, and holds no secret.
+// A cache of recently listed images, for completion. It may fail, and holds no secret.
 
 import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
@@ -9,30 +9,36 @@ export interface Catalogue {
   readonly baseUrl: string;
 }
 
-export type ImageNames = ReadonlyMap<number, string>;
+/** Empty texts for an image without a folder or data store. */
+export type CachedImage = readonly [name: string, folder: string, dataStore: string];
+
+/** By id. */
+export type ImageNames = ReadonlyMap<number, CachedImage>;
 
 const MAX_IMAGES = 5_000;
 const MAX_NAME_LENGTH = 255;
 
 /** Returns the images listed last first; none if there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ImageNames {
-  const names = new Map<number, string>();
+  const names = new Map<number, CachedImage>();
   if (directory === undefined) return names;
   const result = readJsonFile(cacheFile(directory, catalogue));
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
-  for (const entry of images) if (Array.isArray(entry)) add(names, entry[0], entry[1]);
+  for (const entry of images) {
+    if (Array.isArray(entry)) add(names, entry[0], entry[1], entry[2], entry[3]);
+  }
   return names;
 }
 
 /** Adds the names of the images among the elements of a list, up to the maximum. */
 export function collectNames(
   elements: readonly unknown[],
-  names: Map<number, string> = new Map(),
-): Map<number, string> {
+  names: Map<number, CachedImage> = new Map(),
+): Map<number, CachedImage> {
   for (const element of elements) {
-    const { id, name } = Object(element) as { id?: unknown; name?: unknown };
-    add(names, id, name);
+    const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
+    add(names, id, name, folder, data_store);
   }
   return names;
 }
@@ -47,18 +53,34 @@ export async function rememberImages(
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
   const cached = readImageNames(directory, catalogue);
-  const isCached = [...names].every(([id, name]) => cached.get(id) === name);
+  const isCached = [...names].every(([id, image]) => isSame(cached.get(id), image));
   if (isCached && (!isWhole || names.size === cached.size)) return;
-  if (!isWhole) for (const [id, name] of cached) if (!names.has(id)) add(names, id, name);
-  const text = JSON.stringify({ images: [...names] });
+  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
+  const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
   // Whoever listed images has them; missing completions are no reason for a warning.
   await replaceFile(cacheFile(directory, catalogue), text).catch(() => {});
 }
 
-function add(names: Map<number, string>, id: unknown, name: unknown): void {
+function add(
+  names: Map<number, CachedImage>,
+  id: unknown,
+  name: unknown,
+  folder: unknown,
+  dataStore: unknown,
+): void {
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH) return;
-  if (names.size < MAX_IMAGES) names.set(id, name);
+  const text = textOf(name);
+  if (text !== '' && names.size < MAX_IMAGES) {
+    names.set(id, [text, textOf(folder), textOf(dataStore)]);
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : '';
+}
+
+function isSame(known: CachedImage | undefined, image: CachedImage): boolean {
+  return known !== undefined && image.every((text, index) => text === known[index]);
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {

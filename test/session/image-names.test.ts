@@ -12,7 +12,7 @@ const remember = (directory: string | undefined, elements: readonly unknown[], i
   rememberImages(directory, HERE, collectNames(elements), isWhole);
 
 const remembered = (directory: string | undefined) =>
-  [...readImageNames(directory, HERE)].map(([id, name]) => ({ id, name }));
+  [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));
 
 const image = (id: number, name = `image-${id}`) => ({ id, name });
 const images = (count: number, first = 1) =>
@@ -63,7 +63,19 @@ describe('the cache of image names', () => {
       false,
     );
     expect(remembered(directory)).toEqual([image(7)]);
-    expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
+    expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7","",""]]}');
+  });
+
+  it('stores the folder and data store of an image, also after a move', async () => {
+    const directory = temporaryDirectory();
+    const stored = { ...image(7), folder: 'Linux', data_store: 'ds1' };
+    const long = { ...image(8), folder: null, data_store: 'x'.repeat(256) };
+    await remember(directory, [stored, long], false);
+    await remember(directory, [{ ...stored, folder: 'Old' }], false);
+    expect([...readImageNames(directory, HERE)]).toEqual([
+      [7, ['image-7', 'Old', 'ds1']],
+      [8, ['image-8', '', '']],
+    ]);
   });
 
   it('is written only if something is new', async () => {
