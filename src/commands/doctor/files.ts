@@ -7,7 +7,7 @@ import { isAbsence } from '../../files/json-file.ts';
 import type { Paths } from '../../files/paths.ts';
 import { isStagingName, LONGEST_WRITE } from '../../files/staging.ts';
 import type { Io } from '../../io.ts';
-import { shellQuote } from '../../output/index.ts';
+import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
