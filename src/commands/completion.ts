@@ -1,7 +1,6 @@
 // imgctl completion: prints the script that makes a shell complete imgctl's command line.
 
 import type { Context } from '../context.ts';
-import { parseChoice } from '../query/suggest.ts';
 import { readPackageFile } from './package-file.ts';
 import type { SHELLS } from './table/automation.ts';
 

@@ -1,6 +1,6 @@
 // imgctl images list: the public catalogue, all of it or what a query leaves.
 
-import { type ImageOrUrl, MAX_PER_PAGE } from '../api/images.ts';
+import type { ImageOrUrl } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -15,8 +15,6 @@ interface ImagesListOptions extends ListingOptions {
   urls?: boolean;
 }
 
-/** Pages of a stream after which it is a long one: what is loaded later than this is little. */
-const LONG_STREAM = 20;
 
 export async function run(
   context: Context,
