@@ -90,7 +90,7 @@ describe('images', () => {
   it.each<[ImageQuery, string]>([
     [{ filter: 'nmae,eq,x' }, 'nmae'],
     [{ sort: 'name,up' }, 'up'],
-    [{ limit: 0 }, 'limit cannot be: 0'],
+    [{ limit: 0 }, 'limit must be a whole number of at least 1 (got 0)'],
     [{ text: '' }, 'empty search text'],
   ])('%j is an error, and nothing is sent', async (query, message) => {
     const server = await scriptedServer({});
