@@ -2,17 +2,16 @@
 
 import type { Context } from '../context.ts';
 import { readPackageFile } from './package-file.ts';
-import type { SHELLS } from './table/automation.ts';
-
-export type Shell = (typeof SHELLS)[number];
 
 /** The script for each shell, under the name that the shell's own folders want. */
-export const COMPLETION_FILES: Readonly<Record<Shell, string>> = {
+export const COMPLETION_FILES = {
   bash: 'completions/imgctl.bash',
   zsh: 'completions/_imgctl',
   fish: 'completions/imgctl.fish',
   powershell: 'completions/imgctl.ps1',
-};
+} as const;
+
+type Shell = keyof typeof COMPLETION_FILES;
 
 export async function run(context: Context, _options: object, shell: Shell): Promise<void> {
   await context.console.print(readPackageFile(COMPLETION_FILES[shell]));

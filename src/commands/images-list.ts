@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Row } from '../output/rows.ts';
 import type { ListWriter } from '../output/writers.ts';
-import { collectNames } from '../session/image-names.ts';
+import { type CachedImage, collectNames } from '../session/image-names.ts';
 import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 
 interface ImagesListOptions extends ListingOptions {
@@ -14,7 +14,6 @@ interface ImagesListOptions extends ListingOptions {
   perPage?: number;
   urls?: boolean;
 }
-
 
 export async function run(
   context: Context,
@@ -55,8 +54,8 @@ export async function run(
       : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  // Only the names: a list may be far longer than what memory should hold.
-  const names = new Map<number, string>();
+  // Only what completion needs: a list may be far longer than what memory should hold.
+  const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
     await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);

@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
-import { describeDuration } from '../session/duration.ts';
 import {
   givenPassword,
   passwordOfCommand,
@@ -14,7 +13,7 @@ import {
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
 import type { Session } from '../session/session.ts';
-import { type Settings, STORED_PASSWORD } from '../session/settings.ts';
+import { describeDuration, type Settings, STORED_PASSWORD } from '../session/settings.ts';
 import type { LoginResult } from '../session/tokens.ts';
 
 interface LoginOptions {
@@ -55,7 +54,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
     // The login itself has worked; without a place to keep the rest it holds for this run.
     if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // Where the token could not be kept either, one warning has said so.
-    if (!session.cache.isUnkept) context.console.warn(error.message, error.hint);
+    if (!session.cache.writeFailed) context.console.warn(error.message, error.hint);
   });
   report(context, session, token);
   await keychain?.store(account, password).catch(async (error: unknown) => {

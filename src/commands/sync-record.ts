@@ -81,7 +81,7 @@ export async function rememberRequest(
   };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // Where the token could not be kept either, one warning has said so.
-    if (cache.isUnkept) return;
+    if (cache.writeFailed) return;
     const reason =
       error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
     context.console.warn(`cannot keep the sync history: ${reason}`);

@@ -2,9 +2,8 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { describeDuration } from '../session/duration.ts';
 import type { Session } from '../session/session.ts';
-import type { Settings } from '../session/settings.ts';
+import { describeDuration, type Settings } from '../session/settings.ts';
 import type { CachedToken } from '../session/token-cache.ts';
 
 type State = 'from IMGCTL_TOKEN' | 'none' | 'expired' | 'valid';
@@ -40,7 +39,7 @@ export function stateOf(token: CachedToken | undefined, now: number): 'none' | '
   return isLive(token, now) ? 'valid' : 'expired';
 }
 
-/** Whether its time is not over by this machine's clock; unlike `looksValid` up to the last moment. */
+/** Whether its time is not over by this machine's clock; unlike `needsRenewal` up to the last moment. */
 export function isLive(token: CachedToken, now: number): boolean {
   return now < token.expiresAt;
 }
