@@ -43,6 +43,7 @@ export function createClient(options: ClientOptions): ImageClient {
     async *images(query = {}) {
       const { listImages } = await import('./listing.ts');
       yield* listImages(await open(), query, {
+        now: clock.now(),
         concurrency: connection.concurrency,
         onWarning: options.onWarning,
       });
@@ -50,7 +51,7 @@ export function createClient(options: ClientOptions): ImageClient {
     getImage: async (id) => (await (await open()).getImage(id)) as Image,
     async myImages(query = {}) {
       const { listMyImages } = await import('./listing.ts');
-      return listMyImages(await open(), query);
+      return listMyImages(await open(), query, clock.now());
     },
     submitSync: async () => (await open()).submitSync(),
     getSyncRequest: async (id, signal) => (await open()).getSyncRequest(id, signal),

@@ -8,6 +8,8 @@ import { planQuery, type QueryPlan } from '../query/plan.ts';
 import type { ImageQuery } from './options.ts';
 
 export interface ListingOptions {
+  /** Milliseconds since the epoch, for filters such as `updated_on,ge,-30d`. */
+  readonly now: number;
   readonly concurrency: number;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -15,23 +17,27 @@ export interface ListingOptions {
 export async function* listImages(
   client: Client,
   query: ImageQuery,
-  { concurrency, onWarning }: ListingOptions,
+  { now, concurrency, onWarning }: ListingOptions,
 ): AsyncGenerator<Image, void, void> {
-  const request = { plan: planOf(query), limit: limitOf(query), streams: true, concurrency };
+  const request = { plan: planOf(query, now), limit: limitOf(query), streams: true, concurrency };
   const observer = onWarning ? { warn: onWarning } : {};
   for await (const { images } of listCatalogue(client, request, observer)) yield* images as Image[];
 }
 
-export async function listMyImages(client: Client, query: ImageQuery): Promise<Image[]> {
-  const plan = planOf(query);
+export async function listMyImages(
+  client: Client,
+  query: ImageQuery,
+  now: number,
+): Promise<Image[]> {
+  const plan = planOf(query, now);
   const limit = limitOf(query);
   const { images } = await client.listUserImages();
   return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 
-function planOf({ text = [], filter = [], sort = [] }: ImageQuery): QueryPlan {
+function planOf({ text = [], filter = [], sort = [] }: ImageQuery, now: number): QueryPlan {
   const input = { words: [text].flat(), filters: [filter].flat(), sorts: [sort].flat() };
-  return planQuery(input, { now: Date.now() });
+  return planQuery(input, { now });
 }
 
 function limitOf({ limit }: ImageQuery): number | undefined {
