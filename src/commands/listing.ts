@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { defaultTimeStyle, type Format } from '../output/index.ts';
+import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';

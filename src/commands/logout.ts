@@ -1,7 +1,7 @@
 // imgctl logout: forgets the cached token and the stored password.
 
 import type { Context } from '../context.ts';
-import { counted } from '../output/index.ts';
+import { counted } from '../output/messages.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
 import { type Account, forgetTokens, TokenCache } from '../session/token-cache.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { counted, shellQuote } from '../../output/index.ts';
+import { counted, shellQuote } from '../../output/messages.ts';
 import { nearest } from '../../query/suggest.ts';
 import { configFilePath } from '../../session/profile.ts';
 import {

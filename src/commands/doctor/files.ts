@@ -7,7 +7,7 @@ import { isMissing, isStagingName, MAX_WRITE_TIME } from '../../files/atomic-fil
 import type { Paths } from '../../files/paths.ts';
 
 import type { Io } from '../../io.ts';
-import { shellQuote } from '../../output/index.ts';
+import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 

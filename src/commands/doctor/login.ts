@@ -5,7 +5,7 @@ import path from 'node:path';
 import { utcTime } from '../../api/responses.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { shellQuote } from '../../output/index.ts';
+import { shellQuote } from '../../output/messages.ts';
 import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
