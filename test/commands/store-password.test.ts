@@ -11,8 +11,8 @@ const LOGIN = ['login', '--store-password'];
 const STDIN = [...LOGIN, '--password-stdin'];
 
 /** Returns a user with secret-tool; `store` logs in with --store-password. */
-async function keychainUser(users = [{ name: 'demo', password: 'demo' }]) {
-  const user = await emulatorUser({ tokenLimit: 100, users });
+async function keychainUser() {
+  const user = await emulatorUser({ tokenLimit: 100 });
   const keychain = fakeKeychain('secret-tool');
   const imgctl = (argv: readonly string[], io: FakeIoOptions = {}) =>
     user.imgctl(argv, { platform: 'linux', ...io, env: { PATH: keychain.PATH, ...io.env } });
@@ -107,20 +107,6 @@ describe('login --store-password', () => {
     expect(await store()).toEqual(failed(2, locked));
     expect((await imgctl(['my-images'])).exitCode).toBe(0);
     expect((await imgctl(['profile', 'list', '--json'])).stdout).not.toContain('keychain');
-  });
-
-  it('leaves an older password to logout if the new one is too long', async () => {
-    const password = 'x'.repeat(4_001);
-    const { imgctl, keychain, store } = await keychainUser([
-      { name: 'demo', password: 'demo' },
-      { name: 'other', password },
-    ]);
-    await store();
-    expect(await store(password, '--username', 'other')).toEqual(
-      failed(2, 'imgctl: the password is too long for the system keychain\n'),
-    );
-    expect((await imgctl(['logout'])).stderr).toContain('the stored password is forgotten');
-    expect(keychain.held()).toEqual({});
   });
 
   it('replaces a stored password, but not by a wrong one', async () => {
