@@ -1,13 +1,10 @@
 // Files that hold settings and secrets: read with suspicion, replaced whole or not at all.
 
-import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { hostname } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { makeDirectory } from './paths.ts';
+import { makeDirectory, shortDigest } from './paths.ts';
 
 export type ReadResult =
   | { readonly state: 'absent' }
@@ -132,7 +129,7 @@ export async function replaceFile(
   const directory = path.dirname(file);
   makeDirectory(directory);
   removeLeftovers(file, system);
-  const staging = path.join(directory, stagingName(file, system.pid));
+  const staging = path.join(directory, await stagingName(file, system));
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
@@ -166,7 +163,7 @@ async function renameWithRetry(
   from: string,
   to: string,
   { platform }: System,
-  { rename = fs.renameSync, sleep = wait }: WriteOptions,
+  { rename = fs.renameSync, sleep }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
     try {
@@ -175,17 +172,19 @@ async function renameWithRetry(
       const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
       if (!isBusy || delay > MAX_RENAME_WAIT) throw error;
     }
-    await sleep(delay);
+    await (sleep ?? (await import('node:timers/promises')).setTimeout)(delay);
   }
 }
 
-function stagingName(file: string, pid: number): string {
-  return `.${path.basename(file)}.${writerOf(pid)}.${randomBytes(6).toString('hex')}.new`;
+async function stagingName(file: string, system: System): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
+  const unique = randomBytes(6).toString('hex');
+  return `.${path.basename(file)}.${writerOf(system.pid, system)}.${unique}.new`;
 }
 
 /** Names a process of this machine: machines that share a home have the same process numbers. */
-export function writerOf(pid: number): string {
-  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
+export function writerOf(pid: number, { hostname }: System): string {
+  return `${pid}@${shortDigest(hostname(), 6)}`;
 }
 
 /** True for staging files, and for those that conf makes from their names. */
@@ -230,7 +229,7 @@ function isOld(file: string, { now }: System): boolean {
   return stat !== undefined && stat.mtimeMs < now() - MAX_WRITE_TIME;
 }
 
-function hasDeadWriter(writer: string, { isAlive }: System): boolean {
+function hasDeadWriter(writer: string, system: System): boolean {
   const pid = Number.parseInt(writer, 10);
-  return writer.startsWith(`${writerOf(pid)}.`) && !isAlive(pid);
+  return writer.startsWith(`${writerOf(pid, system)}.`) && !system.isAlive(pid);
 }

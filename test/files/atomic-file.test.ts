@@ -217,14 +217,14 @@ describe('leftovers of killed writers', () => {
 
   it("are removed by the next write, conf's included", async () => {
     const directory = temporaryDirectory();
-    leave(directory, `.token.json.${writerOf(DEAD)}.abcdef.new`);
-    leave(directory, `.token.json.${writerOf(DEAD)}.abcdef.new.tmp-1234567890abcdef`);
+    leave(directory, `.token.json.${writerOf(DEAD, SYSTEM)}.abcdef.new`);
+    leave(directory, `.token.json.${writerOf(DEAD, SYSTEM)}.abcdef.new.tmp-1234567890abcdef`);
     await writeJsonFile(path.join(directory, 'token.json'), {}, SYSTEM);
     expect(readdirSync(directory)).toEqual(['token.json']);
   });
 
   it.each([
-    ['their writer lives', writerOf(process.pid)],
+    ['their writer lives', writerOf(process.pid, SYSTEM)],
     ['they are fresh and from another machine', `${DEAD}@elsewhere`],
   ])('stay for a minute if %s', (_condition, writer) => {
     const directory = temporaryDirectory();
@@ -239,8 +239,8 @@ describe('leftovers of killed writers', () => {
 
   it('are removed without touching other files', () => {
     const directory = temporaryDirectory();
-    leave(directory, `.token.json.${writerOf(DEAD)}.backup`);
-    leave(directory, `.other.json.${writerOf(DEAD)}.abcdef.new`);
+    leave(directory, `.token.json.${writerOf(DEAD, SYSTEM)}.backup`);
+    leave(directory, `.other.json.${writerOf(DEAD, SYSTEM)}.abcdef.new`);
     leave(directory, 'token.json.new');
     removeLeftovers(path.join(directory, 'token.json'), SYSTEM);
     expect(readdirSync(directory)).toHaveLength(3);

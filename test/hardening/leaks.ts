@@ -95,7 +95,7 @@ const defect: Prepare = ({ user }) => {
   const env = account('http://127.0.0.1:9', user.name, user.password);
   const file = path.join(env.HOME, 'defect.cjs');
   // Every login calls this, and nothing expects it to fail.
-  writeFileSync(file, 'require("node:crypto").createHash = () => broken();');
+  writeFileSync(file, 'URL.canParse = () => broken();');
   return { env: { ...env, NODE_OPTIONS: `--require ${file}` }, argv: ['login'] };
 };
 
