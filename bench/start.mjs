@@ -5,7 +5,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,11 +18,12 @@ const WARM_UPS = 3;
 const launcher = process.env.IMGCTL_BIN ?? fileURLToPath(import.meta.resolve('../bin/imgctl.js'));
 const EXECUTABLE = fileURLToPath(import.meta.resolve('../build/imgctl-linux-x64/imgctl'));
 const folder = mkdtempSync(join(tmpdir(), 'imgctl-bench-'));
+mkdirSync(join(folder, 'home'));
 const certificate = join(folder, 'certificate.pem');
 const environment = {
   PATH: process.env.PATH,
-  HOME: folder,
-  XDG_CACHE_HOME: folder,
+  // A new home without a cache folder, as in a container or for a cron job.
+  HOME: join(folder, 'home'),
   NODE_EXTRA_CA_CERTS: certificate,
 };
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
-// The launcher: answers --version and completion <shell> by itself, else has compiled code kept where Node can
-// and runs the bundle.
+// The launcher: answers --version and completion <shell> itself, else runs the bundle with a compile cache.
 'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
 
-/** As in src/commands/completion.ts, which answers what is left to it. */
+/** The same as in src/commands/completion.ts, which handles every other command line. */
 const COMPLETIONS = {
   bash: 'imgctl.bash',
   zsh: '_imgctl',
@@ -14,15 +13,15 @@ const COMPLETIONS = {
   powershell: 'imgctl.ps1',
 };
 
-const { argv, env, platform } = process;
+const { argv, env, platform, versions } = process;
 const answer = ownAnswer();
 
 if (answer === undefined || !print(answer)) {
-  keepCompiledCode();
+  enableCompileCache();
   require('../dist/main.cjs').main(process);
 }
 
-/** What takes no bundle to say; undefined for all else, and where the program has to say what is wrong. */
+/** Returns what can be answered without the bundle; undefined for everything else, errors included. */
 function ownAnswer() {
   const [, , command, shell] = argv;
   try {
@@ -37,26 +36,40 @@ function ownAnswer() {
   }
 }
 
-/** Whether all was written; if not, the program is left to try. Setting up process.stdout would take longer. */
+/** Returns false if the program has to write instead. Opening process.stdout would take longer. */
 function print(text) {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) {
     try {
       written += fs.writeSync(1, bytes, written);
     } catch (error) {
-      // A pipe that somebody made non-blocking is full for now.
+      // A pipe that was made non-blocking is full for now.
       if (error.code !== 'EAGAIN') return false;
     }
   }
   return true;
 }
 
-/** Saves compiling the bundle at each start, from Node 22.1 on, for users who have a cache folder. */
-function keepCompiledCode() {
-  // A single executable, which lies in no folder, has brought its compiled code along.
-  if (__dirname === undefined) return;
+/** Stores the compiled bundle from Node 22.1 on, so that the next start need not compile it. */
+function enableCompileCache() {
+  // A single executable lies in no folder and contains its compiled code.
+  if (__dirname === undefined || Number.parseInt(versions.node, 10) < 22) return;
+  const folder = cacheFolder();
+  if (folder) require('node:module').enableCompileCache?.(path.join(folder, 'imgctl', 'compiled'));
+}
+
+/** Returns the user's cache folder, and makes it in a new home. */
+function cacheFolder() {
   const home = env.HOME && path.join(env.HOME, '.cache');
   const folder = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
-  if (!folder || !path.isAbsolute(folder) || !fs.existsSync(folder)) return;
-  require('node:module').enableCompileCache?.(path.join(folder, 'imgctl', 'compiled'));
+  if (!folder || !path.isAbsolute(folder)) return undefined;
+  try {
+    // Root must not make folders in another user's home.
+    if (!fs.existsSync(folder) && process.getuid?.() === fs.statSync(path.dirname(folder)).uid) {
+      fs.mkdirSync(folder, { mode: 0o700 });
+    }
+    return fs.existsSync(folder) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,10 @@ import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
 import { ImgctlError } from './errors.ts';
 
+/** Loads one of Node's modules at its first use: each takes a part of the start-up time. */
+export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
+  process.getBuiltinModule(id);
+
 /** A stream to write to. */
 export interface Sink {
   readonly isTTY: boolean;
@@ -68,7 +72,7 @@ export function systemClock(signal: AbortSignal): Clock {
     now: Date.now,
     random: Math.random,
     async sleep(milliseconds, until) {
-      const { setTimeout: wait } = await import('node:timers/promises');
+      const { setTimeout: wait } = builtin('node:timers/promises');
       await wait(milliseconds, undefined, { signal: until }).catch(() => {
         throw until.reason;
       });
@@ -107,8 +111,7 @@ export function systemOf(process: NodeJS.Process): System {
     pid,
     uid: process.getuid?.(),
     platform,
-    // Few runs need it, and loading node:os takes time.
-    hostname: () => process.getBuiltinModule('node:os').hostname(),
+    hostname: () => builtin('node:os').hostname(),
     runtime: `Node ${versions.node} on ${platform} ${arch}`,
     now: Date.now,
     isAlive(other) {
@@ -146,13 +149,12 @@ const LONG_RUN = 20;
  * Keeps V8's young generation at its size. Otherwise it grows to 16 MB per half in a long run, although a
  * stream of pages keeps nothing. As a flag at start it would cost the code cache of Node's own modules.
  */
-async function freezeYoungGeneration(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--semi-space-growth-factor=1');
+function freezeYoungGeneration(): void {
+  builtin('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** Returns the sink, which runs the action once after so many writes. */
-export function afterWrites(sink: Sink, count: number, action: () => Promise<void>): Sink {
+export function afterWrites(sink: Sink, count: number, action: () => void): Sink {
   let writes = 0;
   return {
     get isTTY() {
@@ -164,16 +166,14 @@ export function afterWrites(sink: Sink, count: number, action: () => Promise<voi
     async write(text) {
       await sink.write(text);
       writes += 1;
-      if (writes === count) await action();
+      if (writes === count) action();
     },
   };
 }
 
-/** Loads node:tty only for what may be a terminal. */
-function isTerminal(process: NodeJS.Process, descriptor: number): boolean {
+function isDevice(descriptor: number): boolean {
   try {
-    const isDevice = fs.fstatSync(descriptor).isCharacterDevice();
-    return isDevice && process.getBuiltinModule('node:tty').isatty(descriptor);
+    return fs.fstatSync(descriptor).isCharacterDevice();
   } catch {
     return false;
   }
@@ -183,17 +183,20 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
 function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
-  const isTTY = isTerminal(process, DESCRIPTORS[name]);
   let stream: NodeJS.WriteStream | undefined;
   const open = () => {
     // Each write reports its own error; without a listener the stream's error would end the process.
     stream ??= process[name].on('error', () => {});
     return stream;
   };
+  // Only a device can be a terminal; anything else need not be opened to know that it is none.
+  const isTTY = () => isDevice(DESCRIPTORS[name]) && open().isTTY === true;
   return {
-    isTTY,
+    get isTTY() {
+      return isTTY();
+    },
     get columns() {
-      return isTTY ? open().columns : undefined;
+      return isTTY() ? open().columns : undefined;
     },
     write: (text) =>
       new Promise((resolve, reject) => {

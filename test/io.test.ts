@@ -7,7 +7,7 @@ import { MemorySink } from './support/memory-sink.ts';
 it('afterWrites runs its action once, after that many writes', async () => {
   const sink = new MemorySink(undefined);
   let actions = 0;
-  const wrapped = afterWrites(sink, 3, async () => {
+  const wrapped = afterWrites(sink, 3, () => {
     actions += 1;
   });
   const seen: number[] = [];

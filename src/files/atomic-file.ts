@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { System } from '../io.ts';
+import { builtin, type System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory, shortDigest } from './paths.ts';
 
@@ -129,7 +129,7 @@ export async function replaceFile(
   const directory = path.dirname(file);
   makeDirectory(directory);
   removeLeftovers(file, system);
-  const staging = path.join(directory, await stagingName(file, system));
+  const staging = path.join(directory, stagingName(file, system));
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
@@ -163,7 +163,7 @@ async function renameWithRetry(
   from: string,
   to: string,
   { platform }: System,
-  { rename = fs.renameSync, sleep }: WriteOptions,
+  { rename = fs.renameSync, sleep = wait }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
     try {
@@ -172,13 +172,16 @@ async function renameWithRetry(
       const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
       if (!isBusy || delay > MAX_RENAME_WAIT) throw error;
     }
-    await (sleep ?? (await import('node:timers/promises')).setTimeout)(delay);
+    await sleep(delay);
   }
 }
 
-async function stagingName(file: string, system: System): Promise<string> {
-  const { randomBytes } = await import('node:crypto');
-  const unique = randomBytes(6).toString('hex');
+function wait(milliseconds: number): Promise<void> {
+  return builtin('node:timers/promises').setTimeout(milliseconds);
+}
+
+function stagingName(file: string, system: System): string {
+  const unique = builtin('node:crypto').randomBytes(6).toString('hex');
   return `.${path.basename(file)}.${writerOf(system.pid, system)}.${unique}.new`;
 }
 

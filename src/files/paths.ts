@@ -2,8 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { builtin } from '../io.ts';
 
 /** Each is undefined if there is no home directory. */
 export interface Paths {
@@ -48,9 +47,10 @@ export function keyedFile(directory: string, name: string, key: readonly string[
   return path.join(directory, `${name}.${shortDigest(key.join('\0'), 16)}.json`);
 }
 
-/** Returns the first hexadecimal digits of the SHA-256. Not by node:crypto, which takes 5 ms to load. */
+/** Returns the first hexadecimal digits of the SHA-256. */
 export function shortDigest(text: string, digits: number): string {
-  return bytesToHex(sha256(utf8ToBytes(text))).slice(0, digits);
+  const { createHash } = builtin('node:crypto');
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
 /** Makes a directory and its parents, mode 0700. Node's recursive mkdir reports ENOENT on a read-only disk. */
