@@ -105,34 +105,21 @@ it.each([
 });
 
 describe('a sync request', () => {
-  const RECORD = {
-    id: 41,
-    status: 'PROCESSED',
-    type: 'image_sync',
-    added: ['a.ova'],
-    deleted: 0,
-    created_on: '2018-07-18 Wed 15:36:49 EDT',
-    updated_on: '2018-07-18 Wed 15:37:00 EDT',
-    task_id: 'a',
-    user: { username: 'ann' },
-    message: { errors: ['e1', { code: 7 }], warnings: ['w1'] },
-  };
+  const [created_on, updated_on] = ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18 Wed 15:37:00 EDT'];
+  const COUNTS = { added: ['a.ova'], deleted: 0 };
+  const RECORD = { id: 41, status: 'PROCESSED', created_on, updated_on, ...COUNTS };
+  const NOTHING = { added: null, deleted: null, createdOn: null, updatedOn: null };
 
   it.each([
-    ['with', { data: RECORD }],
-    ['without', RECORD],
-  ])('is read %s a data wrapper', async (_, json) => {
+    ['with', (data: object) => ({ data })],
+    ['without', (data: object) => data],
+  ])('is read %s a data wrapper', async (_, wrap) => {
+    const message = { errors: ['e1', { code: 7 }], warnings: ['w1'] };
+    const json = wrap({ ...RECORD, message, user: { username: 'ann' } });
     expect(await read(json)).toEqual({
-      id: 41,
-      status: 'PROCESSED',
-      state: 'succeeded',
-      added: ['a.ova'],
-      deleted: 0,
-      errors: ['e1', '{"code":7}'],
-      warnings: ['w1'],
-      createdOn: RECORD.created_on,
-      updatedOn: RECORD.updated_on,
-      response: json,
+      ...{ id: 41, status: 'PROCESSED', state: 'succeeded', ...COUNTS },
+      ...{ createdOn: created_on, updatedOn: updated_on },
+      ...{ errors: ['e1', '{"code":7}'], warnings: ['w1'], response: json },
     });
   });
 
@@ -141,18 +128,8 @@ describe('a sync request', () => {
     [{ data: {} }],
     [{ data: null, id: null, status: null, added: null, message: null }],
   ])('is waiting if its record is %j', async (json) => {
-    expect(await read(json, 'abc1')).toEqual({
-      id: 'abc1',
-      status: undefined,
-      state: 'waiting',
-      added: null,
-      deleted: null,
-      errors: [],
-      warnings: [],
-      createdOn: null,
-      updatedOn: null,
-      response: json,
-    });
+    const known = { id: 'abc1', state: 'waiting', errors: [], warnings: [], response: json };
+    expect(await read(json, 'abc1')).toEqual({ ...known, ...NOTHING });
   });
 
   it.each([

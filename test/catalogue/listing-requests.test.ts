@@ -19,7 +19,7 @@ import { list, pageOf, pagesOf, QUERY, serving, upTo } from './harness.ts';
 
 const SIX_AT_A_TIME = { ...QUERY, concurrency: 6, streams: true };
 
-/** Serves 40 images except where the pages in `responses` say otherwise. */
+/** Serves 40 images, but `responses` for the pages that it defines. */
 const except =
   (responses: (request: ScriptedRequest) => ScriptedResponse | undefined): Handler =>
   (request, index) =>

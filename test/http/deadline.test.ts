@@ -1,4 +1,4 @@
-// Tests that --timeout ends a request wherever it is stuck, and that the message says where.
+// Tests that --timeout ends a stuck request and that its message names the step.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ async function timedOut(baseUrl: string, proxy?: string, request: ServiceRequest
 const silent = () => listen(net.createServer());
 const overTls = ({ baseUrl }: { baseUrl: string }) => baseUrl.replace('http:', 'https:');
 
-/** Blocks all threads that Node looks up names with until the test ends. */
+/** Blocks the threads of all name lookups until the test ends. */
 async function blockLookups(): Promise<void> {
   const pipe = path.join(temporaryDirectory(), 'pipe');
   execFileSync('mkfifo', [pipe]);

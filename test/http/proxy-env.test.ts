@@ -6,6 +6,8 @@ import { thrownBy } from '../support/errors.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
+const rows = (url: string, ...texts: string[]) => texts.map((text) => [text, url] as const);
+
 describe('chooseProxy', () => {
   it.each<[string, Record<string, string>, string | undefined]>([
     [HTTPS, {}, undefined],
@@ -24,55 +26,35 @@ describe('chooseProxy', () => {
   });
 
   it.each([
-    ['images.example.com', HTTPS],
-    ['IMAGES.Example.com', HTTPS],
-    ['example.com', HTTPS],
-    ['.example.com', HTTPS],
-    ['*.example.com', HTTPS],
-    ['images.example.com:443', HTTPS],
-    ['other, images.example.com', HTTPS],
-    ['other images.example.com', HTTPS],
-    ['*', HTTPS],
-    ['10.1.2.3', 'https://10.1.2.3'],
-    ['example.com:8443', 'https://example.com:8443'],
-    ['fd00::1', 'https://[fd00::1]'],
-    ['[fd00::1]', 'https://[fd00::1]'],
-    ['[fd00::1]:8443', 'https://[fd00::1]:8443'],
-    ['FD00:0::1', 'https://[fd00::1]'],
-    ['fe80::1%eth0', 'https://[fe80::1]'],
-    ['example.com.', HTTPS],
-    ['example.com', 'https://images.example.com.'],
-    ['10.0.0.0/8', 'https://10.200.3.4'],
-    ['10.1.2.3/32', 'https://10.1.2.3:8443'],
-    ['0.0.0.0/0', 'https://10.1.2.3'],
-    ['172.16.0.0/12,', 'https://172.31.255.255'],
-    ['fd00::/8', 'https://[fd12:3456::1]'],
-    ['[fd00::]/8', 'https://[fd12:3456::1]'],
+    ...rows(HTTPS, 'images.example.com', 'IMAGES.Example.com', 'example.com'),
+    ...rows(HTTPS, '.example.com', '*.example.com', 'images.example.com:443'),
+    ...rows(HTTPS, 'other, images.example.com', 'other images.example.com', '*'),
+    ...rows(HTTPS, 'example.com.'),
+    ...rows('https://10.1.2.3', '10.1.2.3', '0.0.0.0/0'),
+    ...rows('https://example.com:8443', 'example.com:8443'),
+    ...rows('https://[fd00::1]', 'fd00::1', '[fd00::1]', 'FD00:0::1'),
+    ...rows('https://[fd00::1]:8443', '[fd00::1]:8443'),
+    ...rows('https://[fe80::1]', 'fe80::1%eth0'),
+    ...rows('https://images.example.com.', 'example.com'),
+    ...rows('https://10.200.3.4', '10.0.0.0/8'),
+    ...rows('https://10.1.2.3:8443', '10.1.2.3/32'),
+    ...rows('https://172.31.255.255', '172.16.0.0/12,'),
+    ...rows('https://[fd12:3456::1]', 'fd00::/8', '[fd00::]/8'),
   ])('matches NO_PROXY=%s with %s', (noProxy, url) => {
     const env = { HTTPS_PROXY: 'http://proxy', NO_PROXY: noProxy };
     expect(chooseProxy(new URL(url), env).proxy).toBeUndefined();
   });
 
   it.each([
-    ['', HTTPS],
-    [',', HTTPS],
-    ['ample.com', HTTPS],
-    ['images.example.com:8443', HTTPS],
-    ['images.example.com.evil.org', HTTPS],
-    ['x.images.example.com', HTTPS],
-    ['fd00::1', 'https://[fd00::2]'],
-    ['fd00::1:8443', 'https://[fd00::1]:8443'],
-    ['0.0.1', 'https://10.0.0.1'],
-    ['fe80::1%eth0, fe80::%eth0/10', HTTPS],
-    ['10.0.0.0/8', 'https://11.0.0.1'],
-    ['10.0.0.0/33', 'https://10.0.0.1'],
-    ['10.0.0.0/', 'https://10.0.0.1'],
-    ['10.0/8', 'https://10.0.0.1'],
-    ['0.0.0.0/0', 'https://[fd00::1]'],
-    ['::/0', 'https://10.0.0.1'],
-    ['fd00::/129', 'https://[fd00::1]'],
-    ['10.0.0.0/8', 'https://10.example.com'],
-    ['images.example.com/24', HTTPS],
+    ...rows(HTTPS, '', ',', 'ample.com', 'images.example.com:8443'),
+    ...rows(HTTPS, 'images.example.com.evil.org', 'x.images.example.com'),
+    ...rows(HTTPS, 'fe80::1%eth0, fe80::%eth0/10', 'images.example.com/24'),
+    ...rows('https://[fd00::2]', 'fd00::1'),
+    ...rows('https://[fd00::1]:8443', 'fd00::1:8443'),
+    ...rows('https://10.0.0.1', '0.0.1', '10.0.0.0/33', '10.0.0.0/', '10.0/8', '::/0'),
+    ...rows('https://11.0.0.1', '10.0.0.0/8'),
+    ...rows('https://[fd00::1]', '0.0.0.0/0', 'fd00::/129'),
+    ...rows('https://10.example.com', '10.0.0.0/8'),
   ])('does not match NO_PROXY=%s with %s', (noProxy, url) => {
     const env = { HTTPS_PROXY: 'http://proxy', no_proxy: noProxy };
     expect(chooseProxy(new URL(url), env).proxy?.href).toBe('http://proxy/');

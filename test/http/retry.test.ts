@@ -9,41 +9,26 @@ import { RESET } from '../support/scripted-server.ts';
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const HOUR = 3_600_000;
 
-it.each<[string, number | undefined]>([
-  ['0', 0],
-  ['7', 7_000],
-  [' 7 ', 7_000],
-  ['0.5', 500],
-  ['0.0001', 1],
-  ['31536000', 31_536_000_000],
-  ['-5', undefined],
-  ['', undefined],
-  ['soon', undefined],
-  ['7 seconds', undefined],
-  ['soon 5', undefined],
-  ['1e3', undefined],
-  ['Mon, 05 Jan 2026 10:00:30 GMT', 30_000],
-  ['Monday, 05-Jan-26 10:00:30 GMT', 30_000],
-  ['Mon Jan  5 10:00:30 2026', 30_000],
-  ['Mon, 05 Jan 2026 09:00:00 GMT', 0],
-  ['Tue, 05 Jan 2027 10:00:00 GMT', 365 * 24 * HOUR],
-  ['Mon, 99 Foo 2026 10:00:30 GMT', undefined],
-  ['  Mon, 05 Jan 2026 10:00:30 GMT ', 30_000],
-  ['Mon, 05 Jan 2026 10:00:30 UTC', 30_000],
-  ['Mon, 05 Jan 2026 12:00:30 +0200', 30_000],
-  ['Mon, 05 Jan 2026 05:00:30 -0500', 30_000],
-  ['2026-01-05T10:00:30Z', 30_000],
-  ['2026-01-05T12:00:30.5+02:00', 30_500],
-  ['2026-01-05T10:00:30', undefined],
-  ['2026-01-05', undefined],
-  ['5, 7', 7_000],
-  ['7,7', 7_000],
-  ['7, soon', undefined],
-  ['Infinity', undefined],
-  ['0x10', undefined],
-  ['\u0667', undefined],
-  ['9'.repeat(400), Number.POSITIVE_INFINITY],
-  ['(soon) Mon, 05 Jan 2026 10:00:30 GMT', undefined],
+const rows = (expected: number | undefined, ...values: string[]) =>
+  values.map((value) => [value, expected] as const);
+
+it.each([
+  ...rows(0, '0', 'Mon, 05 Jan 2026 09:00:00 GMT'),
+  ...rows(7_000, '7', ' 7 ', '5, 7', '7,7'),
+  ...rows(500, '0.5'),
+  ...rows(1, '0.0001'),
+  ...rows(31_536_000_000, '31536000'),
+  ...rows(undefined, '-5', '', 'soon', '7 seconds', 'soon 5', '1e3'),
+  ...rows(undefined, 'Mon, 99 Foo 2026 10:00:30 GMT', '2026-01-05T10:00:30', '2026-01-05'),
+  ...rows(undefined, '7, soon', 'Infinity', '0x10', '\u0667'),
+  ...rows(undefined, '(soon) Mon, 05 Jan 2026 10:00:30 GMT'),
+  ...rows(30_000, 'Mon, 05 Jan 2026 10:00:30 GMT', 'Monday, 05-Jan-26 10:00:30 GMT'),
+  ...rows(30_000, 'Mon Jan  5 10:00:30 2026', '  Mon, 05 Jan 2026 10:00:30 GMT '),
+  ...rows(30_000, 'Mon, 05 Jan 2026 10:00:30 UTC', 'Mon, 05 Jan 2026 12:00:30 +0200'),
+  ...rows(30_000, 'Mon, 05 Jan 2026 05:00:30 -0500', '2026-01-05T10:00:30Z'),
+  ...rows(365 * 24 * HOUR, 'Tue, 05 Jan 2027 10:00:00 GMT'),
+  ...rows(30_500, '2026-01-05T12:00:30.5+02:00'),
+  ...rows(Number.POSITIVE_INFINITY, '9'.repeat(400)),
 ])('Retry-After: %s is a wait of %s ms', (value, expected) => {
   expect(requestedWait({ 'retry-after': value }, 503, NOW)).toBe(expected);
 });
@@ -57,28 +42,19 @@ it('measures a Retry-After date by the clock of the service', () => {
   expect(requestedWait(headers, 429, NOW - 5 * HOUR)).toBe(20_000);
 });
 
-it.each<[string, number | undefined]>([
-  [String(NOW / 1000 + 60), NOW + 60_000],
-  [String(NOW + 60_000), NOW + 60_000],
-  ['60', NOW + 60_000],
-  [' 60 ', NOW + 60_000],
-  // The limits between seconds from now, seconds since 1970 and milliseconds since 1970.
-  ['99999999', NOW + 99_999_999_000],
-  ['100000000', 100_000_000_000],
-  ['99999999999', 99_999_999_999_000],
-  ['100000000000', 100_000_000_000],
-  ['9'.repeat(400), 8.64e15],
-  ['0', NOW],
-  ['-60', undefined],
-  ['1.5', NOW + 1_500],
-  [` ${NOW / 1000 + 60} `, NOW + 60_000],
-  [`${NOW / 1000 + 60}.25`, NOW + 60_250],
-  [`${NOW / 1000 + 60}, 30`, NOW + 60_000],
-  ['Mon, 05 Jan 2026 10:01:00 GMT', NOW + 60_000],
-  ['2026-01-05T10:01:00Z', NOW + 60_000],
-  ['60;w=60', undefined],
-  ['soon', undefined],
-  ['', undefined],
+it.each([
+  ...rows(NOW + 60_000, String(NOW / 1000 + 60), String(NOW + 60_000), '60', ' 60 '),
+  ...rows(NOW + 60_000, ` ${NOW / 1000 + 60} `, `${NOW / 1000 + 60}, 30`),
+  ...rows(NOW + 60_000, 'Mon, 05 Jan 2026 10:01:00 GMT', '2026-01-05T10:01:00Z'),
+  // Seconds from now below 1e8, seconds since 1970 below 1e11, else milliseconds since 1970.
+  ...rows(NOW + 99_999_999_000, '99999999'),
+  ...rows(100_000_000_000, '100000000', '100000000000'),
+  ...rows(99_999_999_999_000, '99999999999'),
+  ...rows(8.64e15, '9'.repeat(400)),
+  ...rows(NOW, '0'),
+  ...rows(undefined, '-60', '60;w=60', 'soon', ''),
+  ...rows(NOW + 1_500, '1.5'),
+  ...rows(NOW + 60_250, `${NOW / 1000 + 60}.25`),
 ])('X-RateLimit-Reset: %s is the time %s', (value, expected) => {
   expect(rateLimitReset({ 'x-ratelimit-reset': value }, NOW)).toBe(expected);
 });
@@ -171,7 +147,7 @@ describe('a request', () => {
     expect((await client.send(GET)).status).toBe(200);
   });
 
-  it('waits as long as the service asks and at least the backoff', async () => {
+  it('waits as long as the response requests, and at least the backoff', async () => {
     const { client, sleeps } = await connect({
       'GET /v2': [
         { status: 429, headers: { 'retry-after': '7' } },
@@ -186,7 +162,7 @@ describe('a request', () => {
   });
 
   it.each(['retry-after', 'x-ratelimit-reset'])(
-    'is not retried if %s asks for more than 60 s',
+    'is not retried if %s requests more than 60 s',
     async (name) => {
       const now = () => Date.parse('2026-01-05T10:00:00.500Z');
       const limited = { status: 429, headers: { [name]: '61' } };

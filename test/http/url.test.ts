@@ -61,7 +61,7 @@ describe('parseBaseUrl', () => {
     expect(message).toContain('@images.example.com');
   });
 
-  it('allows plain http to another host only if told to', () => {
+  it('accepts plain http to another host only if it is allowed', () => {
     expect(parseBaseUrl('http://images.example.com', true).origin).toBe(
       'http://images.example.com',
     );
