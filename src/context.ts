@@ -69,7 +69,7 @@ export class Context implements ConsoleStyle {
     this.io = io;
     this.console = new Console(io, this);
     this.rerun = rerun;
-    this.paths = findPaths(io.env, io.cwd, io.platform);
+    this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }
 
   /** Receives the parsed options. @throws ImgctlError usage */

@@ -1,7 +1,7 @@
 // Everything that a run uses from the outside, as values: tests pass their own, main the real ones.
 
 import { setMaxListeners } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
+import fs from 'node:fs';
 import { ImgctlError } from './errors.ts';
 
 /** A stream to write to. */
@@ -24,13 +24,28 @@ export interface Source {
   readonly stream: NodeJS.ReadStream;
 }
 
+/** This process and its machine. */
+export interface System {
+  readonly pid: number;
+  /** undefined on Windows. */
+  readonly uid: number | undefined;
+  readonly platform: NodeJS.Platform;
+  hostname(): string;
+  /** Such as `Node 20.19.0 on linux x64`. */
+  readonly runtime: string;
+  /** The clock of file times, milliseconds since the epoch. */
+  now(): number;
+  /** True if a process with that number runs. */
+  isAlive(pid: number): boolean;
+}
+
 export interface Io {
   readonly stdin: Source;
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly platform: NodeJS.Platform;
+  readonly system: System;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Rejects with the signal's reason when it aborts. */
@@ -41,16 +56,19 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal'>;
+/** What a wait, a retry and a lock need. */
+export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal' | 'system'>;
 
 export function systemClock(signal: AbortSignal): Clock {
   // Each request listens; Node would warn about a leak from the eleventh on.
   setMaxListeners(0, signal);
   return {
     signal,
+    system: systemOf(process),
     now: Date.now,
     random: Math.random,
     async sleep(milliseconds, until) {
+      const { setTimeout: wait } = await import('node:timers/promises');
       await wait(milliseconds, undefined, { signal: until }).catch(() => {
         throw until.reason;
       });
@@ -76,11 +94,31 @@ export function processIo(process: NodeJS.Process): Io {
         return process.stdin.isTTY === true;
       },
     },
-    stdout: afterWrites(streamSink(process.stdout), LONG_RUN, freezeYoungGeneration),
-    stderr: streamSink(process.stderr),
+    stdout: afterWrites(streamSink(process, 'stdout'), LONG_RUN, freezeYoungGeneration),
+    stderr: streamSink(process, 'stderr'),
     env: environmentOf(process),
     cwd: currentDirectory(process),
-    platform: process.platform,
+  };
+}
+
+export function systemOf(process: NodeJS.Process): System {
+  const { pid, platform, arch, versions } = process;
+  return {
+    pid,
+    uid: process.getuid?.(),
+    platform,
+    // Few runs need it, and loading node:os takes time.
+    hostname: () => process.getBuiltinModule('node:os').hostname(),
+    runtime: `Node ${versions.node} on ${platform} ${arch}`,
+    now: Date.now,
+    isAlive(other) {
+      try {
+        process.kill(other, 0);
+        return true;
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === 'EPERM';
+      }
+    },
   };
 }
 
@@ -131,27 +169,41 @@ export function afterWrites(sink: Sink, count: number, action: () => Promise<voi
   };
 }
 
-function streamSink(stream: NodeJS.WriteStream): Sink {
-  // Each write reports its own error; without a listener the stream's error would end the process.
-  stream.on('error', () => {});
+/** Loads node:tty only for what may be a terminal. */
+function isTerminal(process: NodeJS.Process, descriptor: number): boolean {
+  try {
+    const isDevice = fs.fstatSync(descriptor).isCharacterDevice();
+    return isDevice && process.getBuiltinModule('node:tty').isatty(descriptor);
+  } catch {
+    return false;
+  }
+}
+
+const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
+
+/** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
+function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
+  const isTTY = isTerminal(process, DESCRIPTORS[name]);
+  let stream: NodeJS.WriteStream | undefined;
+  const open = () => {
+    // Each write reports its own error; without a listener the stream's error would end the process.
+    stream ??= process[name].on('error', () => {});
+    return stream;
+  };
   return {
-    get isTTY() {
-      return stream.isTTY === true;
-    },
+    isTTY,
     get columns() {
-      return stream.isTTY ? stream.columns : undefined;
+      return isTTY ? open().columns : undefined;
     },
     write: (text) =>
       new Promise((resolve, reject) => {
-        stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        open().write(text, (error: NodeJS.ErrnoException | null | undefined) => {
           if (!error) return resolve();
-          const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+          if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
+            return reject(new BrokenPipeError());
+          }
           const reason = error.code ?? error.message;
-          reject(
-            gone
-              ? new BrokenPipeError()
-              : new ImgctlError('failed', `cannot write the output: ${reason}`),
-          );
+          reject(new ImgctlError('failed', `cannot write the output: ${reason}`));
         });
       }),
   };

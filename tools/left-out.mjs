@@ -18,6 +18,8 @@ const LEFT_OUT = [
   ['undici', 'node:assert', `module.exports = ${assert}`],
   // commander starts programs as subcommands; imgctl has none.
   ['commander', 'node:child_process', NOTHING],
+  // The same object as the global one, without loading a module.
+  ['commander', 'node:process', 'module.exports = process;'],
   // conf checks schemas by ajv and orders migrations by semver; imgctl has neither.
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],

@@ -39,6 +39,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   }
   const emulator = await startEmulator({
     ...rest,
+    now: io.now,
     host,
     port,
     uploads: uploads && path.resolve(io.cwd, uploads),

@@ -91,7 +91,7 @@ export async function rememberNames(
   isWhole: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  await rememberImages(context.paths.cache, account, names, isWhole);
+  await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
 }
 
 /** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */

@@ -4,17 +4,21 @@ import type { Context } from '../context.ts';
 import { counted } from '../output/messages.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
-import { forgetTokens, TokenCache } from '../session/token-cache.ts';
+import { type Account, forgetTokens, TokenCache } from '../session/token-cache.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
   return options.all ? logoutAll(context) : logout(context);
 }
 
+/** Opens the cache of an account; what is wrong with it is a warning. */
+export function openCache(context: Context, account: Account): TokenCache {
+  const { console, io, paths } = context;
+  return new TokenCache(paths.config, account, io.system, (message) => console.warn(message));
+}
+
 async function logout(context: Context): Promise<void> {
   const { settings } = context;
-  const cache = new TokenCache(context.paths.config, settings.account, (message) =>
-    context.console.warn(message),
-  );
+  const cache = openCache(context, settings.account);
   context.console.note(cache.forget() ? 'logged out' : 'there was no token to forget');
   if (await forgetPassword(context, settings))
     context.console.note('the stored password is forgotten');

@@ -6,8 +6,8 @@ import type { Row } from '../output/rows.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
-import { forgetTokens, TokenCache } from '../session/token-cache.ts';
-import { forgetPassword } from './logout.ts';
+import { forgetTokens } from '../session/token-cache.ts';
+import { forgetPassword, openCache } from './logout.ts';
 import { stateOf } from './whoami.ts';
 
 export async function list(context: Context): Promise<void> {
@@ -44,9 +44,7 @@ function describe(
 function tokenState(context: Context, settings: Settings): string {
   const account = valueOr(() => settings.account, undefined);
   if (account === undefined) return 'none';
-  const cache = new TokenCache(context.paths.config, account, (message) =>
-    context.console.warn(message),
-  );
+  const cache = openCache(context, account);
   return stateOf(cache.read(), context.io.now());
 }
 

@@ -1,12 +1,10 @@
 // Files that hold settings and secrets: read with suspicion, replaced whole or not at all.
 
-import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { hostname } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import type { System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { makeDirectory } from './paths.ts';
+import { makeDirectory, shortDigest } from './paths.ts';
 
 export type ReadResult =
   | { readonly state: 'absent' }
@@ -104,7 +102,6 @@ function hasUnexpectedToken(json: string): boolean {
 export interface WriteOptions {
   /** Creates the staging file, mode 0600, with the text. */
   readonly create?: (staging: string, text: string) => void | Promise<void>;
-  readonly platform?: NodeJS.Platform;
   readonly rename?: (from: string, to: string) => void;
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
@@ -112,9 +109,10 @@ export interface WriteOptions {
 export function writeJsonFile(
   file: string,
   value: JsonObject,
+  system: System,
   options?: WriteOptions,
 ): Promise<void> {
-  return replaceFile(file, JSON.stringify(value, undefined, '\t'), options);
+  return replaceFile(file, JSON.stringify(value, undefined, '\t'), system, options);
 }
 
 /**
@@ -125,18 +123,19 @@ export function writeJsonFile(
 export async function replaceFile(
   file: string,
   text: string,
+  system: System,
   { create = createFile, ...options }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
   makeDirectory(directory);
-  removeLeftovers(file);
-  const staging = path.join(directory, stagingName(file));
+  removeLeftovers(file, system);
+  const staging = path.join(directory, await stagingName(file, system));
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
-    await renameWithRetry(staging, file, options);
+    await renameWithRetry(staging, file, system, options);
   } catch (error) {
-    removeLeftovers(file, path.basename(staging));
+    removeLeftovers(file, system, path.basename(staging));
     throw error;
   }
 }
@@ -163,7 +162,8 @@ const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 async function renameWithRetry(
   from: string,
   to: string,
-  { platform = process.platform, rename = fs.renameSync, sleep = wait }: WriteOptions,
+  { platform }: System,
+  { rename = fs.renameSync, sleep }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
     try {
@@ -172,17 +172,19 @@ async function renameWithRetry(
       const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
       if (!isBusy || delay > MAX_RENAME_WAIT) throw error;
     }
-    await sleep(delay);
+    await (sleep ?? (await import('node:timers/promises')).setTimeout)(delay);
   }
 }
 
-function stagingName(file: string): string {
-  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
+async function stagingName(file: string, system: System): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
+  const unique = randomBytes(6).toString('hex');
+  return `.${path.basename(file)}.${writerOf(system.pid, system)}.${unique}.new`;
 }
 
 /** Names a process of this machine: machines that share a home have the same process numbers. */
-export function writerOf(pid: number): string {
-  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
+export function writerOf(pid: number, { hostname }: System): string {
+  return `${pid}@${shortDigest(hostname(), 6)}`;
 }
 
 /** True for staging files, and for those that conf makes from their names. */
@@ -194,14 +196,15 @@ export function isStagingName(name: string): boolean {
 export const MAX_WRITE_TIME = 60_000;
 
 /** Removes staging files of processes that were killed while writing, and those with the given name. */
-export function removeLeftovers(file: string, staging?: string): void {
+export function removeLeftovers(file: string, system: System, staging?: string): void {
   const directory = path.dirname(file);
   const prefix = `.${path.basename(file)}.`;
   for (const name of namesIn(directory)) {
     if (!name.startsWith(prefix) || !isStagingName(name)) continue;
     const leftover = path.join(directory, name);
     const isOwn = staging !== undefined && name.startsWith(staging);
-    if (isOwn || hasDeadWriter(name.slice(prefix.length)) || isOld(leftover)) remove(leftover);
+    const isDead = hasDeadWriter(name.slice(prefix.length), system);
+    if (isOwn || isDead || isOld(leftover, system)) remove(leftover);
   }
 }
 
@@ -221,18 +224,12 @@ function remove(file: string): void {
   }
 }
 
-function isOld(file: string): boolean {
+function isOld(file: string, { now }: System): boolean {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs < Date.now() - MAX_WRITE_TIME;
+  return stat !== undefined && stat.mtimeMs < now() - MAX_WRITE_TIME;
 }
 
-function hasDeadWriter(writer: string): boolean {
+function hasDeadWriter(writer: string, system: System): boolean {
   const pid = Number.parseInt(writer, 10);
-  if (!writer.startsWith(`${writerOf(pid)}.`)) return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
-  }
+  return writer.startsWith(`${writerOf(pid, system)}.`) && !system.isAlive(pid);
 }

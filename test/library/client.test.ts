@@ -28,7 +28,7 @@ function client(options: ClientOptions): ImageClient {
   return created;
 }
 
-async function emulator(options: EmulatorOptions = {}) {
+async function emulator(options: Partial<EmulatorOptions> = {}) {
   const requests: string[] = [];
   const { baseUrl, expireTokens } = await serve({
     ...options,

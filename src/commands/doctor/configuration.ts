@@ -22,10 +22,11 @@ import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 const OLDEST_NODE = [20, 19] as const;
 
 export function checkProgram(context: Context): Finding[] {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const node = context.io.system.runtime;
+  const version = /[\d.]+/.exec(node)?.[0] ?? '';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
   const [leastMajor, leastMinor] = OLDEST_NODE;
   const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
-  const node = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
   const hint = `install Node ${OLDEST_NODE.join('.')} or later`;
   return [
     ok('imgctl', `version ${context.version}`),

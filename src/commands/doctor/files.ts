@@ -72,13 +72,13 @@ function problemsOf(config: string, io: Io): Finding[] {
   };
   report(links, 'a symbolic link, which is not followed', 'rm');
   report(left, 'left behind by a run that was killed', 'rm');
-  if (io.platform === 'win32') return findings;
+  if (io.system.platform === 'win32') return findings;
   const wide = (entries: readonly Entry[], bits: number) =>
     entries.filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & bits) !== 0);
   report(wide(directory, OTHERS_WRITE), 'others can write in it', 'chmod 700');
   report(wide(tokens, OTHERS_READ), 'others can look into it', 'chmod 700');
   report(wide([...settings, ...files], OTHERS_READ), 'others can read it', 'chmod 600');
-  const uid = process.getuid?.();
+  const { uid } = io.system;
   const foreign = all.filter(({ stat }) => uid !== undefined && stat.uid !== uid);
   report(foreign, 'it belongs to another user', 'sudo chown "$(id -un)"');
   return findings;

@@ -100,7 +100,7 @@ function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
   const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');
   try {
     fs.accessSync(file, fs.constants.R_OK);
-    if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
+    if (io.system.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
     return warning('password', `everybody can read ${file}`, `chmod o= ${shellQuote(file)}`);
   } catch (error) {
     return failed('password', unreadableFile(file, error));
