@@ -34,7 +34,6 @@ export type ClientOptions = Credentials & {
   readonly onWarning?: ((message: string) => void) | undefined;
 };
 
-/** See docs/library.md and `imgctl help filters`. */
 export interface ImageQuery {
   readonly text?: string | readonly string[] | undefined;
   /** `field,operator,value`; an image must match all of them. */

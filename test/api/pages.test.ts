@@ -1,67 +1,60 @@
-// The next page: the query of next_url and nothing else of it, until the pages end or go round.
+// Tests that the next page takes only the query of next_url, and that pages end.
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextPage } from '../../src/api/pages.ts';
 
-const READ = 'https://images.example.com/api/v2/image?page=1';
+const FIRST = 'https://images.example.com/api/v2/image?page=1';
 
-function after(body: unknown, visited: readonly string[] = ['?page=1']): string | undefined {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const received = {
-    method: 'GET',
-    url: new URL(READ),
-    status: 200,
-    headers: {},
-    body: Buffer.from(text),
-    wireBytes: text.length,
-    receivedAt: 0,
-  };
-  return nextPage(received, new Set(visited))?.href;
+function pageAfter(json: unknown, visited: readonly string[] = ['?page=1']): string | undefined {
+  const body = Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));
+  const { length: wireBytes } = body;
+  const message = { method: 'GET', url: new URL(FIRST), status: 200, headers: {} };
+  return nextPage({ ...message, body, wireBytes, receivedAt: 0 }, new Set(visited))?.href;
 }
 
-const linkedTo = (next_url: unknown) => ({ meta: { pages: { next_url } } });
+const linkTo = (next_url: unknown) => ({ meta: { pages: { next_url } } });
 
-it.each([
-  ['of the service', `${READ.replace('1', '2')}`, '?page=2'],
-  ['of another origin', 'https://evil.example.org/v2/image?page=2', '?page=2'],
-  ['with credentials', 'https://user:secret@evil.example.org/?page=2', '?page=2'],
-  ['of another scheme', 'http://images.example.com/v2/image?page=2', '?page=2'],
-  ['of another path', '/v2/user/image/vm?page=2#top', '?page=2'],
-  ['of no path', '?page=2', '?page=2'],
-  ['without a query', 'https://evil.example.org/v2/image', ''],
-])('is the same resource where next_url is one %s', (_, next, query) => {
-  expect(after(linkedTo(next))).toBe(`https://images.example.com/api/v2/image${query}`);
-});
+describe('the next page', () => {
+  it.each([
+    ['https://images.example.com/api/v2/image?page=2', '?page=2'],
+    ['https://evil.example.org/v2/image?page=2', '?page=2'],
+    ['https://user:secret@evil.example.org/?page=2', '?page=2'],
+    ['http://images.example.com/v2/image?page=2', '?page=2'],
+    ['/v2/user/image/vm?page=2#top', '?page=2'],
+    ['?page=2', '?page=2'],
+    ['https://evil.example.org/v2/image', ''],
+  ])('takes only its query from %s', (next, query) => {
+    expect(pageAfter(linkTo(next))).toBe(`https://images.example.com/api/v2/image${query}`);
+  });
 
-it.each<[unknown]>([
-  ['no JSON'],
-  [null],
-  [[]],
-  [{}],
-  [{ meta: null }],
-  [{ meta: { pages: null } }],
-  [{ meta: { pages: {} } }],
-  [linkedTo(null)],
-  [linkedTo(2)],
-  [linkedTo('http://[')],
-])('is none after %j', (body) => {
-  expect(after(body)).toBeUndefined();
-});
+  it.each<[unknown]>([
+    ['no JSON'],
+    [null],
+    [[]],
+    [{}],
+    [{ meta: null }],
+    [{ meta: { pages: null } }],
+    [{ meta: { pages: {} } }],
+    [linkTo(null)],
+    [linkTo(2)],
+    [linkTo('http://[')],
+  ])('does not exist after %j', (body) => {
+    expect(pageAfter(body)).toBeUndefined();
+  });
 
-const ENDLESS = {
-  code: 'incomplete-list',
-  message: 'the pages do not end: next_url leads back to a page already read',
-  hint: 'run the command again',
-};
+  const ENDLESS = expect.objectContaining({
+    code: 'incomplete-list',
+    message: 'the pages do not end: next_url leads back to a page already read',
+    hint: 'run the command again',
+  });
 
-it('is none that was read before', () => {
-  expect(() => after(linkedTo('?page=1'))).toThrow(expect.objectContaining(ENDLESS));
-});
+  it('is an error if it was read before', () => {
+    expect(() => pageAfter(linkTo('?page=1'))).toThrow(ENDLESS);
+  });
 
-it('is none after ten thousand', () => {
-  const visited = Array.from({ length: 9_999 }, (_, index) => `?page=${index + 10}`);
-  expect(after(linkedTo('?page=2'), visited)).toContain('?page=2');
-  expect(() => after(linkedTo('?page=2'), [...visited, '?page=1'])).toThrow(
-    expect.objectContaining(ENDLESS),
-  );
+  it('is an error after ten thousand pages', () => {
+    const visited = Array.from({ length: 9_999 }, (_, index) => `?page=${index + 10}`);
+    expect(pageAfter(linkTo('?page=2'), visited)).toContain('?page=2');
+    expect(() => pageAfter(linkTo('?page=2'), [...visited, '?page=1'])).toThrow(ENDLESS);
+  });
 });

@@ -1,159 +1,125 @@
-// Sync requests in every shape that services are known to send, and some that they are not.
+// Tests submitted syncs and sync requests in the shapes that services send.
 
 import { describe, expect, it } from 'vitest';
 import { syncState } from '../../src/api/sync.ts';
-import { start } from '../support/client.ts';
+import { connect } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 
-const submit = async (answer: ScriptedResponse) => {
-  const { client } = await start({ 'PATCH /v2/user/image/vm': answer });
+const submit = async (response: ScriptedResponse) => {
+  const { client } = await connect({ 'PATCH /v2/user/image/vm': response });
   return client.submitSync();
 };
 const read = async (json: unknown, id: number | string = 41) => {
-  const { client } = await start(() => ({ json }));
+  const { client } = await connect(() => ({ json }));
   return client.getSyncRequest(id);
 };
 
-describe('the id of a submitted sync', () => {
+describe('a submitted sync', () => {
   const LINK = 'http://host/v2/request/image_sync/41';
+  const UUID = '6f1c2d3e-0000-4000-8000-1234567890ab';
+  const linked = (request: unknown) => ({ _links: { request } });
 
-  it.each<[string, unknown, number | string | undefined]>([
-    ['request.id', { request: { id: 41 }, data: { id: 1 }, id: 2, request_id: 3 }, 41],
-    ['data.request.id', { data: { request: { id: 41 }, id: 1 }, id: 2 }, 41],
-    ['data.id', { data: { id: 41 }, id: 1, request_id: 2 }, 41],
-    ['id', { id: 41, request_id: 2 }, 41],
-    ['request_id', { request_id: 41, _links: { request: 'http://host/1' } }, 41],
-    ['_links.request', { _links: { request: LINK } }, 41],
-    ['a link with slash and query', { _links: { request: `${LINK}/?a=/9#b` } }, 41],
-    ['a link without host', { _links: { request: '/v2/request/image_sync/41' } }, 41],
-    ['a list of links', { _links: { request: [LINK, 'http://host/9'] } }, 41],
-    ['text', { id: '41' }, 41],
-    [
-      'a UUID',
-      { id: '6f1c2d3e-0000-4000-8000-1234567890ab' },
-      '6f1c2d3e-0000-4000-8000-1234567890ab',
-    ],
-    ['text beyond 2^53', { id: '9007199254740993' }, '9007199254740993'],
-    [
-      'a number beyond 2^53, which only the link has exactly',
-      { id: 2 ** 60, _links: { request: `${LINK}9007199254740993` } },
-      '419007199254740993',
-    ],
-    ['zero', { id: 0 }, 0],
-    ['a path', { id: '../../x' }, undefined],
-    ['dots', { id: '..' }, undefined],
-    ['a negative number', { id: -1 }, undefined],
-    ['a fraction', { id: 1.5 }, undefined],
-    ['null', { request: null, data: null, id: null, _links: null }, undefined],
-    [
-      'a link to all requests',
-      { _links: { request: 'http://host/v2/request/image_sync' } },
-      undefined,
-    ],
-    ['a link to the host', { _links: { request: 'http://127.0.0.1/' } }, undefined],
-    ['an empty list of links', { _links: { request: [] } }, undefined],
-    ['an array', [{ id: 41 }], undefined],
-    ['null alone', null, undefined],
-  ])('is found: %s', async (_, json, id) => {
-    const submitted = await submit({ status: 202, json });
-    expect(submitted.id).toBe(id);
-    expect(submitted.response).toEqual(json);
+  it.each<[unknown, number | string | undefined]>([
+    [{ request: { id: 41 }, data: { id: 1 }, id: 2, request_id: 3 }, 41],
+    [{ data: { request: { id: 41 }, id: 1 }, id: 2 }, 41],
+    [{ data: { id: 41 }, id: 1, request_id: 2 }, 41],
+    [{ id: 41, request_id: 2 }, 41],
+    [{ request_id: 41, _links: { request: 'http://host/1' } }, 41],
+    [linked(LINK), 41],
+    [linked(`${LINK}/?a=/9#b`), 41],
+    [linked('/v2/request/image_sync/41'), 41],
+    [linked([LINK, 'http://host/9']), 41],
+    [{ id: '41' }, 41],
+    [{ id: UUID }, UUID],
+    [{ id: '9007199254740993' }, '9007199254740993'],
+    [{ id: 2 ** 60, ...linked(`${LINK}9007199254740993`) }, '419007199254740993'],
+    [{ id: 0 }, 0],
+    [{ id: '../../x' }, undefined],
+    [{ id: '..' }, undefined],
+    [{ id: -1 }, undefined],
+    [{ id: 1.5 }, undefined],
+    [{ request: null, data: null, id: null, _links: null }, undefined],
+    [linked('http://host/v2/request/image_sync'), undefined],
+    [linked('http://127.0.0.1/'), undefined],
+    [linked([]), undefined],
+    [[{ id: 41 }], undefined],
+    [null, undefined],
+  ])('with the response %j has the id %j', async (json, id) => {
+    expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
 
-  it.each([
-    ['an empty body', ''],
-    ['text', 'accepted'],
-    ['JSON that breaks off', '{"request":'],
-  ])('is taken from Location beside %s', async (_, body) => {
-    const headers = { location: '/v2/request/image_sync/41' };
-    expect(await submit({ status: 202, headers, body })).toEqual({
-      id: 41,
-      status: undefined,
-      message: undefined,
-      response: body,
-    });
-    expect((await submit({ status: 202, body })).id).toBeUndefined();
-  });
+  it.each([[''], ['accepted'], ['{"request":']])(
+    'with the body %j takes its id from Location',
+    async (body) => {
+      const headers = { location: '/v2/request/image_sync/41' };
+      const submitted = await submit({ status: 202, headers, body });
+      expect(submitted).toEqual({ id: 41, response: body });
+      expect((await submit({ status: 202, body })).id).toBeUndefined();
+    },
+  );
 
-  it('comes first from the body', async () => {
+  it('takes its id from the body rather than from Location', async () => {
     const headers = { location: '/v2/request/image_sync/9' };
     expect((await submit({ headers, json: { id: 41 } })).id).toBe(41);
   });
-});
 
-it.each<[unknown, string | undefined, string | undefined]>([
-  [
-    { status: 202, message: 'Accepted.', request: { id: 41, status: 'PENDING', task_id: 'a' } },
-    'PENDING',
-    'Accepted',
-  ],
-  [{ data: { request: { id: 41, status: 'Processed' } } }, 'Processed', undefined],
-  [{ data: { id: 41, status: 'SCHEDULED' } }, 'SCHEDULED', undefined],
-  [{ id: 41, status: 'PENDING' }, 'PENDING', undefined],
-  [{ id: 41, status: 202 }, undefined, undefined],
-])('status and message of %j', async (json, status, message) => {
-  expect(await submit({ status: 202, json })).toMatchObject({ status, message, response: json });
-});
+  it.each<[object, string | undefined, string | undefined]>([
+    [{ message: 'Accepted.', request: { id: 41, status: 'PENDING' } }, 'PENDING', 'Accepted'],
+    [{ data: { request: { id: 41, status: 'Processed' } } }, 'Processed', undefined],
+    [{ data: { id: 41, status: 'SCHEDULED' } }, 'SCHEDULED', undefined],
+    [{ id: 41, status: 'PENDING' }, 'PENDING', undefined],
+    [{ id: 41, status: 202 }, undefined, undefined],
+  ])('with the response %j has the status %s and the message %s', async (json, status, message) => {
+    expect(await submit({ status: 202, json })).toMatchObject({ status, message, response: json });
+  });
 
-it.each([
-  [400, 'failed'],
-  [403, 'not-permitted'],
-  [404, 'not-found'],
-  [500, 'server-error'],
-])('a submit answered with %i fails', async (status, code) => {
-  const error = await failure(submit({ status, json: { message: 'No space left.' } }));
-  expect([error.code, error.status]).toEqual([code, status]);
-  expect(error.message).toContain('No space left');
-});
+  it.each([
+    [400, 'failed'],
+    [403, 'not-permitted'],
+    [404, 'not-found'],
+    [500, 'server-error'],
+  ])('fails after status %i with the code %s', async (status, code) => {
+    const error = await failure(submit({ status, json: { message: 'No space left.' } }));
+    expect([error.code, error.status]).toEqual([code, status]);
+    expect(error.message).toContain('No space left');
+  });
 
-it('an answer to a submit that cannot be decoded leaves its outcome unknown', async () => {
-  const answer = { status: 202, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' };
-  expect((await failure(submit(answer))).code).toBe('outcome-unknown');
+  it('has an unknown outcome if its response cannot be decoded', async () => {
+    const response = { status: 202, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' };
+    expect((await failure(submit(response))).code).toBe('outcome-unknown');
+  });
 });
 
 it.each([
-  [
-    'waiting',
-    ['PENDING', 'IN_PROGRESS', 'APPROVAL_REQUIRED', 'SCHEDULED', 'WHATEVER', '', undefined],
-  ],
-  ['succeeded', ['PROCESSED', 'Processed', 'COMPLETED', 'COMPLETE', 'DONE', 'SUCCESS']],
+  ['waiting', 'PENDING IN_PROGRESS APPROVAL_REQUIRED SCHEDULED WHATEVER'.split(' ')],
+  ['waiting', ['', undefined]],
+  ['succeeded', 'PROCESSED Processed COMPLETED COMPLETE DONE SUCCESS'.split(' ')],
   ['succeeded', ['SUCCEEDED', 'FINISHED', ' done ']],
-  ['failed', ['ERROR', 'error', 'ERROR_RETRY', 'CANCELLED', 'CANCELED', 'FAILED', 'FAILURE']],
-  ['failed', ['REJECTED', 'DENIED']],
-])('%s are %j', (state, words) => {
+  [
+    'failed',
+    'ERROR error ERROR_RETRY CANCELLED CANCELED FAILED FAILURE REJECTED DENIED'.split(' '),
+  ],
+])('syncState is %s for the status words %j', (state, words) => {
   expect(words.map(syncState)).toEqual(words.map(() => state));
 });
 
 describe('a sync request', () => {
-  const RECORD = {
-    id: 41,
-    status: 'PROCESSED',
-    type: 'image_sync',
-    added: ['a.ova'],
-    deleted: 0,
-    created_on: '2018-07-18 Wed 15:36:49 EDT',
-    updated_on: '2018-07-18 Wed 15:37:00 EDT',
-    task_id: 'a',
-    user: { username: 'ann' },
-    message: { errors: ['e1', { code: 7 }], warnings: ['w1'] },
-  };
+  const [created_on, updated_on] = ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18 Wed 15:37:00 EDT'];
+  const COUNTS = { added: ['a.ova'], deleted: 0 };
+  const RECORD = { id: 41, status: 'PROCESSED', created_on, updated_on, ...COUNTS };
+  const NOTHING = { added: null, deleted: null, createdOn: null, updatedOn: null };
 
   it.each([
-    ['with data', { data: RECORD }],
-    ['without data', RECORD],
-  ])('is read %s', async (_, json) => {
+    ['with', (data: object) => ({ data })],
+    ['without', (data: object) => data],
+  ])('is read %s a data wrapper', async (_, wrap) => {
+    const message = { errors: ['e1', { code: 7 }], warnings: ['w1'] };
+    const json = wrap({ ...RECORD, message, user: { username: 'ann' } });
     expect(await read(json)).toEqual({
-      id: 41,
-      status: 'PROCESSED',
-      state: 'succeeded',
-      added: ['a.ova'],
-      deleted: 0,
-      errors: ['e1', '{"code":7}'],
-      warnings: ['w1'],
-      createdOn: RECORD.created_on,
-      updatedOn: RECORD.updated_on,
-      response: json,
+      ...{ id: 41, status: 'PROCESSED', state: 'succeeded', ...COUNTS },
+      ...{ createdOn: created_on, updatedOn: updated_on },
+      ...{ errors: ['e1', '{"code":7}'], warnings: ['w1'], response: json },
     });
   });
 
@@ -161,19 +127,9 @@ describe('a sync request', () => {
     [{}],
     [{ data: {} }],
     [{ data: null, id: null, status: null, added: null, message: null }],
-  ])('is still waiting where it says nothing: %j', async (json) => {
-    expect(await read(json, 'abc1')).toEqual({
-      id: 'abc1',
-      status: undefined,
-      state: 'waiting',
-      added: null,
-      deleted: null,
-      errors: [],
-      warnings: [],
-      createdOn: null,
-      updatedOn: null,
-      response: json,
-    });
+  ])('is waiting if its record is %j', async (json) => {
+    const known = { id: 'abc1', state: 'waiting', errors: [], warnings: [], response: json };
+    expect(await read(json, 'abc1')).toEqual({ ...known, ...NOTHING });
   });
 
   it.each([
@@ -181,11 +137,9 @@ describe('a sync request', () => {
     [[], []],
     [null, null],
     ['3', null],
-  ])('added %j is %j', async (added, expected) => {
-    expect(await read({ added, deleted: added })).toMatchObject({
-      added: expected,
-      deleted: expected,
-    });
+  ])('turns added and deleted %j into %j', async (sent, expected) => {
+    const request = await read({ added: sent, deleted: sent });
+    expect(request).toMatchObject({ added: expected, deleted: expected });
   });
 
   it.each([
@@ -196,17 +150,17 @@ describe('a sync request', () => {
     [{ status: 'PROCESSED', message: 'all well' }, [], []],
     [{ status: 'PENDING', message: 'queued' }, [], []],
     [{ status: 'FAILED', message: ' ' }, [], []],
-  ])('errors and warnings of %j', async (json, errors, warnings) => {
+  ])('reads from %j the errors %j and the warnings %j', async (json, errors, warnings) => {
     expect(await read(json)).toMatchObject({ errors, warnings });
   });
 
-  it('is asked for by its id, whatever that is', async () => {
-    const { client, server } = await start(() => ({ json: {} }));
+  it('is requested by its percent-encoded id', async () => {
+    const { client, server } = await connect(() => ({ json: {} }));
     await client.getSyncRequest('../a b');
     expect(server.requests[0]?.target).toBe('/v2/request/image_sync/..%2Fa%20b');
   });
 
-  it.each([[null], [[]], ['PROCESSED'], [41]])('is not %j', async (json) => {
+  it.each([[null], [[]], ['PROCESSED'], [41]])('is not read from %j', async (json) => {
     expect((await failure(read(json))).code).toBe('bad-answer');
   });
 });

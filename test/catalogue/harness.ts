@@ -1,6 +1,5 @@
-// Lists a scripted catalogue and tells which pages were requested.
+// Lists a scripted catalogue for the running test and returns the outcome with the requested pages.
 
-import type { Client } from '../../src/api/client.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
 import {
   type Batch,
@@ -8,27 +7,45 @@ import {
   type CatalogueQuery,
   listCatalogue,
 } from '../../src/catalogue/listing.ts';
-import { planQuery } from '../../src/query/plan.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import { planQuery, type QueryInput } from '../../src/query/plan.ts';
 import { cataloguePage } from '../support/catalogue-page.ts';
+import { connect, type ScriptedClientOptions } from '../support/client.ts';
 import type { Handler, ScriptedRequest, ScriptedServer } from '../support/scripted-server.ts';
 
-export const PLAN = planQuery({ filters: [], sorts: [], words: [] }, { now: 0 });
+export const planOf = (query: Partial<QueryInput>) =>
+  planQuery({ filters: [], sorts: [], words: [], ...query }, { now: 0 });
 
 /** Two images per page, one request at a time. */
-export const QUERY: CatalogueQuery = { plan: PLAN, perPage: 2, concurrency: 1 };
+export const QUERY: CatalogueQuery = { plan: planOf({}), perPage: 2, concurrency: 1 };
 
-/** Every batch, and the ids or URLs in them. */
-export async function collect(
-  client: Client,
-  changes: Partial<CatalogueQuery> = {},
-  observer?: CatalogueObserver,
+interface Options {
+  readonly client?: ScriptedClientOptions;
+  readonly observer?: CatalogueObserver;
+}
+
+/** Returns the ids or URLs of all images that were yielded, even if the listing then failed. */
+export async function list(
+  handler: Handler,
+  query: Partial<CatalogueQuery> = {},
+  { client: options, observer }: Options = {},
 ) {
+  const connection = await connect(handler, options);
+  const { client, server } = connection;
   const batches: Batch[] = [];
-  for await (const batch of listCatalogue(client, { ...QUERY, ...changes }, observer)) {
-    batches.push(batch);
+  let error: ImgctlError | undefined;
+  try {
+    for await (const batch of listCatalogue(client, { ...QUERY, ...query }, observer)) {
+      batches.push(batch);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof ImgctlError)) throw thrown;
+    error = thrown;
   }
-  const images = batches.flatMap((batch) => batch.images);
-  return { batches, ids: images.map((image) => (typeof image === 'string' ? image : image.id)) };
+  const ids = batches.flatMap(({ images }) =>
+    images.map((image) => (typeof image === 'string' ? image : image.id)),
+  );
+  return { ...connection, batches, ids, error, pages: pagesOf(server) };
 }
 
 export const pageOf = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));
@@ -36,12 +53,12 @@ export const pagesOf = (server: ScriptedServer) => server.requests.map(pageOf);
 export const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-/** Serves the images as they are after so many requests, with whatever is wrong about meta.pages. */
+/** Serves the images of the request's index, with changed fields of meta.pages. */
 export function serving(
   images: (index: number) => readonly Image[],
-  wrong: (page: number, request: ScriptedRequest) => Partial<Pages> = () => ({}),
+  changes: (page: number, request: ScriptedRequest) => Partial<Pages> = () => ({}),
 ): Handler {
   return (request, index) => ({
-    json: cataloguePage(request.url, images(index), wrong(pageOf(request), request)),
+    json: cataloguePage(request.url, images(index), changes(pageOf(request), request)),
   });
 }

@@ -1,23 +1,53 @@
-// Listing all pages: order, limits, lists that change while they are read, and the exact requests.
+// Tests what a catalogue listing yields and requests, also if the list changes or miscounts itself.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planQuery } from '../../src/query/plan.ts';
+import type { Image } from '../../src/api/types.ts';
+import type { CatalogueQuery } from '../../src/catalogue/listing.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import { start } from '../support/client.ts';
-import { failure } from '../support/errors.ts';
-import { collect, pageOf, pagesOf, serving, upTo } from './harness.ts';
+import type { Handler } from '../support/scripted-server.ts';
+import { list, pageOf, pagesOf, planOf, serving, upTo } from './harness.ts';
 
-describe('a list that stays as it is', () => {
-  it('requests each page once, with the whole query', async () => {
-    const { client, server } = await start(serving(() => testImages(5)));
+/** Serves `before` to the first request and `after` to all others. */
+const changing = (before: readonly Image[], after: readonly Image[]) =>
+  serving((index) => (index === 0 ? before : after));
+
+/** Serves the images with wrong fields in meta.pages. */
+const miscounting = (count: number, ...[changes]: [Parameters<typeof serving>[1]]) =>
+  serving(() => testImages(count), changes);
+
+const overlapping: Handler = (request) => ({
+  json: {
+    ...cataloguePage(request.url, testImages(4), { pages: 3 }),
+    data: testImages(2, pageOf(request)),
+  },
+});
+const withoutIds: Handler = ({ url }) => ({
+  json: { ...cataloguePage(url, testImages(3)), data: [{ name: 'a' }, { name: 'a' }] },
+});
+const withEmptyPage: Handler = (request) => ({
+  json: {
+    ...cataloguePage(request.url, testImages(6), { total: 4 }),
+    ...(pageOf(request) === 2 ? { data: [] } : {}),
+  },
+});
+const repeating: Handler = ({ url }) => {
+  const first = new URL(url);
+  first.searchParams.set('page', '1');
+  return { json: cataloguePage(first, testImages(6)) };
+};
+
+describe('a catalogue listing', () => {
+  it('requests each page once with the whole query and reports progress', async () => {
     const progress: string[] = [];
     const sorts = ['updated_on,asc'];
     const filters = ['name,like,%ima%'];
-    const plan = planQuery({ filters, sorts, words: [] }, { now: 0 });
-    const observer = { progress: (text: string) => progress.push(text) };
-    const { ids, batches } = await collect(client, { plan, streams: true }, observer);
-    expect(ids).toEqual([1, 2, 3, 4, 5]);
+    const { ids, batches, server } = await list(
+      serving(() => testImages(5)),
+      { plan: planOf({ filters, sorts }), streams: true },
+      { observer: { progress: (text) => progress.push(text) } },
+    );
+    expect(ids).toEqual(upTo(5));
     const rest = '&expand=1&filter=name%2Clike%2C%25ima%25&sort=updated_on%2Casc';
     expect(server.requests.map(({ method, target }) => `${method} ${target}`)).toEqual(
       [1, 2, 3].map((page) => `GET /v2/image?per_page=2&page=${page}${rest}`),
@@ -31,145 +61,155 @@ describe('a list that stays as it is', () => {
   });
 
   it('keeps the order with six requests at a time', async () => {
-    const { client, server } = await start(serving(() => testImages(39)));
-    expect((await collect(client, { concurrency: 6 })).ids).toEqual(upTo(39));
-    expect(pagesOf(server).sort((a, b) => a - b)).toEqual(upTo(20));
-  });
-
-  it('tells apart image URLs where they are not expanded', async () => {
-    const { client, server } = await start(serving(() => testImages(3)));
-    const { ids } = await collect(client, { urls: true });
-    expect(ids).toEqual([1, 2, 3].map((id) => `${server.baseUrl}/v2/image/${id}`));
-    expect(server.requests[0]?.target).toBe('/v2/image?per_page=2&page=1&sort=id%2Casc');
-  });
-
-  it('asks once for a list without images', async () => {
-    const { client, server } = await start(serving(() => []));
-    expect((await collect(client)).ids).toEqual([]);
-    expect(pagesOf(server)).toEqual([1]);
-  });
-
-  it('keeps images without an id, which cannot be told apart', async () => {
-    const { client } = await start(({ url }) => ({
-      json: { ...cataloguePage(url, testImages(3)), data: [{ name: 'a' }, { name: 'a' }] },
-    }));
-    expect((await collect(client)).ids).toHaveLength(4);
-  });
-
-  it('believes the page size of the answer, not the one it asked for', async () => {
-    const { client, server } = await start(
-      serving(
-        () => testImages(5),
-        () => ({ per_page: 2 }),
-      ),
+    const { ids, pages } = await list(
+      serving(() => testImages(39)),
+      { concurrency: 6 },
     );
-    expect((await collect(client, { perPage: 100 })).ids).toEqual(upTo(5));
-    expect(pagesOf(server)).toEqual([1, 2, 3]);
+    expect(ids).toEqual(upTo(39));
+    expect(pages.sort((a, b) => a - b)).toEqual(upTo(20));
   });
-});
 
-describe('a limit', () => {
+  const SHRINKING = changing(testImages(6), testImages(5, 2));
+
+  it.each<[string, Handler, Partial<CatalogueQuery>, unknown[], number[]]>([
+    ['requests an empty list once', serving(() => []), {}, [], [1]],
+    ['yields all images without an id', withoutIds, {}, Array(4).fill(undefined), [1, 2]],
+    [
+      'uses the page size of the response',
+      miscounting(5, () => ({ per_page: 2 })),
+      { perPage: 100 },
+      upTo(5),
+      upTo(3),
+    ],
+    ['drops images that pages repeat', overlapping, {}, upTo(4), upTo(3)],
+    ['reads on after an empty page', withEmptyPage, {}, [1, 2, 5, 6], upTo(3)],
+    [
+      'stops at an empty page although it has a next page',
+      miscounting(4, (page) => ({ next_url: `/v2/image?page=${page + 1}` })),
+      {},
+      upTo(4),
+      upTo(3),
+    ],
+    [
+      'reads the further pages of a list that grew at its end',
+      changing(testImages(5), testImages(7)),
+      {},
+      upTo(7),
+      upTo(4),
+    ],
+    [
+      'reads a list again that grew at its front',
+      changing(testImages(4, 2), testImages(5)),
+      {},
+      upTo(5),
+      [...upTo(3), ...upTo(3)],
+    ],
+    ['reads a list again at once if it shrank', SHRINKING, {}, upTo(6, 2), [1, 2, ...upTo(3)]],
+    [
+      'streams no image twice if it reads a list again',
+      SHRINKING,
+      { streams: true },
+      upTo(6),
+      [1, 2, ...upTo(3)],
+    ],
+    [
+      'reads on to its limit if pages repeat images',
+      changing(testImages(8, 2), testImages(9)),
+      { limit: 4 },
+      upTo(5, 2),
+      upTo(3),
+    ],
+    [
+      'reads a list again that shrank before the limit was reached',
+      changing(testImages(8), testImages(7, 2)),
+      { limit: 4 },
+      upTo(5, 2),
+      [1, 2, 1, 2],
+    ],
+    [
+      'ignores a total that is too small',
+      miscounting(6, () => ({ total: 3 })),
+      {},
+      upTo(6),
+      upTo(3),
+    ],
+    ['ignores pages that are too few', miscounting(6, () => ({ pages: 1 })), {}, upTo(6), upTo(3)],
+    ['ignores pages that are too many', miscounting(6, () => ({ pages: 5 })), {}, upTo(6), upTo(5)],
+    [
+      'ignores zeros for pages and total',
+      miscounting(6, () => ({ pages: 0, total: 0 })),
+      {},
+      upTo(6),
+      upTo(3),
+    ],
+  ])('%s', async (_, handler, query, ids, pages) => {
+    const result = await list(handler, query);
+    expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);
+  });
+
+  it.each<[string, Handler, RegExp, number[]]>([
+    ['if every page is the same', repeating, /announced 6 images but sent 2/, upTo(3)],
+    ['if the list keeps shrinking', serving((index) => testImages(20 - index)), /shorter/, [1, 2]],
+    ['if the total is too large', miscounting(6, () => ({ total: 9 })), /9 .* but sent 6/, upTo(3)],
+    [
+      'if a list with a total is empty',
+      miscounting(0, () => ({ total: 9 })),
+      /9 images but sent 0/,
+      [1],
+    ],
+  ])('fails after reading a list three times %s', async (_, handler, message, pages) => {
+    const result = await list(handler);
+    expect(result.error).toMatchObject({ code: 'incomplete-list', exitCode: 1 });
+    expect(result.error?.message).toMatch(message);
+    expect(result.pages).toEqual([...pages, ...pages, ...pages]);
+  });
+
   it.each([
-    [1, 1, [1]],
-    [2, 2, [1]],
-    [3, 3, [1, 2]],
-    [5, 5, [1, 2, 3]],
-    [20, 20, upTo(10)],
-    [99, 20, upTo(10)],
-  ])('of %i gives %i images and asks for no page more', async (limit, count, pages) => {
-    const { client, server } = await start(serving(() => testImages(20)));
-    expect((await collect(client, { concurrency: 6, limit })).ids).toEqual(upTo(count));
-    expect(pagesOf(server).sort((a, b) => a - b)).toEqual(pages);
-  });
-
-  it('is filled up from further pages where elements came twice', async () => {
-    const { client, server } = await start(
-      serving((index) => (index === 0 ? testImages(8, 2) : testImages(9))),
-    );
-    expect((await collect(client, { concurrency: 1, limit: 4 })).ids).toEqual([2, 3, 4, 5]);
-    expect(pagesOf(server)).toEqual([1, 2, 3]);
-  });
-
-  it('is not filled past a gap', async () => {
-    const { client, server } = await start(
-      serving((index) => (index === 0 ? testImages(8) : testImages(7, 2))),
-    );
-    expect((await collect(client, { concurrency: 1, limit: 4 })).ids).toEqual([2, 3, 4, 5]);
-    expect(pagesOf(server)).toEqual([1, 2, 1, 2]);
-  });
-});
-
-describe('a list that changes while it is read', () => {
-  it('reads on where it grew at its end', async () => {
-    const { client, server } = await start(serving((index) => testImages(index < 1 ? 5 : 7)));
-    expect((await collect(client)).ids).toEqual(upTo(7));
-    expect(pagesOf(server)).toEqual([1, 2, 3, 4]);
-  });
-
-  it('reads anew where it grew at its front, since the new first one is missing', async () => {
-    const { client, server } = await start(
-      serving((index) => (index < 1 ? testImages(4, 2) : testImages(5))),
-    );
-    const { ids } = await collect(client);
-    expect(ids).toEqual(upTo(5));
-    expect(pagesOf(server)).toEqual([1, 2, 3, 1, 2, 3]);
-  });
-
-  it('drops what overlapping pages send twice', async () => {
-    const { client, server } = await start((request) => ({
-      json: {
-        ...cataloguePage(request.url, testImages(4), { pages: 3 }),
-        data: testImages(2, pageOf(request)),
-      },
+    ['the total stays the same', () => 4],
+    ['the total grows', (page: number) => 2 * page + 2],
+  ])('fails after twice the announced pages and 10 if pages never end and %s', async (_, total) => {
+    const endless = miscounting(2_000, (page) => ({
+      pages: Math.max(2, page),
+      total: total(page),
     }));
-    expect((await collect(client)).ids).toEqual(upTo(4));
-    expect(pagesOf(server)).toEqual([1, 2, 3]);
+    const { error, pages } = await list(endless);
+    expect(error).toMatchObject({ code: 'incomplete-list', exitCode: 1 });
+    expect(pages).toEqual(upTo(2 * 2 + 10));
   });
 
-  it('reads anew what shrank, at once', async () => {
-    const { client, server } = await start(
-      serving((index) => (index < 1 ? testImages(6) : testImages(5, 2))),
-    );
-    const { ids } = await collect(client);
-    expect(ids).toEqual([2, 3, 4, 5, 6]);
-    expect(pagesOf(server)).toEqual([1, 2, 1, 2, 3]);
-  });
-
-  it('gives up where it keeps shrinking', async () => {
-    const { client, server } = await start(serving((index) => testImages(20 - index)));
-    const error = await failure(collect(client));
-    expect(error.code).toBe('incomplete-list');
-    expect(error.message).toContain('became shorter');
-    expect(pagesOf(server)).toEqual([1, 2, 1, 2, 1, 2]);
+  it.each([
+    [6, undefined, 1],
+    [9e15, 'incomplete-list', 3],
+  ])('stops soon after 1e15 announced pages and a total of %d', async (total, code, readings) => {
+    const { ids, error, pages } = await list(miscounting(6, () => ({ pages: 1e15, total })));
+    expect([error?.code, ids]).toEqual([code, code ? [] : upTo(6)]);
+    // Eleven idle pages end a reading; one more request may be in progress by then.
+    expect(pages.slice(0, 14)).toEqual(upTo(14));
+    expect(pages.length).toBeLessThanOrEqual(readings * 15);
   });
 });
 
-it('holds every image that was there all the time, or fails, however the list grows or shrinks', async () => {
+it('a catalogue listing yields every unchanged image once or fails if the list changes at random', async () => {
   const change = fc.array(fc.nat(19), { maxLength: 3 });
+  const all = upTo(19, 0);
   await fc.assert(
     fc.asyncProperty(
       fc.array(change, { maxLength: 12 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 4 }),
       async (changes, grows, concurrency) => {
-        // The changed images by the number of requests so far: new ones, or gone ones.
+        // Images added or removed by the number of requests so far.
         const changed = (index: number) => new Set(changes.slice(0, index + 1).flat());
-        const all = upTo(20, 0);
         const touched = changed(changes.length);
-        const { client, server } = await start(
-          serving((index) =>
-            all
-              .filter((id) => (touched.has(id) ? changed(index).has(id) === grows : true))
-              .map(testImage),
-          ),
-        );
-        const outcome = await collect(client, { concurrency }).catch((error) => error.code);
-        if (outcome === 'incomplete-list') return;
-        expect(outcome.ids).toEqual(expect.arrayContaining(all.filter((id) => !touched.has(id))));
-        expect(new Set(outcome.ids).size).toBe(outcome.ids.length);
-        expect(pagesOf(server).length).toBeLessThanOrEqual(2 * 10 + 10);
+        const present = (index: number) =>
+          all.filter((id) => !touched.has(id) || changed(index).has(id) === grows).map(testImage);
+        const { client, server, ids, error } = await list(serving(present), { concurrency });
         await client.close();
         await server.close();
+        if (error?.code === 'incomplete-list') return;
+        expect(ids).toEqual(expect.arrayContaining(all.filter((id) => !touched.has(id))));
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(pagesOf(server).length).toBeLessThanOrEqual(2 * 10 + 10);
       },
     ),
     { numRuns: 60 },

@@ -1,4 +1,4 @@
-// SeenKeys remembers what a Set per pass and a Set of yielded keys would.
+// Compares SeenKeys with plain sets.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const KEYS = fc.oneof(
   fc.string(),
 );
 
-it('SeenKeys agrees with sets, whatever the keys and however often a pass starts', () => {
+it('SeenKeys agrees with one Set per reading and one of yielded keys for any keys', () => {
   const step = fc.record({ key: KEYS, yields: fc.boolean(), startsReading: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step), (steps) => {

@@ -1,49 +1,47 @@
-// Deadlines: wherever a request gets stuck, it ends in time, and the message names the place.
+// Tests that --timeout ends a stuck request and that its message names the step.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { createConnector } from '../../src/http/connect.ts';
-import { selfSigned } from '../support/certificate.ts';
-import { bytes, clientOf, LENGTH_10, PATCH } from '../support/client.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ServiceRequest } from '../../src/api/auth.ts';
+import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 
-const TIMEOUT = 60;
+const timeout = 60;
 
-/** What a write fails with in that time; nothing of it may have been sent, unless that is so. */
-async function stuck(baseUrl: string, proxy?: string) {
+/** Returns the error of a request that is stuck; it is not retried. */
+async function timedOut(baseUrl: string, proxy?: string, request: ServiceRequest = PATCH) {
   const options = proxy === undefined ? {} : { proxy: new URL(proxy) };
-  const { client, sleeps } = clientOf(baseUrl, { timeout: TIMEOUT, ...options });
-  const error = await failure(client.send(PATCH));
-  expect(sleeps).toEqual([]);
-  expect(error.exitCode).toBe(3);
+  const { client, sleeps } = clientOf(baseUrl, { timeout, ...options });
+  const error = await failure(client.send(request));
+  expect([error.exitCode, sleeps]).toEqual([3, []]);
   return error;
 }
 
 const silent = () => listen(net.createServer());
-const overTls = (baseUrl: string) => baseUrl.replace('http:', 'https:');
+const overTls = ({ baseUrl }: { baseUrl: string }) => baseUrl.replace('http:', 'https:');
 
-/** Blocks every thread that Node has for files and names; nothing is looked up until the test ends. */
+/** Blocks the threads of all name lookups until the test ends. */
 async function blockLookups(): Promise<void> {
   const pipe = path.join(temporaryDirectory(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
   const opened = Array.from({ length: threads }, () => fs.promises.open(pipe, 'r'));
   onTestFinished(async () => {
-    // With a writer each of the waiting readers goes on.
+    // The readers wait for a writer.
     const writer = fs.openSync(pipe, fs.constants.O_RDWR);
     for (const handle of await Promise.all(opened)) await handle.close();
     fs.closeSync(writer);
   });
 }
 
-/** A port whose server is stopped and has as many connections waiting as the system lets wait. */
+/** Returns the URL of a stopped server whose queue of connections is full. */
 async function fullPort(): Promise<string> {
   const script = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
     process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
@@ -53,7 +51,7 @@ async function fullPort(): Promise<string> {
     child.kill('SIGKILL');
   });
   const [port] = await once(child.stdout, 'data');
-  // A backlog of one lets two connections wait on Linux.
+  // On Linux a backlog of one holds two connections.
   for (let count = 0; count < 2; count += 1) {
     const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {});
     onTestFinished(() => {
@@ -64,81 +62,82 @@ async function fullPort(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-it('a name that is never looked up', async () => {
-  await blockLookups();
-  const error = await stuck('http://images.invalid');
-  expect(error.message).toBe(
-    'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.06 s, still looking up the address of images.invalid:80',
-  );
-});
-
-it('the name of a proxy that is never looked up', async () => {
-  await blockLookups();
-  const { message } = await stuck('http://images.example.com', 'http://user:pass@proxy.invalid:8');
-  expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
-});
-
-it.runIf(process.platform === 'linux')(
-  'a connection that is never accepted (the length of a queue is as Linux has it)',
-  async () => {
-    const baseUrl = await fullPort();
-    const { message } = await stuck(baseUrl);
-    expect(message).toMatch(/, still connecting to 127\.0\.0\.1:\d+$/);
-    const through = await stuck('https://images.example.com', baseUrl);
-    expect(through.message).toMatch(/, still connecting to the proxy 127\.0\.0\.1:\d+$/);
-  },
-);
-
-it('a TLS handshake that is never answered', async () => {
-  const { message } = await stuck(overTls((await silent()).baseUrl));
-  expect(message).toMatch(/, still negotiating TLS with 127\.0\.0\.1:\d+$/);
-});
-
-it('a proxy that never answers CONNECT', async () => {
-  const { baseUrl, heads } = await tunnelTo('');
-  const { message } = await stuck('https://images.example.com', baseUrl);
-  expect(message).toMatch(
-    /, still waiting for the proxy 127\.0\.0\.1:\d+ to connect to images\.example\.com:443$/,
-  );
-  expect(heads).toHaveLength(1);
-});
-
-it('a proxy that never answers a TLS handshake', async () => {
-  const { message } = await stuck('http://images.example.com', overTls((await silent()).baseUrl));
-  expect(message).toMatch(/, still negotiating TLS with the proxy 127\.0\.0\.1:\d+$/);
-});
-
-it('a TLS handshake that is never answered behind a proxy', async () => {
-  const { baseUrl } = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', (await silent()).baseUrl);
-  const { message } = await stuck('https://images.example.com', baseUrl);
-  expect(message).toMatch(/, still negotiating TLS with images\.example\.com:443$/);
-});
-
-it.each([
-  ['never answers', STALL, 'waiting for the response'],
-  ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
-])('a service that %s: the fate of a write is unknown', async (_, answer, place) => {
-  const { baseUrl } = await scriptedServer({ 'PATCH /v2/user/image/vm': answer });
-  const error = await stuck(baseUrl);
-  expect(error.code).toBe('outcome-unknown');
-  expect(error.message).toMatch(new RegExp(`within 0\\.06 s, still ${place}$`));
-});
-
-it('what a connection learned on its way is kept, also of a certificate that was refused', async () => {
-  const identity = selfSigned('127.0.0.1');
-  const { baseUrl } = await scriptedServer({}, identity);
-  const target = { hostname: '127.0.0.1', protocol: 'https:', port: new URL(baseUrl).port };
-  const connector = createConnector({ recordCertificate: true });
-  const error = await new Promise((resolve) => connector.connect(target, resolve));
-  expect(error).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-  expect(connector.latest()).toMatchObject({
-    name: 'tls',
-    addresses: ['127.0.0.1'],
-    protocol: 'TLSv1.3',
-    certificate: {
-      subject: 'imgctl test',
-      issuer: 'imgctl test',
-      validUntil: Date.UTC(2049, 11, 31, 23, 59, 59),
-    },
+describe('the timeout names the step', () => {
+  it('if the host name lookup is stuck', async () => {
+    await blockLookups();
+    const error = await timedOut('http://images.invalid');
+    expect(error.code).toBe('timeout');
+    expect(error.message).toBe(
+      'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.06 s, still looking up the address of images.invalid:80',
+    );
   });
+
+  it("if the lookup of the proxy's name is stuck", async () => {
+    await blockLookups();
+    const { message } = await timedOut('http://images.example.com', 'http://u:p@proxy.invalid:8');
+    expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
+  });
+
+  it.runIf(process.platform === 'linux')('if a connection is not accepted', async () => {
+    const baseUrl = await fullPort();
+    const { message } = await timedOut(baseUrl);
+    expect(message).toMatch(/, still connecting to 127\.0\.0\.1:\d+$/);
+    const through = await timedOut('https://images.example.com', baseUrl);
+    expect(through.message).toMatch(/, still connecting to the proxy 127\.0\.0\.1:\d+$/);
+  });
+
+  it('if the TLS handshake is stuck', async () => {
+    const { message } = await timedOut(overTls(await silent()));
+    expect(message).toMatch(/, still negotiating TLS with 127\.0\.0\.1:\d+$/);
+  });
+
+  it('if the proxy does not respond to CONNECT', async () => {
+    const { baseUrl, heads } = await tunnelTo('');
+    const { code, message } = await timedOut('https://images.example.com', baseUrl);
+    expect(code).toBe('timeout');
+    expect(message).toMatch(
+      /, still waiting for the proxy 127\.0\.0\.1:\d+ to connect to images\.example\.com:443$/,
+    );
+    expect(heads).toHaveLength(1);
+  });
+
+  it('if the TLS handshake with the proxy is stuck', async () => {
+    const { message } = await timedOut('http://images.example.com', overTls(await silent()));
+    expect(message).toMatch(/, still negotiating TLS with the proxy 127\.0\.0\.1:\d+$/);
+  });
+
+  it('if the TLS handshake through the proxy is stuck', async () => {
+    const { baseUrl } = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', (await silent()).baseUrl);
+    const { message } = await timedOut('https://images.example.com', baseUrl);
+    expect(message).toMatch(/, still negotiating TLS with images\.example\.com:443$/);
+  });
+
+  const dripping = (socket: net.Socket) => {
+    socket.write(CHUNKED);
+    const drip = setInterval(() => socket.write('1\r\nx\r\n'), 5);
+    socket.once('close', () => clearInterval(drip));
+  };
+
+  it.each([
+    ['does not respond', STALL, 'waiting for the response'],
+    ['stops in the headers', bytes('HTTP/1.1 200 OK\r\ncontent-'), 'waiting for the response'],
+    ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
+    ['sends its body byte by byte', { raw: dripping }, 'reading the response'],
+  ])('if the service %s, and then the outcome of PATCH is unknown', async (_, response, step) => {
+    const { baseUrl, requests } = await scriptedServer(() => response);
+    const get = await timedOut(baseUrl, undefined, GET);
+    const patch = await timedOut(baseUrl, undefined, PATCH);
+    expect([get.code, patch.code]).toEqual(['timeout', 'outcome-unknown']);
+    for (const { message } of [get, patch]) {
+      expect(message).toMatch(new RegExp(`within 0\\.06 s, still ${step}$`));
+    }
+    expect(requests).toHaveLength(2);
+  });
+});
+
+it('a request after a timeout has the full time again', async () => {
+  const script = { 'GET /v2': [STALL, { json: 1 }] };
+  const { client } = await connect(script, { timeout, connections: 1 });
+  await failure(client.send(GET));
+  expect((await client.send(GET)).body.toString()).toBe('1');
 });

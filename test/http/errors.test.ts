@@ -1,4 +1,4 @@
-// What a network's error means, and what helps.
+// Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../../src/api/client.ts';
@@ -12,13 +12,13 @@ const REQUEST = {
   signal: new AbortController().signal,
 };
 
-const meaning = (code: string) => {
-  const thrown = Object.assign(new Error('by the system'), { code });
-  const { message, hint, transient } = networkError(REQUEST, thrown, false, SERVICE);
-  return { message, hint, transient };
-};
+function errorOf(systemCode: string) {
+  const thrown = Object.assign(new Error('by the system'), { code: systemCode });
+  const { code, message, hint, transient } = networkError(REQUEST, thrown, false, SERVICE);
+  return { code, message, hint, transient };
+}
 
-describe('an error of the network', () => {
+describe('a network error', () => {
   it.each([
     ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
     ['ENOTFOUND', 'unknown host name', /host of the base URL/, false],
@@ -30,22 +30,24 @@ describe('an error of the network', () => {
     ['constructor', 'constructor', /try again later/, true],
     ['ESTRANGE', 'ESTRANGE', /try again later/, true],
     ['', 'the connection failed', /try again later/, true],
-  ])('%s', (code, reason, hint, transient) => {
-    expect(meaning(code)).toEqual({
+    ['UND_ERR_CLOSED', 'the client is closed', undefined, false],
+    ['UND_ERR_DESTROYED', 'the client is closed', undefined, false],
+  ])('%j has the reason "%s" and a hint', (code, reason, hint, transient) => {
+    expect(errorOf(code)).toEqual({
+      code: 'unreachable',
       message: `cannot reach https://images.example: ${reason}`,
-      hint: expect.stringMatching(hint),
+      hint: hint && expect.stringMatching(hint),
       transient,
     });
   });
 
-  it.each(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])(
-    'has no remedy for %s: the client itself',
-    (code) => {
-      expect(meaning(code)).toEqual({
-        message: 'cannot reach https://images.example: the client is closed',
-        hint: undefined,
-        transient: false,
-      });
-    },
-  );
+  it.each([
+    ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
+    ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
+    ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
+  ])('%s is a TLS error with the hint "%s"', (code, hint) => {
+    expect(errorOf(code)).toMatchObject({ code: 'tls', hint: expect.stringContaining(hint) });
+  });
 });

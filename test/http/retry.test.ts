@@ -1,51 +1,39 @@
-// Waits: backoff, Retry-After and X-RateLimit-Reset in every shape they come in.
+// Tests which responses are retried, how often, and the wait before each retry.
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { backoff, isRetryableStatus, rateLimitReset, requestedWait } from '../../src/http/retry.ts';
+import { connect, GET } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import { RESET } from '../support/scripted-server.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const HOUR = 3_600_000;
 
-it.each<[string, number | undefined]>([
-  ['0', 0],
-  ['7', 7_000],
-  [' 7 ', 7_000],
-  ['0.5', 500],
-  ['0.0001', 1],
-  ['31536000', 31_536_000_000],
-  ['-5', undefined],
-  ['', undefined],
-  ['soon', undefined],
-  ['7 seconds', undefined],
-  ['soon 5', undefined],
-  ['1e3', undefined],
-  ['Mon, 05 Jan 2026 10:00:30 GMT', 30_000],
-  ['Monday, 05-Jan-26 10:00:30 GMT', 30_000],
-  ['Mon Jan  5 10:00:30 2026', 30_000],
-  ['Mon, 05 Jan 2026 09:00:00 GMT', 0],
-  ['Tue, 05 Jan 2027 10:00:00 GMT', 365 * 24 * HOUR],
-  ['Mon, 99 Foo 2026 10:00:30 GMT', undefined],
-  ['  Mon, 05 Jan 2026 10:00:30 GMT ', 30_000],
-  ['Mon, 05 Jan 2026 10:00:30 UTC', 30_000],
-  ['Mon, 05 Jan 2026 12:00:30 +0200', 30_000],
-  ['Mon, 05 Jan 2026 05:00:30 -0500', 30_000],
-  ['2026-01-05T10:00:30Z', 30_000],
-  ['2026-01-05T12:00:30.5+02:00', 30_500],
-  ['2026-01-05T10:00:30', undefined],
-  ['2026-01-05', undefined],
-  ['5, 7', 7_000],
-  ['7,7', 7_000],
-  ['7, soon', undefined],
-  ['Infinity', undefined],
-  ['0x10', undefined],
-  ['\u0667', undefined],
-  ['9'.repeat(400), Number.POSITIVE_INFINITY],
-  ['(soon) Mon, 05 Jan 2026 10:00:30 GMT', undefined],
-])('Retry-After: %s', (value, expected) => {
+const rows = (expected: number | undefined, ...values: string[]) =>
+  values.map((value) => [value, expected] as const);
+
+it.each([
+  ...rows(0, '0', 'Mon, 05 Jan 2026 09:00:00 GMT'),
+  ...rows(7_000, '7', ' 7 ', '5, 7', '7,7'),
+  ...rows(500, '0.5'),
+  ...rows(1, '0.0001'),
+  ...rows(31_536_000_000, '31536000'),
+  ...rows(undefined, '-5', '', 'soon', '7 seconds', 'soon 5', '1e3'),
+  ...rows(undefined, 'Mon, 99 Foo 2026 10:00:30 GMT', '2026-01-05T10:00:30', '2026-01-05'),
+  ...rows(undefined, '7, soon', 'Infinity', '0x10', '\u0667'),
+  ...rows(undefined, '(soon) Mon, 05 Jan 2026 10:00:30 GMT'),
+  ...rows(30_000, 'Mon, 05 Jan 2026 10:00:30 GMT', 'Monday, 05-Jan-26 10:00:30 GMT'),
+  ...rows(30_000, 'Mon Jan  5 10:00:30 2026', '  Mon, 05 Jan 2026 10:00:30 GMT '),
+  ...rows(30_000, 'Mon, 05 Jan 2026 10:00:30 UTC', 'Mon, 05 Jan 2026 12:00:30 +0200'),
+  ...rows(30_000, 'Mon, 05 Jan 2026 05:00:30 -0500', '2026-01-05T10:00:30Z'),
+  ...rows(365 * 24 * HOUR, 'Tue, 05 Jan 2027 10:00:00 GMT'),
+  ...rows(30_500, '2026-01-05T12:00:30.5+02:00'),
+  ...rows(Number.POSITIVE_INFINITY, '9'.repeat(400)),
+])('Retry-After: %s is a wait of %s ms', (value, expected) => {
   expect(requestedWait({ 'retry-after': value }, 503, NOW)).toBe(expected);
 });
 
-it('measures a Retry-After date by the clock of the service, not by its own', () => {
+it('measures a Retry-After date by the clock of the service', () => {
   const headers = {
     'retry-after': 'Mon, 05 Jan 2026 10:00:30 GMT',
     date: 'Mon, 05 Jan 2026 10:00:10 GMT',
@@ -54,49 +42,40 @@ it('measures a Retry-After date by the clock of the service, not by its own', ()
   expect(requestedWait(headers, 429, NOW - 5 * HOUR)).toBe(20_000);
 });
 
-it.each<[string, number | undefined]>([
-  [String(NOW / 1000 + 60), NOW + 60_000],
-  [String(NOW + 60_000), NOW + 60_000],
-  ['60', NOW + 60_000],
-  [' 60 ', NOW + 60_000],
-  // Where seconds from now turn to seconds since 1970, and those to milliseconds.
-  ['99999999', NOW + 99_999_999_000],
-  ['100000000', 100_000_000_000],
-  ['99999999999', 99_999_999_999_000],
-  ['100000000000', 100_000_000_000],
-  ['9'.repeat(400), 8.64e15],
-  ['0', NOW],
-  ['-60', undefined],
-  ['1.5', NOW + 1_500],
-  [` ${NOW / 1000 + 60} `, NOW + 60_000],
-  [`${NOW / 1000 + 60}.25`, NOW + 60_250],
-  [`${NOW / 1000 + 60}, 30`, NOW + 60_000],
-  ['Mon, 05 Jan 2026 10:01:00 GMT', NOW + 60_000],
-  ['2026-01-05T10:01:00Z', NOW + 60_000],
-  ['60;w=60', undefined],
-  ['soon', undefined],
-  ['', undefined],
-])('X-RateLimit-Reset: %s', (value, expected) => {
+it.each([
+  ...rows(NOW + 60_000, String(NOW / 1000 + 60), String(NOW + 60_000), '60', ' 60 '),
+  ...rows(NOW + 60_000, ` ${NOW / 1000 + 60} `, `${NOW / 1000 + 60}, 30`),
+  ...rows(NOW + 60_000, 'Mon, 05 Jan 2026 10:01:00 GMT', '2026-01-05T10:01:00Z'),
+  // Seconds from now below 1e8, seconds since 1970 below 1e11, else milliseconds since 1970.
+  ...rows(NOW + 99_999_999_000, '99999999'),
+  ...rows(100_000_000_000, '100000000', '100000000000'),
+  ...rows(99_999_999_999_000, '99999999999'),
+  ...rows(8.64e15, '9'.repeat(400)),
+  ...rows(NOW, '0'),
+  ...rows(undefined, '-60', '60;w=60', 'soon', ''),
+  ...rows(NOW + 1_500, '1.5'),
+  ...rows(NOW + 60_250, `${NOW / 1000 + 60}.25`),
+])('X-RateLimit-Reset: %s is the time %s', (value, expected) => {
   expect(rateLimitReset({ 'x-ratelimit-reset': value }, NOW)).toBe(expected);
 });
 
-it('shifts X-RateLimit-Reset to the clock of this machine', () => {
+it('converts X-RateLimit-Reset to the clock of this machine', () => {
   const date = 'Mon, 05 Jan 2026 10:00:00 GMT';
   const absolute = { 'x-ratelimit-reset': String(NOW / 1000 + 60), date };
   expect(rateLimitReset(absolute, NOW + HOUR)).toBe(NOW + HOUR + 60_000);
   expect(rateLimitReset({ 'x-ratelimit-reset': '60', date }, NOW + HOUR)).toBe(NOW + HOUR + 60_000);
 });
 
-it.each([
-  ['counts after a 429', 429, { 'x-ratelimit-reset': '60' }, 60_000],
-  ['is past', 429, { 'x-ratelimit-reset': String(NOW / 1000 - 60) }, 0],
-  ['says nothing of a 503', 503, { 'x-ratelimit-reset': '60' }, undefined],
-  ['comes after Retry-After', 429, { 'retry-after': '5', 'x-ratelimit-reset': '60' }, 5_000],
-  ['stands in for junk', 429, { 'retry-after': '-5', 'x-ratelimit-reset': '60' }, 60_000],
-  ['comes by its newer name', 429, { 'ratelimit-reset': '60' }, 60_000],
-  ['is missing', 429, {}, undefined],
-])('the reset %s', (_, status, headers, expected) => {
-  expect(requestedWait(headers as Record<string, string>, status, NOW)).toBe(expected);
+it.each<[number, Record<string, string>, number | undefined]>([
+  [429, { 'x-ratelimit-reset': '60' }, 60_000],
+  [429, { 'x-ratelimit-reset': String(NOW / 1000 - 60) }, 0],
+  [503, { 'x-ratelimit-reset': '60' }, undefined],
+  [429, { 'retry-after': '5', 'x-ratelimit-reset': '60' }, 5_000],
+  [429, { 'retry-after': '-5', 'x-ratelimit-reset': '60' }, 60_000],
+  [429, { 'ratelimit-reset': '60' }, 60_000],
+  [429, {}, undefined],
+])('%i with the headers %j requests a wait of %s ms', (status, headers, expected) => {
+  expect(requestedWait(headers, status, NOW)).toBe(expected);
 });
 
 it.each([
@@ -106,11 +85,113 @@ it.each([
   [5, 1, 4_000],
   [6, 1, 8_000],
   [50, 0.5, 6_000],
-])('waits before retry %i with random %d for %i ms', (retry, random, expected) => {
+])('the backoff before retry %i with random %d is %i ms', (retry, random, expected) => {
   expect(backoff(retry, random)).toBe(expected);
 });
 
-it('takes as passing what may succeed the next time', () => {
-  const passing = Array.from({ length: 500 }, (_, index) => 100 + index).filter(isRetryableStatus);
-  expect(passing).toEqual([429, 500, 502, 503, 504]);
+it('isRetryableStatus is true only for 429, 500, 502, 503 and 504', () => {
+  const retryable = Array.from({ length: 500 }, (_, index) => 100 + index).filter(
+    isRetryableStatus,
+  );
+  expect(retryable).toEqual([429, 500, 502, 503, 504]);
+});
+
+describe('a request', () => {
+  it.each([429, 500, 502, 503, 504])('is retried after %i if it is safe', async (status) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const { client, server } = await connect({ [`${method} /v2`]: [{ status }, {}] });
+      expect((await client.send({ method, path: '/v2' })).status).toBe(200);
+      expect(server.requests).toHaveLength(2);
+    }
+  });
+
+  it.each([
+    [500, 'server-error'],
+    [503, 'server-error'],
+    [429, 'rate-limited'],
+  ])('is not retried after %i if it is a PATCH or for a token', async (status, code) => {
+    const { client, server } = await connect(() => ({ status }));
+    expect((await failure(client.submitSync())).code).toBe(code);
+    expect((await failure(client.requestToken('ann', 'secret'))).code).toBe(code);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each([400, 403, 404, 409, 501])('is not retried after %i', async (status) => {
+    const { client, server } = await connect(() => ({ status }));
+    expect((await client.send(GET)).status).toBe(status);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('reports each response, error and retry', async () => {
+    let time = 0;
+    const now = () => {
+      time += 7;
+      return time;
+    };
+    const script = { 'GET /v2': [{ status: 503 }, RESET, { json: 1 }] };
+    const { client, events, server } = await connect(script, { now });
+    await client.send(GET);
+    const url = new URL('/v2', server.baseUrl);
+    expect(events).toMatchObject([
+      { kind: 'response', response: { status: 503 }, milliseconds: 14 },
+      { kind: 'retry', method: 'GET', url, count: 1, wait: 250 },
+      { kind: 'error', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
+      { kind: 'retry', method: 'GET', url, count: 2, wait: 500 },
+      { kind: 'response', response: { status: 200 }, milliseconds: 14 },
+    ]);
+  });
+
+  it('is retried and its token renewed without an observer', async () => {
+    const script = { 'GET /v2': [{ status: 503 }, { status: 401 }, { json: 1 }] };
+    const { client } = await connect(script, { onEvent: undefined, renewals: 1 });
+    expect((await client.send(GET)).status).toBe(200);
+  });
+
+  it('waits as long as the response requests, and at least the backoff', async () => {
+    const { client, sleeps } = await connect({
+      'GET /v2': [
+        { status: 429, headers: { 'retry-after': '7' } },
+        { status: 503, headers: { 'retry-after': '0' } },
+        { status: 429, headers: { 'retry-after': 'soon' } },
+        { status: 429, headers: { 'retry-after': '60' } },
+        { json: 1 },
+      ],
+    });
+    expect((await client.send(GET)).status).toBe(200);
+    expect(sleeps).toEqual([7_000, 500, 1_000, 60_000]);
+  });
+
+  it.each(['retry-after', 'x-ratelimit-reset'])(
+    'is not retried if %s requests more than 60 s',
+    async (name) => {
+      const now = () => Date.parse('2026-01-05T10:00:00.500Z');
+      const limited = { status: 429, headers: { [name]: '61' } };
+      const { client, server, sleeps } = await connect(() => limited, { now });
+      const { code, exitCode, hint } = await failure(client.send(GET));
+      expect([code, exitCode]).toEqual(['rate-limited', 6]);
+      expect(hint).toBe('try again after 2026-01-05T10:01:02Z');
+      expect([server.requests.length, sleeps]).toEqual([1, []]);
+    },
+  );
+
+  it.each([
+    [0, 1],
+    [2, 3],
+  ])('with %i retries is sent %i times', async (retries, count) => {
+    const { client, server } = await connect(() => ({ status: 503 }), { retries });
+    expect((await failure(client.serviceRoot())).code).toBe('server-error');
+    expect(server.requests).toHaveLength(count);
+  });
+
+  it('fails at once if the wait is aborted', async () => {
+    const abort = new AbortController();
+    const sleep = async (_: number, signal: AbortSignal) => {
+      abort.abort(new Error('stop'));
+      signal.throwIfAborted();
+    };
+    const { signal } = abort;
+    const { client, server } = await connect(() => ({ status: 503 }), { signal, sleep });
+    await expect(client.send(GET)).rejects.toThrow('stop');
+    expect(server.requests).toHaveLength(1);
+  });
 });

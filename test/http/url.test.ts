@@ -1,4 +1,4 @@
-// The base URL and the URLs below it: nothing leads to another origin, and no message holds a password.
+// Tests that URLs stay below the base URL, and that no error shows a password.
 
 import { describe, expect, it } from 'vitest';
 import { baseUrlText, isLoopback, parseBaseUrl, resolveUrl } from '../../src/http/url.ts';
@@ -15,46 +15,38 @@ describe('parseBaseUrl', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ['http://localhost', 'http://localhost'],
     ['http://[::1]:80', 'http://[::1]'],
-  ])('reads %s', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(baseUrlText(parseBaseUrl(text, false))).toBe(expected);
   });
 
-  const NO_URL = 'base URL is not an http or https URL: ';
-  const AS_IN = 'use a URL such as https://images.example.com';
+  const NOT_HTTP = 'base URL is not an http or https URL: ';
+  const EXAMPLE = 'use a URL such as https://images.example.com';
   const USER = 'base URL must not contain a user name or password';
-  const LEAVE_OUT = 'remove them from the URL, then run: imgctl login';
+  const REMOVE = 'remove them from the URL, then run: imgctl login';
   const QUERY = 'base URL must not contain a query or fragment';
   const PLAIN = 'plain http would expose credentials sent to ';
   const accept = (host: string) =>
     `use https://${host}, or allow plain http: imgctl config set allow-http true`;
 
   it.each([
-    ['', NO_URL, AS_IN],
-    ['images.example.com', `${NO_URL}images.example.com`, AS_IN],
-    ['@images.example.com', `${NO_URL}…@images.example.com`, AS_IN],
-    ['localhost:8080', `${NO_URL}localhost:8080`, AS_IN],
-    ['ftp://images.example.com', `${NO_URL}ftp://images.example.com`, AS_IN],
-    ['file:///etc/passwd', `${NO_URL}file:///etc/passwd`, AS_IN],
-    ['https://', `${NO_URL}https://`, AS_IN],
-    ['https://user@images.example.com', USER, LEAVE_OUT],
-    ['https://:secret@images.example.com', USER, LEAVE_OUT],
-    ['https://user:secret@images.example.com', USER, LEAVE_OUT],
+    ['', NOT_HTTP, EXAMPLE],
+    ['images.example.com', `${NOT_HTTP}images.example.com`, EXAMPLE],
+    ['@images.example.com', `${NOT_HTTP}…@images.example.com`, EXAMPLE],
+    ['localhost:8080', `${NOT_HTTP}localhost:8080`, EXAMPLE],
+    ['ftp://images.example.com', `${NOT_HTTP}ftp://images.example.com`, EXAMPLE],
+    ['file:///etc/passwd', `${NOT_HTTP}file:///etc/passwd`, EXAMPLE],
+    ['https://', `${NOT_HTTP}https://`, EXAMPLE],
+    ['https://user@images.example.com', USER, REMOVE],
+    ['https://:secret@images.example.com', USER, REMOVE],
+    ['https://user:secret@images.example.com', USER, REMOVE],
     ['https://images.example.com?token=secret', QUERY, 'use https://images.example.com/'],
     ['https://images.example.com/a#secret', QUERY, 'use https://images.example.com/a'],
     ['http://images.example.com', `${PLAIN}images.example.com`, accept('images.example.com')],
-    [
-      'http://127.0.0.1.example.com',
-      `${PLAIN}127.0.0.1.example.com`,
-      accept('127.0.0.1.example.com'),
-    ],
-    [
-      'http://localhost.example.com',
-      `${PLAIN}localhost.example.com`,
-      accept('localhost.example.com'),
-    ],
+    ['http://127.0.0.1.a.com', `${PLAIN}127.0.0.1.a.com`, accept('127.0.0.1.a.com')],
+    ['http://localhost.a.com', `${PLAIN}localhost.a.com`, accept('localhost.a.com')],
     ['http://service.localhost', `${PLAIN}service.localhost`, accept('service.localhost')],
     ['http://0.0.0.0', `${PLAIN}0.0.0.0`, accept('0.0.0.0')],
-  ])('refuses %s', (text, message, hint) => {
+  ])('rejects %s', (text, message, hint) => {
     const error = thrownBy(() => parseBaseUrl(text, false));
     expect([error.code, error.message, error.hint]).toEqual(['config', message, hint]);
   });
@@ -69,7 +61,7 @@ describe('parseBaseUrl', () => {
     expect(message).toContain('@images.example.com');
   });
 
-  it('takes plain http to another host only where it is allowed', () => {
+  it('accepts plain http to another host only if it is allowed', () => {
     expect(parseBaseUrl('http://images.example.com', true).origin).toBe(
       'http://images.example.com',
     );
@@ -90,7 +82,7 @@ it.each([
   ['localhost.example.com', false],
   ['127.0.0.1.example.com', false],
   ['x127.0.0.1', false],
-])('loopback: %s is %s', (hostname, expected) => {
+])('isLoopback of %s is %s', (hostname, expected) => {
   expect(isLoopback(hostname)).toBe(expected);
 });
 
@@ -101,11 +93,7 @@ describe('resolveUrl', () => {
   it.each([
     [bare, '/v2/image', 'https://images.example.com/v2/image'],
     [bare, 'v2/image', 'https://images.example.com/v2/image'],
-    [
-      bare,
-      '/v2/image?page=2&filter=a,eq,b#top',
-      'https://images.example.com/v2/image?page=2&filter=a,eq,b',
-    ],
+    [bare, '/v2?page=2&filter=a,eq,b#top', 'https://images.example.com/v2?page=2&filter=a,eq,b'],
     [bare, '/v2/../..', 'https://images.example.com/'],
     [bare, '/a:b/http://c', 'https://images.example.com/a:b/http://c'],
     [bare, '/\\evil.example.org/x', 'https://images.example.com//evil.example.org/x'],
@@ -114,13 +102,9 @@ describe('resolveUrl', () => {
     [prefixed, '', 'https://images.example.com/api/'],
     [prefixed, '/v2/%2e%2e/x', 'https://images.example.com/api/x'],
     [prefixed, '?page=2', 'https://images.example.com/api/?page=2'],
-    [
-      prefixed,
-      'https://images.example.com/v2/image?page=2',
-      'https://images.example.com/v2/image?page=2',
-    ],
+    [prefixed, 'https://images.example.com/v2?page=2', 'https://images.example.com/v2?page=2'],
     [prefixed, 'https://IMAGES.example.com:443/x', 'https://images.example.com/x'],
-  ])('of %s, %s is %s', (baseUrl, path, expected) => {
+  ])('resolves below %s the path %j to %s', (baseUrl, path, expected) => {
     expect(resolveUrl(baseUrl, path).href).toBe(expected);
   });
 
@@ -137,7 +121,7 @@ describe('resolveUrl', () => {
     ['file:///etc/passwd'],
     ['javascript:alert(1)'],
     ['https:'],
-  ])('refuses %s', (path) => {
+  ])('rejects %s', (path) => {
     const error = thrownBy(() => resolveUrl(bare, path));
     expect(error.code).toBe('usage');
     expect(error.message).toMatch(/^not a URL of https:\/\/images\.example\.com: ./);
@@ -146,7 +130,7 @@ describe('resolveUrl', () => {
   });
 
   it.each([['..'], ['/../x'], ['v2/../../x'], ['/%2e%2e/x'], ['..\\x'], ['.%2E/api2/x']])(
-    'refuses %s, which leaves the prefix',
+    'rejects %s, which leaves the path prefix',
     (path) => {
       const error = thrownBy(() => resolveUrl(prefixed, path));
       expect([error.code, error.message, error.hint]).toEqual([

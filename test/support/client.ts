@@ -1,4 +1,4 @@
-// A client and a scripted server for one test, with sleeps that take no time but are written down.
+// Connects a client to a scripted server for one test; its sleeps take no time but are recorded.
 
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
@@ -17,15 +17,15 @@ export const PATCH = { method: 'PATCH', path: '/v2/user/image/vm' };
 export const LENGTH_10 = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
 export const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** An answer of just these bytes. */
-export function bytes(text: string, hangUp = false): ScriptedResponse {
-  return { raw: (socket) => (hangUp ? socket.end(text) : socket.write(text)) };
+/** A response of just these bytes. */
+export function bytes(text: string, closes = false): ScriptedResponse {
+  return { raw: (socket) => (closes ? socket.end(text) : socket.write(text)) };
 }
 
-/** Tokens T1, T2, ...: as many as there are renewals to be had. */
+/** Tokens T1, T2 and so on; each renewal returns the next. */
 export class TestTokens implements TokenSource {
   readonly remedy = 'log in again';
-  /** Each refused token that came in, and whether it had been accepted before. */
+  /** Each refused token, and whether the service had accepted it before. */
   readonly refusals: [string, boolean][] = [];
   #number = 1;
   readonly #last: number;
@@ -47,18 +47,17 @@ export class TestTokens implements TokenSource {
   }
 }
 
-export interface ClientUnderTest {
+export interface ScriptedClient {
   readonly client: Client;
   readonly tokens: TestTokens;
   readonly sleeps: readonly number[];
   readonly events: readonly ClientEvent[];
 }
 
-/** A client that is closed when the test ends. */
-export function clientOf(
-  baseUrl: string,
-  changes: Partial<ClientOptions> & { readonly renewals?: number } = {},
-): ClientUnderTest {
+export type ScriptedClientOptions = Partial<ClientOptions> & { readonly renewals?: number };
+
+/** Creates a client that is closed when the test ends. */
+export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}): ScriptedClient {
   const { renewals = 0, ...options } = changes;
   const tokens = new TestTokens(renewals);
   const sleeps: number[] = [];
@@ -86,11 +85,11 @@ export function clientOf(
   return { client, tokens, sleeps, events };
 }
 
-/** Both, the client pointed at the server. */
-export async function start(
+/** Starts a scripted server and creates its client. */
+export async function connect(
   script: Handler | Script,
-  changes?: Parameters<typeof clientOf>[1],
-): Promise<ClientUnderTest & { readonly server: ScriptedServer }> {
+  options?: ScriptedClientOptions,
+): Promise<ScriptedClient & { readonly server: ScriptedServer }> {
   const server = await scriptedServer(script);
-  return { server, ...clientOf(server.baseUrl, changes) };
+  return { server, ...clientOf(server.baseUrl, options) };
 }

@@ -1,0 +1,99 @@
+// Tests the responses to requests for catalogue pages, one image and the user's own images.
+
+import { describe, expect, it } from 'vitest';
+import { connect } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
+
+const PAGES = { page: 1, pages: 1, per_page: 100, total: 1, next_url: null };
+const EXPANDED = { perPage: 100, expand: true };
+
+const catalogue = (data: unknown, pages: object = {}): ScriptedResponse => ({
+  json: { data, meta: { pages: { ...PAGES, ...pages } } },
+});
+
+describe('a catalogue page', () => {
+  it('is returned with missing, null and unknown fields, despite a byte order mark', async () => {
+    const data = '[{"id": 1, "name": null, "x": {"y": [1]}, "__proto__": {"z": 1}}, {}]';
+    const body = `\ufeff{"data": ${data}, "meta": {"pages": ${JSON.stringify(PAGES)}}}`;
+    const { client } = await connect({ 'GET /v2/image': { body } });
+    const page = await client.listImages(EXPANDED, 1);
+    expect(JSON.stringify(page.images)).toBe(data.replaceAll(' ', ''));
+    expect(page).toMatchObject({ total: 1, pages: 1, perPage: 100, hasNext: false });
+  });
+
+  const NO_COUNT = 'but meta.pages does not say how many images there are';
+
+  it.each<[string, ScriptedResponse, string]>([
+    ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
+    ['an empty body', { body: ' \n' }, 'with an empty body instead of JSON'],
+    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated, malformed'],
+    ['deep nesting', { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, 'nested too deep'],
+    ['text', { body: 'OK' }, 'with a body that is not JSON'],
+    ['null', { json: null }, 'but it is not a list of images'],
+    ['an array', { json: [] }, 'but it is not a list of images'],
+    ['no data', { json: { meta: { pages: PAGES } } }, 'but data is not a list'],
+    ['null data', catalogue(null), 'but data is not a list'],
+    ['no meta', { json: { data: [] } }, 'but meta is missing'],
+    ['no pages', { json: { data: [], meta: {} } }, 'but meta.pages is missing'],
+    ...[-1, 1.5, '1', null, 2 ** 60].map((total): [string, ScriptedResponse, string] => [
+      `a total of ${total}`,
+      catalogue([], { total }),
+      NO_COUNT,
+    ]),
+    ['URLs', catalogue(['http://x/1']), 'but data does not hold images'],
+    ['null as an image', catalogue([null]), 'but data does not hold images'],
+    ['a huge id', catalogue([{ id: 2 ** 53 + 2 }]), 'but an image id is larger than 2^53'],
+  ])('is rejected with status and URL if it holds %s', async (_, response, text) => {
+    const { client, server } = await connect({ 'GET /v2/image': response });
+    const error = await failure(client.listImages(EXPANDED, 1));
+    expect([error.code, error.exitCode, error.status]).toEqual(['bad-answer', 1, 200]);
+    expect(error.message).toContain(`GET ${server.baseUrl}/v2/image returned 200`);
+    expect(error.message).toContain(text);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is rejected if it holds images instead of URLs', async () => {
+    const { client } = await connect(() => catalogue([{ id: 1 }]));
+    const error = await failure(client.listImages({ perPage: 100, expand: false }, 1));
+    expect(error.message).toContain('data does not hold image URLs');
+  });
+});
+
+describe('one image', () => {
+  it.each([[{ data: { id: 7, name: 'a.ova' }, meta: {} }], [{ id: 7, name: 'a.ova' }]])(
+    'is returned from %j',
+    async (json) => {
+      const { client } = await connect({ 'GET /v2/image/7': { json } });
+      expect(await client.getImage(7)).toEqual({ id: 7, name: 'a.ova' });
+    },
+  );
+
+  it.each<[ScriptedResponse, string]>([
+    [{ status: 404, json: { message: 'No such image.' } }, 'not-found'],
+    [{ json: { data: null } }, 'bad-answer'],
+    [{ json: { data: [{ id: 7 }] } }, 'bad-answer'],
+    [{ json: { id: 2 ** 53 } }, 'bad-answer'],
+  ])('is not returned from %j', async (response, code) => {
+    const { client } = await connect({ 'GET /v2/image/7': response });
+    expect((await failure(client.getImage(7))).code).toBe(code);
+  });
+});
+
+describe("the user's own images", () => {
+  it.each([[{ count: 2 }], [{ count: 1 }], [{}]])('are returned with meta %j', async (meta) => {
+    const json = { data: [{ id: 1 }, { id: 2 }], meta };
+    const { client } = await connect({ 'GET /v2/user/image/vm': { json } });
+    expect(await client.listUserImages()).toEqual({ images: json.data, meta });
+  });
+
+  it.each([
+    [{ data: [{ id: 1 }], meta: { count: 2 } }],
+    [{ data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } }],
+    [{ data: ['http://x/1'], meta: {} }],
+    [{ data: [{ id: 2 ** 53 }], meta: {} }],
+  ])('are not returned from %j', async (json) => {
+    const { client } = await connect({ 'GET /v2/user/image/vm': { json } });
+    expect((await failure(client.listUserImages())).code).toBe('bad-answer');
+  });
+});

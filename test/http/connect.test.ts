@@ -1,0 +1,133 @@
+// Tests connections: trusted certificates, what is recorded about a connection, and closing.
+
+import net from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createConnector } from '../../src/http/connect.ts';
+import { ConnectionClosed } from '../../src/http/errors.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { clientOf, GET, PATCH } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
+import { listen, tunnelTo } from '../support/sockets.ts';
+
+const HERE = selfSigned('127.0.0.1');
+const ELSEWHERE = selfSigned('images.example.com');
+const SCRIPT = { 'GET /v2': { json: 1 } };
+
+/** A connection to a port of this machine, in undici's shape. */
+const targetOf = (baseUrl: string) => ({
+  hostname: '127.0.0.1',
+  protocol: 'https:',
+  port: new URL(baseUrl).port,
+});
+
+describe('a TLS connection', () => {
+  it('trusts a certificate authority that was added', async () => {
+    const { baseUrl } = await scriptedServer(SCRIPT, HERE);
+    expect(await clientOf(baseUrl, { ca: HERE.cert }).client.serviceRoot()).toBe(1);
+  });
+
+  it.each([
+    ['an unknown authority', HERE, undefined, 'ca-file'],
+    ['another authority than the added one', HERE, ELSEWHERE.cert, 'ca-file'],
+    ['another host', ELSEWHERE, ELSEWHERE.cert, 'check the host of the base URL'],
+  ])('fails without a request or retry if the certificate is of %s', async (...row) => {
+    const [, identity, ca, hint] = row;
+    const server = await scriptedServer({}, identity);
+    for (const request of [GET, PATCH]) {
+      const { client, sleeps } = clientOf(server.baseUrl, { ca });
+      const error = await failure(client.send(request));
+      expect([error.code, error.exitCode, sleeps]).toEqual(['tls', 3, []]);
+      expect(error.message).toContain(
+        `no trusted TLS connection to ${new URL(server.baseUrl).host}`,
+      );
+      expect(error.hint).toContain(hint);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it('checks certificates despite NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+    const server = await scriptedServer({}, HERE);
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    expect((await failure(clientOf(server.baseUrl).client.send(GET))).code).toBe('tls');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('fails with a hint if the server speaks plain HTTP', async () => {
+    const { baseUrl } = await scriptedServer({});
+    const { client } = clientOf(baseUrl.replace('http:', 'https:'));
+    const { code, message, hint } = await failure(client.send(GET));
+    expect(code).toBe('tls');
+    expect(message).toMatch(/does not speak TLS$/);
+    expect(hint).toContain('the port of the base URL');
+  });
+
+  it.each([
+    ['images.example.com', 'images.example.org'],
+    ['192.0.2.7', '192.0.2.8'],
+  ])('through a proxy checks the certificate for %s, not %s', async (host, other) => {
+    const identity = selfSigned(host);
+    const server = await scriptedServer(SCRIPT, identity);
+    const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
+    const options = { proxy: new URL(proxy.baseUrl), ca: identity.cert };
+    expect(await clientOf(`https://${host}`, options).client.serviceRoot()).toBe(1);
+    expect(proxy.heads[0]).toContain(`CONNECT ${host}:443 `);
+    const error = await failure(clientOf(`https://${other}`, options).client.send(GET));
+    expect(error.code).toBe('tls');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('records its stage, address and certificate even if the certificate is refused', async () => {
+    const { baseUrl } = await scriptedServer({}, HERE);
+    const connector = createConnector({ recordCertificate: true });
+    const error = await new Promise((resolve) => connector.connect(targetOf(baseUrl), resolve));
+    expect(error).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const validUntil = Date.UTC(2049, 11, 31, 23, 59, 59);
+    expect(connector.latest()).toMatchObject({
+      name: 'tls',
+      addresses: ['127.0.0.1'],
+      protocol: 'TLSv1.3',
+      certificate: { subject: 'imgctl test', issuer: 'imgctl test', validUntil },
+    });
+  });
+});
+
+describe('close', () => {
+  it('ends a connection that is still being opened', async () => {
+    // The server never speaks, so the TLS handshake does not end.
+    const silent = net.createServer();
+    const accepted = new Promise<net.Socket>((resolve) => silent.once('connection', resolve));
+    const { baseUrl } = await listen(silent);
+    const abort = new AbortController();
+    const { client } = clientOf(baseUrl.replace('http:', 'https:'), { signal: abort.signal });
+    const sent = client.send(GET).catch((error: Error) => error.message);
+    const socket = (await accepted).on('error', () => {}).resume();
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    abort.abort(new Error('stop'));
+    expect(await sent).toBe('stop');
+    await client.close();
+    await closed;
+  });
+
+  it('ends a connection before its socket exists', async () => {
+    const { baseUrl } = await listen(net.createServer());
+    const connector = createConnector({});
+    // The connector loads node:tls first, so close comes before the socket.
+    const opened = new Promise((resolve) => connector.connect(targetOf(baseUrl), resolve));
+    connector.close();
+    expect(await opened).toBeInstanceOf(ConnectionClosed);
+  });
+
+  it('makes later requests fail without a retry', async () => {
+    const server = await scriptedServer(SCRIPT);
+    const { client, sleeps } = clientOf(server.baseUrl);
+    await client.send(GET);
+    await client.close();
+    expect((await failure(client.send(GET))).code).toBe('unreachable');
+    expect(sleeps).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  });
+});
