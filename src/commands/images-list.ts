@@ -1,6 +1,6 @@
-// imgctl images list: the public catalogue, all of it or what a query leaves.
+// imgctl images list: lists the public catalogue, or the images that match a query.
 
-import { type ImageOrUrl, MAX_PER_PAGE } from '../api/images.ts';
+import type { ImageOrUrl } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -14,9 +14,6 @@ interface ImagesListOptions extends ListingOptions {
   urls?: boolean;
 }
 
-/** Pages of a stream after which it is a long one: what is loaded later than this is little. */
-const LONG_STREAM = 20;
-
 export async function run(
   context: Context,
   options: ImagesListOptions,
@@ -24,13 +21,9 @@ export async function run(
 ): Promise<void> {
   const plan = readQuery(context, words, options);
   if (options.page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
-    throw new ImgctlError(
-      'usage',
-      '--page shows one page of the service, which takes one filter and one sort key',
-      {
-        hint: 'use --limit instead, or leave out what the service cannot answer: imgctl help filters',
-      },
-    );
+    throw new ImgctlError('usage', '--page cannot be used with a query that needs local work', {
+      hint: 'use --limit instead, or see what the service can do: imgctl help filters',
+    });
   }
   const { format, io, settings } = context;
   const list = openImageList(context, options);
@@ -43,7 +36,7 @@ export async function run(
     streams: format === 'ndjson',
     concurrency: settings.number('concurrency'),
   };
-  // ndjson on a terminal shows rows as they arrive; a moving line between them would disturb.
+  // Rows of ndjson arrive on the terminal all the time; a progress line would flicker between them.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {
@@ -56,7 +49,7 @@ export async function run(
       : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  // Only the names: a list may be far longer than what memory should hold.
+  // Only names are collected: the list itself may not fit into memory.
   const names = new Map<number, string>();
   for await (const batch of batches) {
     const { images } = batch;
@@ -86,7 +79,9 @@ function openImageList(context: Context, options: ImagesListOptions): ListWriter
   });
   if (!options.urls) return context.openList(view.columns, view);
   if (options.columns !== undefined) {
-    throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
+    throw new ImgctlError('usage', '--urls and --columns cannot be used together', {
+      hint: 'omit --urls or --columns',
+    });
   }
   return context.openValues('url', { header: view.header });
 }
@@ -98,7 +93,11 @@ function urlOf(image: ImageOrUrl, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
   }
-  throw new ImgctlError('bad-answer', 'the service sent an image without an id, so it has no URL', {
-    hint: 'leave out --urls to see it',
-  });
+  throw new ImgctlError(
+    'bad-answer',
+    'the service sent an image without an id, so its URL is unknown',
+    {
+      hint: 'list the images without --urls',
+    },
+  );
 }
