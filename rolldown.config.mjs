@@ -8,7 +8,7 @@ const LISTING = [
   'query|catalogue|api/paging',
   'commands/(images|listing|options)',
   'session/(history|image-names|token-cache)',
-  'files/keyed-file',
+  'files/(atomic-file|paths)',
 ];
 
 export default defineConfig({
@@ -28,7 +28,8 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         // What every run loads; what the listings take, whose help needs no request, and what completion, logout
-        // and profile read of the disk, so that they load no client; what a request takes.
+        // and profile read of the disk, so that they load no client; what a request takes. child loads
+        // node:child_process, which costs a tenth of a start-up.
         { name: 'core', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
         {
           name: 'listing',
@@ -37,7 +38,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/]|files[\\/]|api[\\/](?!proxy))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/](?!proxy))/,
           priority: 1,
         },
       ],

@@ -98,7 +98,7 @@ function reportNode(node, scripts) {
     empty: [node, scripts.empty],
     version: [node, launcher, '--version'],
     completion: [node, launcher, 'completion', 'bash'],
-    complete: [node, launcher, '__complete', 'image-names'],
+    complete: [node, launcher, '__complete', 'fish', '--', 'images', 'get', ''],
     help: [node, launcher, 'images', 'list', '--help'],
     https: [node, ...https],
     list: [node, ...list],

@@ -28,7 +28,7 @@ import type { Session, SessionOptions } from './session/session.ts';
 import { DEFAULT_PROFILE, type SettingFlags, Settings } from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
 
-/** The options that every command has, as commander hands them over. */
+/** The options of every command, as commander parses them. */
 export interface GlobalOptions {
   profile?: string;
   baseUrl?: string;
@@ -73,12 +73,11 @@ export class Context implements ConsoleStyle {
     this.paths = findPaths(io.env, io.cwd, io.platform);
   }
 
-  /** Called once the command line is read. @throws ImgctlError usage: options that contradict */
+  /** Receives the parsed options. @throws ImgctlError usage */
   useOptions(options: GlobalOptions): void {
     if (options.json && options.output !== undefined && options.output !== 'json') {
-      throw new ImgctlError('usage', `--json and --output ${options.output} contradict`, {
-        hint: 'give one of them',
-      });
+      const message = `--json and --output ${options.output} cannot be used together`;
+      throw new ImgctlError('usage', message, { hint: 'use one of them' });
     }
     this.#options = options;
   }
@@ -95,18 +94,17 @@ export class Context implements ConsoleStyle {
     return this.#options.debug === true || isOn(this.io.env.IMGCTL_DEBUG);
   }
 
-  /** @throws ImgctlError config: the file cannot be read */
+  /** @throws ImgctlError config: the file is unreadable */
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config);
     return this.#config;
   }
 
-  /** Flags and environment are what is left of a file that cannot be read. */
+  /** Goes on with flags and environment if the file is unreadable. */
   ignoreConfigFile(): void {
     this.#config = EMPTY_CONFIG;
   }
 
-  /** By flag, environment, the default profile of the configuration, `default`. */
   get profileName(): string {
     const name = this.#options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
     return checkProfileName(name ?? this.config.profile ?? DEFAULT_PROFILE);
@@ -117,7 +115,7 @@ export class Context implements ConsoleStyle {
     return this.#settings;
   }
 
-  /** The settings as they would be with these flags as well. */
+  /** Returns the settings with these flags in addition. */
   settingsWith(flags: SettingFlags): Settings {
     const options = this.#options;
     const profile = this.profileName;
@@ -204,26 +202,26 @@ export class Context implements ConsoleStyle {
   readonly version = version;
   readonly userAgent = `imgctl/${version}`;
 
-  /** @throws ImgctlError config: there is no such profile, no base URL, or settings that cannot be used */
+  /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */
   session(): Promise<Session> {
     this.#requireKnownProfile();
     this.#session ??= this.openSession(this.settings);
     return this.#session;
   }
 
-  /** A login makes a new profile; everything else needs one, or a base URL from elsewhere. */
+  /** Only a login creates a profile; other commands need one, or a base URL from elsewhere. */
   #requireKnownProfile(): void {
     const { profile, loginCommand } = this.settings;
     const known = [...this.config.profiles.keys()];
     if (known.length === 0 || known.includes(profile)) return;
     if (this.settings.text('base-url') !== undefined) return;
     const hint = suggest(nearest(profile, known), 'imgctl profile list');
-    throw new ImgctlError('config', `there is no profile ${quoted(profile)}`, {
-      hint: `${hint} (to make it: ${loginCommand})`,
+    throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
+      hint: `${hint} (to create it: ${loginCommand})`,
     });
   }
 
-  /** A session by other settings than the run's own; it is closed with the run as well. */
+  /** Opens a session with other settings; it is closed at the end of the run too. */
   async openSession(settings: Settings): Promise<Session> {
     const { openSession } = await import('./session/session.ts');
     const session = await openSession({
@@ -245,11 +243,6 @@ export class Context implements ConsoleStyle {
   }
 
   readonly #closers: (() => Promise<void>)[] = [];
-
-  /** Registers an action for the end of the run, however it ends. */
-  onClose(action: () => Promise<void>): void {
-    this.#closers.push(action);
-  }
 
   async close(): Promise<void> {
     for (const closer of this.#closers.reverse()) await closer();

@@ -1,4 +1,4 @@
-// Everything a run touches outside itself, as values: tests hand in their own, bin/imgctl.js the real ones.
+// Everything that a run uses from the outside, as values: tests pass their own, main the real ones.
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,21 +7,20 @@ import { ImgctlError } from './errors.ts';
 /** A stream to write to. */
 export interface Sink {
   readonly isTTY: boolean;
-  /** Width in cells; undefined where unknown or no terminal. */
+  /** Width in cells; undefined if unknown or not a terminal. */
   readonly columns: number | undefined;
   /**
-   * Resolves once the bytes are taken, so that a slow reader slows the writer.
-   * @throws BrokenPipeError; ImgctlError failed where the bytes cannot be written
+   * Resolves when the bytes are accepted, so that a slow reader slows the writer.
+   * @throws BrokenPipeError; ImgctlError failed
    */
   write(text: string): Promise<void>;
 }
 
-/** The other end of a pipe was closed: nobody wants more. */
+/** The reader closed its end of the pipe. */
 export class BrokenPipeError extends Error {}
 
 export interface Source {
   readonly isTTY: boolean;
-  /** The stream itself, for reading lines and prompts. */
   readonly stream: NodeJS.ReadStream;
 }
 
@@ -34,20 +33,18 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Waits; rejects with the signal's reason when it aborts. */
+  /** Rejects with the signal's reason when it aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** 0 up to 1, for jitter. */
   random(): number;
-  /** Aborts with an ImgctlError (interrupted, terminated) when the process is told to end. */
+  /** Aborts with an ImgctlError (interrupted, terminated) at SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
-/** Time, chance and what ends a run: enough for what only waits. */
 export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal'>;
 
-/** The system's. */
 export function systemClock(signal: AbortSignal): Clock {
-  // Each request under way listens; Node would warn of a leak from the eleventh on.
+  // Each request listens; Node would warn about a leak from the eleventh on.
   setMaxListeners(0, signal);
   return {
     signal,
@@ -61,17 +58,17 @@ export function systemClock(signal: AbortSignal): Clock {
   };
 }
 
-/** The process's own Io. A second SIGINT or SIGTERM ends it the hard way. */
+/** Returns the process's own Io. A second SIGINT or SIGTERM ends the process at once. */
 export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
-  process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'told to end')));
-  // Under a limit for file sizes (ulimit -f) a write is to fail, not to end the process without a word.
+  process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'terminated')));
+  // Under ulimit -f a write must fail instead of ending the process silently.
   process.on('SIGXFSZ', () => {});
   return {
     ...systemClock(abort.signal),
     stdin: {
-      // A getter: Node sets up standard input at the first look, which few commands need.
+      // Node sets up standard input when it is first read, which few commands need.
       get stream() {
         return process.stdin;
       },
@@ -87,7 +84,7 @@ export function processIo(process: NodeJS.Process): Io {
   };
 }
 
-/** Where it has been removed, as temporary ones are, there is still much that can be done. */
+/** The directory may have been removed; most commands work without it. */
 function currentDirectory(process: NodeJS.Process): string {
   try {
     return process.cwd();
@@ -96,7 +93,7 @@ function currentDirectory(process: NodeJS.Process): string {
   }
 }
 
-/** Node would announce that NODE_TLS_REJECT_UNAUTHORIZED switches verification off, which here it does not. */
+/** Node would warn that NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off, which it does not here. */
 function environmentOf({ env }: NodeJS.Process): Io['env'] {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === undefined) return env;
   const whole = { ...env };
@@ -135,7 +132,7 @@ export function afterWrites(sink: Sink, count: number, action: () => Promise<voi
 }
 
 function streamSink(stream: NodeJS.WriteStream): Sink {
-  // Each write reports its own error; without a listener the stream's would end the process.
+  // Each write reports its own error; without a listener the stream's error would end the process.
   stream.on('error', () => {});
   return {
     get isTTY() {

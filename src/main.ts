@@ -1,11 +1,11 @@
-// The whole program as one call: arguments and Io in, exit code out.
+// Runs the whole program in one call: arguments and Io in, exit code out.
 
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, type Io, processIo } from './io.ts';
 import { execute } from './program.ts';
 
-/** Runs the command line (without node and script). Everything it writes is written when it resolves. */
+/** Runs a command line, without node and script. Resolves when everything is written. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const context = new Context(io, run);
   let exitCode = 0;
@@ -27,15 +27,14 @@ export async function main(process: NodeJS.Process): Promise<void> {
   process.exitCode = exitCode;
   const signal = SIGNALS.get(exitCode);
   if (signal === undefined) return;
-  // Node does not end before the look-up of a name does, which may take long; the signal itself ends it at once.
-  setTimeout(() => process.kill(process.pid, signal), MOMENT).unref();
+  // Node does not end before a name lookup does, which may take long; the signal ends it at once.
+  setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
 
-/** By the exit code of a run that they ended. */
 const SIGNALS: ReadonlyMap<number, NodeJS.Signals> = new Map([
   [EXIT_CODES.interrupted, 'SIGINT'],
   [EXIT_CODES.terminated, 'SIGTERM'],
 ]);
 
-/** More than a process takes that can end by itself, in milliseconds. */
-const MOMENT = 200;
+/** Milliseconds in which a process ends that can end by itself. */
+const GRACE_PERIOD = 200;

@@ -1,5 +1,6 @@
-// Holds the walls between the parts: who may import whom, and what no source file may do.
+// Checks the structure of src: who imports whom, no circles, no hidden inputs, small files, plain words.
 
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,109 +8,182 @@ import { describe, expect, it } from 'vitest';
 const ROOT = path.join(import.meta.dirname, '..');
 const SOURCE = path.join(ROOT, 'src');
 
-/** For each part: the parts it may import. Loose files of src/ are parts of their own. */
+/** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['context.ts', 'errors.ts', 'io.ts', 'output', 'program.ts'],
-  'program.ts': ['command-table.ts', 'context.ts', 'errors.ts', 'query', 'session', 'package.json'],
-  'command-table.ts': ['commands', 'context.ts'],
+  'main.ts': ['context.ts', 'errors.ts', 'io.ts', 'program.ts'],
+  'program.ts': ['commands', 'context.ts', 'declarations.ts', 'errors.ts', 'query', 'session'],
   'context.ts': [
-    'errors.ts',
-    'files',
-    'io.ts',
-    'messages.ts',
-    'output',
-    'query',
-    'session',
-    'package.json',
-  ],
-  reference: ['commands', 'output', 'query', 'session'],
-  library: ['api', 'catalogue.ts', 'errors.ts', 'io.ts', 'query', 'session', 'package.json'],
-  'catalogue.ts': ['api', 'query'],
-  'messages.ts': ['io.ts', 'output'],
-  'errors.ts': [],
-  'io.ts': ['errors.ts'],
-  commands: [
-    'api',
-    'catalogue.ts',
-    'context.ts',
+    'console.ts',
     'declarations.ts',
     'errors.ts',
     'files',
     'io.ts',
     'output',
+    'query',
+    'session',
+  ],
+  'console.ts': ['errors.ts', 'io.ts', 'output'],
+  'declarations.ts': [],
+  'errors.ts': [],
+  'json.ts': [],
+  'io.ts': ['errors.ts'],
+  commands: [
+    'api',
+    'catalogue',
+    'context.ts',
+    'declarations.ts',
+    'errors.ts',
+    'files',
+    'io.ts',
+    'json.ts',
+    'output',
     'ovf',
     'query',
     'session',
   ],
-  session: ['api', 'errors.ts', 'files', 'io.ts'],
-  files: ['api', 'errors.ts', 'io.ts'],
-  api: ['errors.ts'],
+  library: ['api', 'catalogue', 'errors.ts', 'http', 'io.ts', 'query', 'session'],
+  catalogue: ['api', 'errors.ts', 'files', 'query'],
+  session: ['api', 'errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
+  api: ['errors.ts', 'http', 'json.ts'],
+  http: ['errors.ts'],
+  files: ['errors.ts', 'io.ts', 'json.ts'],
   query: ['errors.ts'],
   output: ['errors.ts', 'io.ts'],
   ovf: [],
   emulator: ['ovf'],
 };
 
-/** What only these files may import besides. */
-const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'commands/emulator.ts': ['emulator'],
-  'commands/demo.ts': ['emulator'],
-};
+/** What single files or folders may import in addition. */
+const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
+  [/^commands\/(emulator|demo)\.ts$/, /^emulator\//],
+  // They look at the connection itself.
+  [/^commands\/(api\.ts|doctor\/)/, /^http\//],
+  [/^emulator\//, /^api\/types\.ts$/],
+];
 
-/** Node's own modules and packages that a part must do without. */
+/** Modules that a folder must do without. */
 const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   query: /^(node:|undici|conf|chalk|commander)/,
   ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
-  api: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
+  http: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
+  api: /^(node:|undici|conf|chalk|commander)/,
+  catalogue:
+    /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
   library: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
   output: /^(node:(net|tls|https?|fs|child_process|process)|undici|conf|commander)/,
   emulator: /^(node:(tty|readline|child_process|process)|undici|conf|chalk|commander)/,
 };
 
+/** The files that may read the process, the clock and the environment. */
+const REAL_WORLD = ['main.ts', 'io.ts', 'commands/emulator.ts'];
+
+/** Words of an earlier style; STYLE in CONTRIBUTING.md has the plain ones. */
+const OLD_WORDS =
+  'heed|can be had|without a person|handed on|\\bmend|away with|anew|told to end|comes into being|a line each';
+
+/** Identifiers of an earlier vocabulary. */
+const OLD_NAMES =
+  /\b(NoAnswer|isPassing|isRepeatable|tryOnce|Attempt|TROUBLES|handedOn|isNew|undone|isLive|looksValid|isUnkept|sparingEntry|sparedBy|(LONGEST|LARGEST|MOST|SMALLEST|LEAST)_\w+|hintAt|ReaderGone|Refusal|goesOn|isFateOpen)\b/;
+
 const files = fs
   .readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.replaceAll('\\', '/'));
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts'));
+
+const texts = new Map(
+  files.map((file) => [file, fs.readFileSync(path.join(SOURCE, file), 'utf8')]),
+);
+
+function importsOf(file: string): string[] {
+  const text = texts.get(file) ?? '';
+  return [...text.matchAll(/(?:\bfrom|\bimport\(|^import)\s*'([^']+)'/gm)].map((match) => {
+    const name = match[1] ?? '';
+    return name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name;
+  });
+}
 
 function partOf(file: string): string {
   return file.split('/')[0] ?? '';
 }
 
-function importsOf(text: string): string[] {
-  return [...text.matchAll(/(?:\bfrom|\bimport\(|^import)\s*'([^']+)'/gm)].map(
-    (match) => match[1] ?? '',
-  );
-}
-
 describe.each(files)('src/%s', (file) => {
-  const text = fs.readFileSync(path.join(SOURCE, file), 'utf8');
+  const text = texts.get(file) ?? '';
   const part = partOf(file);
 
-  it('imports only what its part may', () => {
-    const wrong = importsOf(text).filter((name) => {
-      if (!name.startsWith('.')) return FORBIDDEN[part]?.test(name) ?? false;
-      const target = path.posix.join(path.posix.dirname(file), name);
-      const targetPart = target.startsWith('..') ? path.posix.basename(target) : partOf(target);
-      if (targetPart === part) return false;
-      if (part === 'emulator' && target === 'api/types.ts') return false;
-      return ![...(ALLOWED[part] ?? []), ...(EXCEPTIONS[file] ?? [])].includes(targetPart);
+  it('imports only what it may', () => {
+    const wrong = importsOf(file).filter((target) => {
+      if (target === '../package.json') return false;
+      if (!texts.has(target)) return FORBIDDEN[part]?.test(target) ?? false;
+      if (partOf(target) === part || ALLOWED[part]?.includes(partOf(target))) return false;
+      return !EXCEPTIONS.some(([from, to]) => from.test(file) && to.test(target));
     });
     expect(wrong).toEqual([]);
   });
 
-  it('says in its first line what it is for, and stays small', () => {
-    const lines = text.split('\n');
-    expect(lines[0]).toMatch(/^\/\/ \S.*\S$/);
-    expect(lines.length).toBeLessThanOrEqual(251);
+  it('takes the process, the clock and chance from its caller', () => {
+    if (REAL_WORLD.includes(file)) return;
+    const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    expect(code).not.toMatch(
+      /\bprocess\.|\bDate\.now\b|\bnew Date\(\)|performance\.now|Math\.random/,
+    );
+  });
+
+  it('starts with what it is for, and is small', () => {
+    expect(text).toMatch(/^\/\/ \S.*\S\n/);
+    expect(text.split('\n').length).toBeLessThanOrEqual(251);
   });
 
   it('takes no short cuts', () => {
     expect(text).not.toMatch(/\bany\b(?=\s*[;,)>\]=[])/);
-    expect(text).not.toMatch(/@ts-|biome-ignore|process\.exit\(|console\./);
+    expect(text).not.toMatch(/@ts-|biome-ignore|process\.exit\(|console\.log/);
+    expect(text.match(OLD_NAMES)?.[0]).toBeUndefined();
   });
 });
 
-it('finds the files that it judges', () => {
-  expect(files.length).toBeGreaterThan(50);
-  expect(Object.keys(ALLOWED).every((part) => fs.existsSync(path.join(SOURCE, part)))).toBe(true);
+it('src has no circles', () => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(file);
+    if (at >= 0) circles.push([...trail.slice(at), file].join(' -> '));
+    if (at >= 0 || done.has(file)) return;
+    for (const target of importsOf(file)) {
+      if (texts.has(target)) visit(target, [...trail, file]);
+    }
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(circles).toEqual([]);
+});
+
+it('src/api is thin', () => {
+  const lines = files
+    .filter((file) => partOf(file) === 'api')
+    .map((file) => (texts.get(file) ?? '').split('\n').length - 1);
+  expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1_000);
+});
+
+it('src has few comments', () => {
+  const lines = files.flatMap((file) => (texts.get(file) ?? '').trimEnd().split('\n'));
+  const comments = lines.filter((line) => /^\s*(\/\/|\/\*|\*)/.test(line));
+  expect(comments.length / lines.length).toBeLessThanOrEqual(0.09);
+});
+
+it('every part of src has its walls', () => {
+  const parts = new Set(files.map(partOf));
+  expect(Object.keys(ALLOWED).sort()).toEqual([...parts].sort());
+});
+
+it('the project uses plain words', () => {
+  const paths = ['src', 'bin', 'docs', 'man', 'test', 'tools', 'README.md', 'CONTRIBUTING.md'];
+  const excluded = [':!test/walls.test.ts', ':!CONTRIBUTING.md'];
+  const arguments_ = ['grep', '-inE', OLD_WORDS, '--', ...paths, ...excluded];
+  let found = '';
+  try {
+    found = execFileSync('git', arguments_, { cwd: ROOT, encoding: 'utf8' });
+  } catch (error) {
+    // Exit code 1 means that nothing was found.
+    expect(error).toMatchObject({ status: 1 });
+  }
+  expect(found).toBe('');
 });

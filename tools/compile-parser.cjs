@@ -1,9 +1,9 @@
-// Compiles undici's HTTP parser; tools/left-out.mjs puts it in the place of `new WebAssembly.Module`.
+// Compiles undici's HTTP parser; tools/left-out.mjs uses it instead of `new WebAssembly.Module`.
 'use strict';
 
 /**
- * The module of these bytes; on Node 20 never optimised: that takes longer than a short run gains by it, and
- * 14 MB more in a long one.
+ * Returns the module of these bytes. On Node 20 it is never optimised: that costs a short run more time than it gains,
+ * and a long one 14 MB.
  */
 module.exports = function compile(bytes) {
   if (!process.versions.node.startsWith('20.')) return new WebAssembly.Module(bytes);
@@ -12,7 +12,7 @@ module.exports = function compile(bytes) {
   try {
     return new WebAssembly.Module(bytes);
   } finally {
-    // With any flag changed, V8 refuses the code cache of those of Node's own modules that load later.
+    // With a changed flag V8 would refuse the code cache of Node's own modules.
     v8.setFlagsFromString('--no-liftoff-only');
   }
 };

@@ -1,5 +1,5 @@
-// Makes build/imgctl_<version>_<architecture>.deb of a single executable for Linux that was built before.
-// Usage: node tools/deb.mjs [target...]   (all that were built)   Needs dpkg-deb and git.
+// Makes build/imgctl_<version>_<architecture>.deb from a single executable for Linux.
+// Usage: node tools/deb.mjs [target...]   (default: all that are built)   Needs dpkg-deb and git.
 
 import { createHash } from 'node:crypto';
 import {
@@ -15,13 +15,13 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { changelog, control, copyright } from './deb-papers.mjs';
+import { changelog, control, copyright } from './deb-texts.mjs';
 import { writeSums } from './executables/archive.mjs';
 import { TARGETS } from './executables/targets.mjs';
 import { BUILD, MANIFEST, ROOT, sourceDate } from './release.mjs';
 import { run } from './run.mjs';
 
-/** Where Debian's shells look for completions. */
+/** Completions, in the folders where Debian's shells find them. */
 const COMPLETIONS = {
   'imgctl.bash': 'usr/share/bash-completion/completions/imgctl',
   _imgctl: 'usr/share/zsh/vendor-completions/_imgctl',
@@ -42,7 +42,6 @@ for (const target of named.length > 0 ? named : built) {
 }
 writeSums();
 
-/** The path of the package. */
 function makePackage(built, architecture) {
   const root = join(BUILD, `deb-${architecture}`);
   rmSync(root, { recursive: true, force: true });
@@ -68,7 +67,7 @@ function makePackage(built, architecture) {
   );
   const file = join(BUILD, `imgctl_${MANIFEST.version}_${architecture}.deb`);
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file], {
-    // One thread: with more, what xz makes depends on their number.
+    // One thread: the output of xz depends on their number.
     env: { ...process.env, SOURCE_DATE_EPOCH: sourceDate(), DPKG_DEB_THREADS_MAX: '1' },
   });
   rmSync(root, { recursive: true });
@@ -85,7 +84,7 @@ function write(root, name, content) {
   chmodSync(join(root, name), 0o644);
 }
 
-/** The path of a file to come, with its folders made, whatever the umask. */
+/** Makes the folders of a file, whatever the umask, and returns its path. */
 function prepare(root, name) {
   const folders = dirname(name).split('/');
   for (let depth = 0; depth <= folders.length; depth += 1) {
@@ -96,7 +95,7 @@ function prepare(root, name) {
   return join(root, name);
 }
 
-/** As gzip -9n: neither name nor date. */
+/** Like gzip -9n: without name and date. */
 function compress(content) {
   return gzipSync(content, { level: 9 });
 }

@@ -1,4 +1,4 @@
-// Packages of the npm registry that only some scripts need, fetched on demand and kept in .cache.
+// Fetches packages that only some tools need from the npm registry, and caches them in .cache.
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { run } from './run.mjs';
 const CACHE = join(ROOT, '.cache');
 
 /**
- * The folder of a package by its name and version, or range of versions, of which the newest is taken once.
- * npm checks that what arrives is what the registry announces; `integrity` pins that to one known content.
+ * Returns the folder of a package by name and version; of a range, the newest version when it is fetched first.
+ * npm verifies what the registry announces; `integrity` pins it to one known content.
  */
 export function fetchPackage(name, version, { integrity } = {}) {
   const place = join(CACHE, `${name}-${version}`);
@@ -24,7 +24,7 @@ export function fetchPackage(name, version, { integrity } = {}) {
   return folder;
 }
 
-/** The Node of a version, or the newest of a line such as '24', for a platform as npm's packages name it. */
+/** Returns the path of a Node by version, or by line such as '24' (its newest version). */
 export function fetchNode(version, { platform = ownPlatform(), integrity } = {}) {
   const folder = fetchPackage(`node-${platform}`, version, { integrity });
   return join(folder, 'bin', platform.startsWith('win-') ? 'node.exe' : 'node');
@@ -36,7 +36,7 @@ function ownPlatform() {
 
 function install(place, spec) {
   mkdirSync(place, { recursive: true });
-  // --force: also what is made for another platform.
+  // --force: also packages for another platform.
   const options = ['--force', '--ignore-scripts', '--no-save', '--no-audit', '--loglevel=error'];
   try {
     run('npm', ['install', ...options, '--prefix', place, spec]);

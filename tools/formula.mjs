@@ -1,5 +1,5 @@
-// Makes build/imgctl.rb, Homebrew's formula, and the npm package that it installs.
-// Usage: node tools/formula.mjs [address]   (of the package where it is published; else the file in build/)
+// Writes build/imgctl.rb, Homebrew's formula, and the npm package that it installs.
+// Usage: node tools/formula.mjs [address]   (URL of the published package; default: the file in build/)
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,20 +1,20 @@
-// A rolldown plugin that keeps out of the bundle what its libraries ask for and imgctl never reaches.
+// A rolldown plugin that replaces modules that libraries import but imgctl never reaches.
 
 import { fileURLToPath } from 'node:url';
 
 const NOTHING = 'module.exports = {};';
 
-/** Who asks, for what, and the CommonJS module it gets instead. */
+/** The library, what it imports, and the CommonJS module that it gets instead. */
 const LEFT_OUT = [
-  // HTTP/2 loads node:http2; src/api/connect.ts offers HTTP/1.1 alone.
+  // HTTP/2 loads node:http2; imgctl offers only HTTP/1.1.
   ['undici', './client-h2.js', `module.exports = ${refusal('HTTP/2')}`],
-  // Bodies of requests bring all of fetch along; imgctl's requests have none.
+  // Request bodies need all of fetch; imgctl's requests have none.
   ['undici', '../web/fetch/body.js', `exports.extractBody = ${refusal('a form as body')}`],
-  // Where this one fails undici takes the same parser without SIMD, which runs on every processor.
+  // Without this one undici uses the same parser without SIMD, which runs on every processor.
   ['undici', '../llhttp/llhttp_simd-wasm.js', NOTHING],
-  // Of Node's own client and server undici needs a limit, and a class to recognise their streams by.
+  // undici needs only a limit, and a class to recognise streams by.
   ['undici', 'node:http', 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};'],
-  // undici asserts plain conditions; the differ of the real one is five modules.
+  // undici asserts plain conditions; the real module loads a differ of five modules.
   ['undici', 'node:assert', `module.exports = ${assert}`],
   // commander starts programs as subcommands; imgctl has none.
   ['commander', 'node:child_process', NOTHING],
@@ -22,9 +22,16 @@ const LEFT_OUT = [
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
   ['conf', 'semver', NOTHING],
+  // Both end the process at SIGINT and SIGTERM; imgctl finishes its work first. At its end locks go all the same.
+  ['atomically', 'when-exit', 'module.exports = () => {};'],
+  [
+    'proper-lockfile',
+    'signal-exit',
+    "module.exports = (callback) => process.on('exit', callback);",
+  ],
 ];
 
-/** The code of a function that tells whoever comes to need what was left out where to look. */
+/** Returns the code of a function that throws with the name of this file. */
 function refusal(what) {
   return `function () { throw new Error('${what}: left out by tools/left-out.mjs'); }`;
 }
@@ -60,9 +67,9 @@ export function leaveOut() {
       return code.replaceAll(COMPILING, `require(${JSON.stringify(COMPILER)})(`);
     },
     buildEnd(error) {
-      // A library that asks by another name would get the whole of it, unnoticed.
+      // A library that imports it by another name would bundle all of it, unnoticed.
       const names = [...unseen].map((index) => LEFT_OUT[index].slice(0, 2).join(' '));
-      if (!error && names.length > 0) this.error(`nobody asks for: ${names.join(', ')}`);
+      if (!error && names.length > 0) this.error(`no library imports: ${names.join(', ')}`);
     },
   };
 }

@@ -4,11 +4,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Licences of packages that leave the file out of what they publish, `<name>.txt`. */
+/** Licences of packages that do not publish the file, `<name>.txt`. */
 const MISSING = fileURLToPath(import.meta.resolve('./licences/'));
 const RULE = `\n${'-'.repeat(80)}\n\n`;
 
-/** Writes it beside the folder of the bundle. */
 export function writeLicences() {
   return {
     name: 'write-licences',
@@ -21,7 +20,7 @@ export function writeLicences() {
   };
 }
 
-/** The folders of the packages that have code in the chunks, in order. */
+/** Returns the folders of the packages with code in the chunks, sorted. */
 function bundledPackages(chunks) {
   const folders = new Set();
   for (const chunk of chunks) {

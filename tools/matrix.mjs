@@ -1,5 +1,5 @@
-// Runs the end-to-end tests of the built program on each line of Node that it supports, one line of result each.
-// Usage: node tools/matrix.mjs [line...]   (20 22 24 26); the Nodes come from the npm registry, on demand.
+// Runs the end-to-end tests on each supported line of Node, and prints one line of result per Node.
+// Usage: node tools/matrix.mjs [line...]   (default: 20 22 24 26)   Fetches the Nodes from the npm registry.
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const lines = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24
 
 for (const line of lines) if (!passesOn(fetchNode(line))) process.exitCode = 1;
 
-/** vitest itself runs on that Node as well, and so does what a test starts by its process.execPath or as `node`. */
+/** Runs vitest on that Node, and also what a test starts by process.execPath or as `node`. */
 function passesOn(node) {
   const start = performance.now();
   const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;

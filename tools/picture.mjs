@@ -1,6 +1,6 @@
-// Makes docs/terminal.svg: what the built program shows in a short run against the embedded service.
-// Usage: node tools/picture.mjs [FILE]   (docs/terminal.svg)
-// The port of the service and the time of the sync differ from run to run: the picture has fixed ones.
+// Draws docs/terminal.svg: a short session of the built program with the embedded service.
+// Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg)
+// The port of the service and the time of the sync change with each run, so the picture has fixed ones.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -55,7 +55,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** An OVF package without disks, with a manifest so that there is nothing to warn of. */
+/** Writes an OVF package without disks; its manifest prevents a warning. */
 function uploadPackage(uploads) {
   const ovf = `<?xml version="1.0"?>
 <Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1" xmlns:ovf="http://schemas.dmtf.org/ovf/envelope/1">
@@ -78,7 +78,7 @@ async function startEmulator() {
   return JSON.parse(String(line)).base_url;
 }
 
-/** What a command shows on a terminal, as it stands when the command has ended. */
+/** Returns what a terminal shows once the command has ended. */
 function linesOf(command, baseUrl) {
   const output = join(folder, 'output');
   const file = openSync(output, 'w');

@@ -1,4 +1,4 @@
-// What every file of a release has in common: the folder it is built in, the version and the date.
+// What all files of a release share: the build folder, the version and the date.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,9 @@ import { run } from './run.mjs';
 export const ROOT = fileURLToPath(import.meta.resolve('../'));
 export const BUILD = join(ROOT, 'build');
 
-/** package.json, which says name, version, description and licence. */
 export const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-/** Seconds since the epoch: of the last commit, so that the same sources make the same bytes. */
+/** Returns the time of the last commit in seconds since the epoch, so that builds are reproducible. */
 export function sourceDate() {
   return (
     process.env.SOURCE_DATE_EPOCH || run('git', ['log', '-1', '--format=%ct'], { cwd: ROOT }).trim()

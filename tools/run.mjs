@@ -1,8 +1,8 @@
-// Runs other programs for the scripts that build and test.
+// Runs other programs.
 
 import { spawnSync } from 'node:child_process';
 
-/** Standard output of a program that has to succeed. @throws Error with what it wrote to standard error */
+/** Returns the standard output of a program. @throws Error with its standard error if it fails */
 export function run(program, args, options = {}) {
   const result = spawnSync(program, args, { encoding: 'utf8', ...options });
   if (result.error) throw result.error;
@@ -10,7 +10,7 @@ export function run(program, args, options = {}) {
   throw new Error(`${program} ${args.join(' ')} ended with ${result.status}: ${result.stderr}`);
 }
 
-/** Whether there is such a program. */
+/** True if the program is installed. */
 export function hasProgram(program) {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 }

@@ -2,7 +2,6 @@
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, ImageQuery } from '../api/images.ts';
-import type { SeenKeys } from './seen-keys.ts';
 
 /** Pages in a row without a new image, before the announced rest is not requested. */
 const MAX_IDLE_PAGES = 10;
@@ -47,7 +46,7 @@ export class Reading {
   constructor(client: Pick<Client, 'listImages'>, options: ReadingOptions) {
     this.#client = client;
     this.#options = options;
-    options.seen.startPass();
+    options.seen.startReading();
   }
 
   /** Number of pages that the first one announced, at least 1. */
@@ -123,4 +122,69 @@ export class Reading {
     this.#next += 1;
     if (budget.left !== undefined) budget.left -= 1;
   }
+}
+
+/** Larger ids go into a Map: an array up to them would take more memory. */
+const MAX_ARRAY = 2 ** 22;
+const YIELDED = 0x80;
+const READING = 0x7f;
+
+/** Which images were seen in each reading, and which were yielded, in a byte per small id. */
+export class SeenKeys {
+  #bytes = new Uint8Array(1_024);
+  readonly #others = new Map<unknown, number>();
+  #reading = 0;
+  #count = 0;
+
+  /** Number of different keys in this reading. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Starts a new reading, in which every key is new again; what was yielded stays yielded. */
+  startReading(): void {
+    this.#reading += 1;
+    this.#count = 0;
+  }
+
+  /** Returns true if the key is new in this reading. */
+  addIfNew(key: unknown): boolean {
+    const mark = this.#get(key);
+    if ((mark & READING) === this.#reading) return false;
+    this.#set(key, (mark & YIELDED) | this.#reading);
+    this.#count += 1;
+    return true;
+  }
+
+  /** Returns true if the key was not yielded before, in any reading. */
+  yieldIfNew(key: unknown): boolean {
+    if (this.wasYielded(key)) return false;
+    this.#set(key, this.#get(key) | YIELDED);
+    return true;
+  }
+
+  wasYielded(key: unknown): boolean {
+    return (this.#get(key) & YIELDED) !== 0;
+  }
+
+  #get(key: unknown): number {
+    return (isSmall(key) ? this.#bytes[key] : this.#others.get(key)) ?? 0;
+  }
+
+  #set(key: unknown, mark: number): void {
+    if (!isSmall(key)) {
+      this.#others.set(key, mark);
+      return;
+    }
+    if (key >= this.#bytes.length) {
+      const longer = new Uint8Array(Math.max(key + 1, 2 * this.#bytes.length));
+      longer.set(this.#bytes);
+      this.#bytes = longer;
+    }
+    this.#bytes[key] = mark;
+  }
+}
+
+function isSmall(key: unknown): key is number {
+  return Number.isInteger(key) && (key as number) >= 0 && (key as number) < MAX_ARRAY;
 }

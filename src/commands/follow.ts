@@ -3,7 +3,7 @@
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { describeDuration } from '../session/duration.ts';
+import { describeDuration } from '../session/settings.ts';
 import { rememberStatus, statusCommand } from './sync-record.ts';
 
 export interface WaitOptions {

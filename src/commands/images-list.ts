@@ -5,7 +5,7 @@ import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter, Row } from '../output/index.ts';
-import { collectNames } from '../session/image-names.ts';
+import { type CachedImage, collectNames } from '../session/image-names.ts';
 import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 
 interface ImagesListOptions extends ListingOptions {
@@ -50,7 +50,7 @@ export async function run(
   let count = 0;
   let meta: Row = {};
   // Only names are collected: the list itself may not fit into memory.
-  const names = new Map<number, string>();
+  const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
     await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);

@@ -94,7 +94,7 @@ export async function rememberNames(
   isWhole: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  rememberImages(context.paths.cache, account, names, isWhole);
+  await rememberImages(context.paths.cache, account, names, isWhole);
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */

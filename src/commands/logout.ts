@@ -1,4 +1,4 @@
-// imgctl logout: forgets the cached token and the stored password.
+// imgctl logout: deletes the cached token and the stored password.
 
 import type { Context } from '../context.ts';
 import { counted } from '../output/index.ts';
@@ -15,23 +15,29 @@ async function logout(context: Context): Promise<void> {
   const cache = new TokenCache(context.paths.config, settings.account, (message) =>
     context.console.warn(message),
   );
-  context.console.note(cache.forget() ? 'logged out' : 'there was no token to forget');
-  if (await forgetPassword(context, settings))
-    context.console.note('the stored password is forgotten');
+  context.console.note(cache.forget() ? 'logged out' : 'you were not logged in');
+  if (await deleteStoredPassword(context, settings)) {
+    context.console.note('deleted the stored password');
+  }
 }
 
 async function logoutAll(context: Context): Promise<void> {
   const count = forgetTokens(context.paths.config);
-  context.console.note(`${counted(count, 'token')} forgotten`);
+  context.console.note(
+    count > 0 ? `deleted ${counted(count, 'token')}` : 'you were not logged in',
+  );
   for (const [profile, stored] of context.config.profiles) {
-    if (await forgetPassword(context, new Settings(profile, {}, {}, stored))) {
-      context.console.note(`the stored password of profile ${profile} is forgotten`);
+    if (await deleteStoredPassword(context, new Settings(profile, {}, {}, stored))) {
+      context.console.note(`deleted the stored password of profile ${profile}`);
     }
   }
 }
 
-/** Takes the password of a profile out of the keychain. @returns whether one was stored. @throws ImgctlError config */
-export async function forgetPassword(context: Context, settings: Settings): Promise<boolean> {
+/** Deletes a profile's password from the keychain; true if there was one. @throws ImgctlError config */
+export async function deleteStoredPassword(
+  context: Context,
+  settings: Settings,
+): Promise<boolean> {
   const { profile, hasStoredPassword } = settings;
   if (!hasStoredPassword) return false;
   const { openKeychain } = await import('../session/keychain.ts');

@@ -3,7 +3,7 @@
 import type { Value } from '../declarations.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
-import { parseDuration } from '../session/duration.ts';
+import { parseDuration } from '../session/settings.ts';
 
 /** Returns what parses a value; `name`: the option or command, for the error. The parser throws ImgctlError usage. */
 export function valueParser(value: Value, name: string): (text: string) => string | number {

@@ -3,6 +3,7 @@
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
@@ -79,10 +80,9 @@ export async function rememberRequest(
   };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // One warning is enough if the token could not be stored either.
-    if (cache.isUnkept) return;
-    const reason =
-      error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
-    context.console.warn(`cannot store the sync history: ${reason}`);
+    if (cache.writeFailed) return;
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
   });
 }
 

@@ -4,13 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import type { Clock } from '../io.ts';
-import { makeDirectory } from './json-file.ts';
-import { withoutSignalHandlers } from './signal-handlers.ts';
+import { makeDirectory } from './paths.ts';
 
-/** A holder that is gone is noticed after this many milliseconds; a living one renews its lock in time. */
+/** Milliseconds after which a lock without renewal is stale; a living holder renews it in time. */
 const STALE_AFTER = 5_000;
 
-/** The library takes a stale lock by itself, but two at once might: the second removes the first one's new lock. */
+/** The library takes over stale locks too, but of two at once the second removes the first one's new lock. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 const OPTIONS = {
@@ -26,7 +25,7 @@ type Release = () => Promise<void>;
 /**
  * Runs the action while holding the lock of `file` (a directory `<file>.lock` beside it).
  * @throws ImgctlError timeout: others held it for longer than `patience` milliseconds;
- *   the file system's error where no lock can be made there
+ *   the file system's error if no lock can be made
  */
 export async function withLock<Result>(
   file: string,
@@ -34,15 +33,10 @@ export async function withLock<Result>(
   io: Clock,
   action: () => Promise<Result>,
 ): Promise<Result> {
-  const release = await acquire(file, patience, io);
-  try {
-    return await action();
-  } finally {
-    await release().catch(() => {});
-  }
+  return runAndRelease(await acquire(file, patience, io), action);
 }
 
-/** The same, but without the lock where there is no place for one: better than not at all. */
+/** Does the same, but runs the action without a lock if none can be made. */
 export async function withLockIfPossible<Result>(
   file: string | undefined,
   patience: number,
@@ -50,7 +44,14 @@ export async function withLockIfPossible<Result>(
   action: () => Promise<Result>,
 ): Promise<Result> {
   const release =
-    file === undefined ? undefined : await acquire(file, patience, io).catch(unlessOurs);
+    file === undefined ? undefined : await acquire(file, patience, io).catch(ignoreSystemError);
+  return runAndRelease(release, action);
+}
+
+async function runAndRelease<Result>(
+  release: Release | undefined,
+  action: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await action();
   } finally {
@@ -58,13 +59,12 @@ export async function withLockIfPossible<Result>(
   }
 }
 
-function unlessOurs(error: unknown): undefined {
+function ignoreSystemError(error: unknown): undefined {
   if (error instanceof ImgctlError) throw error;
-  return undefined;
 }
 
 async function acquire(file: string, patience: number, io: Clock): Promise<Release> {
-  const { lock } = await withoutSignalHandlers(() => import('proper-lockfile'));
+  const { lock } = await import('proper-lockfile');
   makeDirectory(path.dirname(file));
   const deadline = io.now() + patience;
   for (;;) {
@@ -78,30 +78,28 @@ async function acquire(file: string, patience: number, io: Clock): Promise<Relea
       throw new ImgctlError(
         'timeout',
         `another imgctl has held ${file}.lock for ${patience / 1000} s`,
-        { hint: 'if none is running, remove that directory' },
+        { hint: 'if no other imgctl is running, remove that directory' },
       );
     }
     await io.sleep(50 + 100 * io.random(), io.signal);
   }
 }
 
-/** Takes the lock of a dead holder away, one process at a time; it is then anybody's. */
+/** Removes the lock of a dead holder, one process at a time; any process may get it then. */
 async function removeStale(file: string, lock: Lock): Promise<void> {
   let release: Release;
   try {
     release = await lock(`${file}.takeover`, { ...OPTIONS, stale: STALE_AFTER });
   } catch {
-    // Another process is at it, or took this guard from a dead one at the same moment: ask again later.
+    // Another process is removing it, or has just taken this guard from a dead one.
     return;
   }
-  try {
+  await runAndRelease(release, async () => {
     if (isStale(`${file}.lock`)) fs.rmSync(`${file}.lock`, { recursive: true, force: true });
-  } finally {
-    await release().catch(() => {});
-  }
+  });
 }
 
-/** Of a time to come, too: a holder that died while the clock was wrong leaves such a lock. */
+/** True for a lock in the future too: its holder died while the clock was wrong. */
 function isStale(directory: string): boolean {
   const stat = fs.lstatSync(directory, { throwIfNoEntry: false });
   return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) > STALE_AFTER;

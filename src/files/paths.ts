@@ -1,9 +1,12 @@
-// Where imgctl keeps its files: configuration and tokens, and what it remembers between runs.
+// The folders of imgctl's files, and the names of files that belong to an account.
 
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
 import path from 'node:path';
 
+/** Each is undefined if there is no home directory. */
 export interface Paths {
-  /** Settings and tokens; undefined where there is no home to keep them in. */
+  /** Settings and tokens. */
   readonly config: string | undefined;
   /** Sync history. */
   readonly state: string | undefined;
@@ -13,7 +16,7 @@ export interface Paths {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The directories by IMGCTL_CONFIG_DIR (which then holds everything), XDG, or the platform's custom. */
+/** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
 export function findPaths(env: Environment, cwd: string, platform: NodeJS.Platform): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
@@ -29,7 +32,7 @@ export function findPaths(env: Environment, cwd: string, platform: NodeJS.Platfo
   };
 }
 
-/** XDG says that a relative path in its variables is to be ignored. */
+/** XDG requires that relative paths in its variables are ignored. */
 function below(directory: string | undefined): string | undefined {
   return directory && path.isAbsolute(directory) ? path.join(directory, 'imgctl') : undefined;
 }
@@ -37,4 +40,27 @@ function below(directory: string | undefined): string | undefined {
 function belowHome(env: Environment, folder: string): string | undefined {
   const home = env.HOME || env.USERPROFILE;
   return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
+}
+
+/** Returns `<directory>/<name>.<digest of the key>.json`. */
+export function keyedFile(directory: string, name: string, key: readonly string[]): string {
+  const digest = createHash('sha256').update(key.join('\0')).digest('hex').slice(0, 16);
+  return path.join(directory, `${name}.${digest}.json`);
+}
+
+/** Makes a directory and its parents, mode 0700. Node's recursive mkdir reports ENOENT on a read-only disk. */
+export function makeDirectory(directory: string): void {
+  if (isDirectory(directory)) return;
+  const parent = path.dirname(directory);
+  if (parent !== directory) makeDirectory(parent);
+  try {
+    fs.mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been first.
+    if (!isDirectory(directory)) throw error;
+  }
+}
+
+function isDirectory(file: string): boolean {
+  return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 }

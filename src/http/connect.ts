@@ -2,7 +2,7 @@
 
 import net from 'node:net';
 import type tls from 'node:tls';
-import { trustOptions, untilEvent } from './sockets.ts';
+import { ConnectionClosed } from './errors.ts';
 import { type CertificateFacts, ConnectStage } from './stages.ts';
 import { hostAndPort } from './url.ts';
 
@@ -44,15 +44,17 @@ export function createConnector(options: ConnectOptions): Connector {
 
   let latest: ConnectStage | undefined;
 
+  const trust = async () => trustOptions(await import('node:tls'), options.ca);
+
   const open = async (target: Target): Promise<net.Socket> => {
     const { hostname } = target;
-    const { proxy, ca } = options;
+    const { proxy } = options;
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
     const stage = new ConnectStage(hostAndPort(hostname, port), proxy);
     latest = stage;
     const tunnel = proxy
       ? await import('./tunnel.ts').then(({ openTunnel }) =>
-          openTunnel(proxy, hostname, port, { stage, track, ca }),
+          openTunnel(proxy, hostname, port, { stage, track, trust }),
         )
       : undefined;
     if (target.protocol === 'https:') return openTls(target, port, stage, tunnel);
@@ -80,7 +82,7 @@ export function createConnector(options: ConnectOptions): Connector {
         port,
         ...(tunnel ? { socket: tunnel } : {}),
         ...(net.isIP(hostname) ? {} : { servername: target.servername ?? hostname }),
-        ...trustOptions(tls, options.ca),
+        ...(await trust()),
         ALPNProtocols: ['http/1.1'],
       }),
     );
@@ -114,6 +116,33 @@ export function createConnector(options: ConnectOptions): Connector {
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+function trustOptions(
+  module: Pick<typeof tls, 'rootCertificates'>,
+  ca: string | undefined,
+): tls.ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    // Node parses its root certificates when they are first read.
+    ...(ca === undefined ? {} : { ca: [...module.rootCertificates, ca] }),
+  };
+}
+
+/** Resolves with the socket at the event, rejects with its error. */
+function untilEvent(socket: net.Socket, event: string): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const closed = () => reject(new ConnectionClosed());
+    socket.once('error', reject);
+    socket.once('close', closed);
+    socket.once(event, () => {
+      socket.off('error', reject);
+      socket.off('close', closed);
+      resolve(socket);
+    });
+  });
 }
 
 function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {

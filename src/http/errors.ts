@@ -2,7 +2,6 @@
 
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Endpoint, HttpRequest } from './message.ts';
-import { ConnectionClosed } from './sockets.ts';
 
 interface TransportErrorDetails extends ErrorDetails {
   /** The request may have reached the server. */
@@ -20,6 +19,13 @@ export class TransportError extends ImgctlError {
     super(code, message, details);
     this.sent = details.sent;
     this.transient = details.transient ?? false;
+  }
+}
+
+/** The other side closed the connection before it was open. */
+export class ConnectionClosed extends Error {
+  constructor() {
+    super('the connection was closed while it was being opened');
   }
 }
 

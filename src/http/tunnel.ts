@@ -2,17 +2,17 @@
 
 import http from 'node:http';
 import net from 'node:net';
-import { reasonOf, TransportError } from './errors.ts';
+import type tls from 'node:tls';
+import { ConnectionClosed, reasonOf, TransportError } from './errors.ts';
 import { proxyPair } from './proxy-env.ts';
-import { ConnectionClosed, trustOptions } from './sockets.ts';
 import type { ConnectStage } from './stages.ts';
 import { hostAndPort } from './url.ts';
 
 export interface TunnelOptions {
   readonly stage: ConnectStage;
   readonly track: (socket: net.Socket) => net.Socket;
-  /** Extra trusted certificates, PEM, for an https proxy. */
-  readonly ca: string | undefined;
+  /** Returns the trust options, for an https proxy. */
+  readonly trust: () => Promise<tls.ConnectionOptions>;
 }
 
 /** @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed */
@@ -20,7 +20,7 @@ export async function openTunnel(
   proxy: URL,
   host: string,
   port: number,
-  { stage, track, ca }: TunnelOptions,
+  { stage, track, trust }: TunnelOptions,
 ): Promise<net.Socket> {
   const target = hostAndPort(host, port);
   const headers: Record<string, string> = { host: target };
@@ -28,7 +28,7 @@ export async function openTunnel(
   const secure = proxy.protocol === 'https:';
   const proxyHost = proxy.hostname.replace(/^\[|\]$/g, '');
   const { request: send } = secure ? await import('node:https') : http;
-  const trusted = secure ? trustOptions(await import('node:tls'), ca) : {};
+  const trusted = secure ? await trust() : {};
   return new Promise((resolve, reject) => {
     const request = send({
       host: proxyHost,

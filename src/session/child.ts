@@ -1,43 +1,38 @@
-// Programs that imgctl runs: with a time limit, and without imgctl's secrets in their environment.
+// Runs other programs with a time limit and without imgctl's secrets in their environment.
 
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Io } from '../io.ts';
 
-/** Time for a program to hand over a password, milliseconds. */
-const LIMIT = 30_000;
-/** What a program wrote is in the pipe when it ends; this long it may take to be read from there. */
+const TIME_LIMIT = 30_000;
+/** Time to read from the pipe what a program wrote before it ended. */
 const READING_LIMIT = 1_000;
-const LONGEST = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 
 export interface ChildOptions {
-  /** The program; a line for the shell where there are no `args`. */
+  /** The program, or a shell command if there are no `args`. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** Its standard input; nothing if not given. */
   readonly input?: string | undefined;
-  /** Its stderr is the user's own to see, or kept. */
+  /** `inherit`: the user sees it. */
   readonly stderr: 'inherit' | 'pipe';
-  /** Once it has ended, the rest of an output that holds this is not waited for. */
+  /** After the program has ended, stops reading stdout as soon as it contains this. */
   readonly until?: string;
-  /** 30 s if not given. */
   readonly limit?: number;
 }
 
 export interface ChildResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** undefined where it was killed, or ran too long, or not at all. */
+  /** undefined if it was killed, timed out or did not start. */
   readonly exitCode: number | undefined;
-  /** What went wrong, to be said after the name of the program; undefined after exit code 0. */
+  /** The predicate of a sentence about the program; undefined after exit code 0. */
   readonly failure: string | undefined;
   readonly cause?: unknown;
 }
 
-/** Runs a program to its end. @throws only what the run was interrupted with */
+/** Runs a program to its end. @throws only the reason of an interrupt */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
-  // Costs a tenth of a start-up, and few runs need it.
-  const { spawn } = await import('node:child_process');
-  const { command, args = [], input, limit = LIMIT } = options;
+  const { command, args = [], input, limit = TIME_LIMIT } = options;
   const { IMGCTL_PASSWORD: _password, IMGCTL_TOKEN: _token, ...env } = io.env;
   io.signal.throwIfAborted();
   const child: ChildProcess = spawn(command, args, {
@@ -47,12 +42,12 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', options.stderr],
     windowsHide: true,
   });
-  // It may well end without having read everything.
+  // The program may end without reading everything.
   child.stdin?.on('error', () => {}).end(input);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
-      if (output[name].length < LONGEST) output[name] += chunk;
+      if (output[name].length < MAX_OUTPUT) output[name] += chunk;
     });
   }
   return new Promise((resolve, reject) => {
@@ -60,7 +55,7 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       clearTimeout(timer);
       clearTimeout(reading);
       io.signal.removeEventListener('abort', interrupted);
-      // A background child of the program may hold the pipes open; it is not waited for.
+      // A background child of the program may hold the pipes open.
       child.stdout?.destroy();
       child.stderr?.destroy();
       child.kill('SIGKILL');

@@ -1,8 +1,8 @@
-// What this machine submitted: the sync requests of each profile, newest last.
+// The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
+import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -13,18 +13,17 @@ export interface HistoryEntry {
   readonly id: number | string;
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
-  /** The last status word that was seen. */
   readonly status: string | null;
 }
 
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 const LOCK_PATIENCE = 10_000;
 
 function historyFile(directory: string): string {
   return path.join(directory, 'sync-history.json');
 }
 
-/** The entries of a profile at a base URL, oldest first; none where there is no readable history. */
+/** Returns the entries of a profile at a base URL, oldest first; none if the history is unreadable. */
 export function readHistory(
   directory: string | undefined,
   profile: string,
@@ -36,9 +35,8 @@ export function readHistory(
 }
 
 /**
- * Adds a request, or writes what became of it.
- * @throws ImgctlError config (a history that cannot be read stays as it is), timeout; the file system's error.
- *   The history is a convenience, so callers only warn.
+ * Adds a request, or updates its status.
+ * @throws ImgctlError config (an unreadable history is not overwritten), timeout; the file system's error
  */
 export async function remember(
   directory: string | undefined,
@@ -48,7 +46,7 @@ export async function remember(
   if (directory === undefined) return;
   const file = historyFile(directory);
   await withLock(file, LOCK_PATIENCE, io, async () => {
-    const entries = entriesOf(readable(file));
+    const entries = entriesOf(readForUpdate(file));
     const index = entries.findIndex(
       (known) =>
         known.profile === entry.profile &&
@@ -58,7 +56,7 @@ export async function remember(
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
-    await writeJsonFile(file, { requests: entries.slice(-MOST_ENTRIES) });
+    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) });
   });
 }
 
@@ -68,12 +66,12 @@ function allEntries(directory: string | undefined): HistoryEntry[] {
   return result.state === 'read' ? entriesOf(result.value) : [];
 }
 
-function readable(file: string): JsonObject {
+function readForUpdate(file: string): JsonObject {
   const result = readJsonFile(file);
   if (result.state === 'absent') return {};
   if (result.state === 'read') return result.value;
   throw new ImgctlError('config', `cannot read the history ${file}: ${result.reason}`, {
-    hint: 'move it away; imgctl does not overwrite it',
+    hint: 'move it elsewhere; imgctl does not overwrite it',
   });
 }
 

@@ -1,93 +1,88 @@
-// Ids and names of images that were seen lately, for completion: a cache that may fail, and holds no secret.
+// A cache of recently listed images, for completion. It may fail, and holds no secret.
 
-import fs from 'node:fs';
 import path from 'node:path';
-import { makeDirectory, readJsonFile } from '../files/json-file.ts';
-import { keyedFile } from '../files/keyed-file.ts';
-import { stagingName, sweep } from '../files/staging.ts';
+import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
+import { keyedFile } from '../files/paths.ts';
 
-/** Whose images: names of one service are not offered for another. */
 export interface Catalogue {
   readonly profile: string;
   readonly baseUrl: string;
 }
 
-/** Names by id. */
-export type ImageNames = ReadonlyMap<number, string>;
+/** Empty texts for an image without a folder or data store. */
+export type CachedImage = readonly [name: string, folder: string, dataStore: string];
 
-/** Images that are remembered for each catalogue, those seen last before all others. */
-export const MOST_IMAGES = 5_000;
-const LONGEST_NAME = 255;
+/** By id. */
+export type ImageNames = ReadonlyMap<number, CachedImage>;
 
-/** The images seen last first; none where there is no readable cache. */
+const MAX_IMAGES = 5_000;
+const MAX_NAME_LENGTH = 255;
+
+/** Returns the images listed last first; none if there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ImageNames {
-  const names = new Map<number, string>();
+  const names = new Map<number, CachedImage>();
   if (directory === undefined) return names;
   const result = readJsonFile(cacheFile(directory, catalogue));
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
-  for (const entry of images) if (Array.isArray(entry)) add(names, entry[0], entry[1]);
-  return names;
-}
-
-/** The names of the images among the elements of a list, up to as many as are remembered, with those there are. */
-export function collectNames(
-  elements: readonly unknown[],
-  names: Map<number, string> = new Map(),
-): Map<number, string> {
-  for (const element of elements) {
-    const { id, name } = Object(element) as { id?: unknown; name?: unknown };
-    add(names, id, name);
+  for (const entry of images) {
+    if (Array.isArray(entry)) add(names, entry[0], entry[1], entry[2], entry[3]);
   }
   return names;
 }
 
-/**
- * Remembers the names. `isWhole`: the catalogue has no others. Nothing is written where nothing is new, and
- * nothing is said where it cannot be.
- */
-export function rememberImages(
+/** Adds the names of the images among the elements of a list, up to the maximum. */
+export function collectNames(
+  elements: readonly unknown[],
+  names: Map<number, CachedImage> = new Map(),
+): Map<number, CachedImage> {
+  for (const element of elements) {
+    const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
+    add(names, id, name, folder, data_store);
+  }
+  return names;
+}
+
+/** Caches new names; `isWhole`: the catalogue has no others. Ignores a failed write. */
+export async function rememberImages(
   directory: string | undefined,
   catalogue: Catalogue,
   seen: ImageNames,
   isWhole: boolean,
-): void {
+): Promise<void> {
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
-  const known = readImageNames(directory, catalogue);
-  const isKnown = [...names].every(([id, name]) => known.get(id) === name);
-  if (isKnown && (!isWhole || names.size === known.size)) return;
-  if (!isWhole) for (const [id, name] of known) if (!names.has(id)) add(names, id, name);
-  try {
-    replace(cacheFile(directory, catalogue), JSON.stringify({ images: [...names] }));
-  } catch {
-    // Whoever listed images has them; that completion will not know them is no news for that moment.
+  const cached = readImageNames(directory, catalogue);
+  const isCached = [...names].every(([id, image]) => isSame(cached.get(id), image));
+  if (isCached && (!isWhole || names.size === cached.size)) return;
+  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
+  const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
+  // Whoever listed images has them; missing completions are no reason for a warning.
+  await replaceFile(cacheFile(directory, catalogue), text).catch(() => {});
+}
+
+function add(
+  names: Map<number, CachedImage>,
+  id: unknown,
+  name: unknown,
+  folder: unknown,
+  dataStore: unknown,
+): void {
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
+  const text = textOf(name);
+  if (text !== '' && names.size < MAX_IMAGES) {
+    names.set(id, [text, textOf(folder), textOf(dataStore)]);
   }
 }
 
-function add(names: Map<number, string>, id: unknown, name: unknown): void {
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME) return;
-  if (names.size < MOST_IMAGES) names.set(id, name);
+function textOf(value: unknown): string {
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : '';
+}
+
+function isSame(known: CachedImage | undefined, image: CachedImage): boolean {
+  return known !== undefined && image.every((text, index) => text === known[index]);
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
   return keyedFile(path.join(directory, 'images'), profile, [profile, baseUrl]);
-}
-
-/**
- * The file is whole at any instant; unlike a token it is not worth waiting for the disk.
- * @throws the file system's error
- */
-function replace(file: string, text: string): void {
-  const staging = path.join(path.dirname(file), stagingName(file));
-  makeDirectory(path.dirname(file));
-  sweep(file);
-  try {
-    fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });
-    fs.renameSync(staging, file);
-  } catch (error) {
-    fs.rmSync(staging, { force: true });
-    throw error;
-  }
 }

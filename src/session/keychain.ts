@@ -1,4 +1,4 @@
-// The system keychain, through the system's own program: passwords go over its stdin and stdout alone.
+// The system keychain, by the system's own program: passwords only pass through its stdin and stdout.
 
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -6,38 +6,36 @@ import { type ChildResult, runChild } from './child.ts';
 import type { Account } from './token-cache.ts';
 
 export interface Keychain {
-  /** undefined where it holds none for this account. @throws ImgctlError config */
+  /** Returns undefined if there is none. @throws ImgctlError config */
   lookup(account: Account): Promise<string | undefined>;
-  /** In the place of every password of the account's profile. @throws ImgctlError config */
+  /** Replaces every password of the account's profile. @throws ImgctlError config */
   store(account: Account, password: string): Promise<void>;
-  /** Forgets every password of the profile. @throws ImgctlError config */
+  /** Removes every password of the profile. @throws ImgctlError config */
   forget(profile: string): Promise<void>;
 }
 
 interface Call {
   readonly args: readonly string[];
   readonly input?: string;
-  /** What of the input must not be shown. */
   readonly secret?: string;
 }
 
-/** How a program is asked. Nothing secret may stand in `args`, which every user of the machine can read. */
+/** `args` must hold no secret: every user of the machine can read them. */
 interface Program {
   readonly name: string;
   lookup(account: Account): Call;
   store(account: Account, password: string): Call;
-  /** Forgets one password or more. */
+  /** May remove only one of several passwords. */
   forget(profile: string): Call;
-  /** Whether it ended so since there is no such password. */
-  isAbsence(result: ChildResult): boolean;
-  /** The password by what it printed. */
+  /** True if the program found no such password. */
+  isNotFound(result: ChildResult): boolean;
   read(stdout: string): string;
 }
 
-/** The command of libsecret, for every implementation of the Secret Service. */
+/** The command of libsecret works with every implementation of the Secret Service. */
 const SECRET_TOOL: Program = {
   name: 'secret-tool',
-  // After --, since a user name may look like an option.
+  // A user name may look like an option, hence the --.
   lookup: (account) => ({ args: ['lookup', '--', ...attributes(account)] }),
   store: (account, password) => ({
     args: ['store', `--label=${label(account)}`, '--', ...attributes(account)],
@@ -45,7 +43,7 @@ const SECRET_TOOL: Program = {
     secret: password,
   }),
   forget: (profile) => ({ args: ['clear', '--', 'service', 'imgctl', 'profile', profile] }),
-  isAbsence: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
+  isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
   read: (stdout) => stdout,
 };
 
@@ -54,9 +52,8 @@ function attributes({ profile, baseUrl, username }: Account): string[] {
 }
 
 /**
- * The command of macOS. It takes a password on its command line, or from the terminal, or within a whole
- * command on stdin, which is how it is done here. What it prints is in hexadecimal if it holds a letter
- * beyond ASCII, without a sign of that: hence base64.
+ * The command of macOS. Of its three ways to take a password only `-i`, commands on stdin, is secret and
+ * unattended. It prints a password that is not ASCII in hexadecimal without saying so: hence base64.
  */
 const SECURITY: Program = {
   name: 'security',
@@ -69,7 +66,7 @@ const SECURITY: Program = {
   },
   forget: (profile) => ({ args: ['delete-generic-password', '-s', serviceName(profile)] }),
   // errSecItemNotFound, -25300, in eight bits.
-  isAbsence: ({ exitCode }) => exitCode === 44,
+  isNotFound: ({ exitCode }) => exitCode === 44,
   read: (stdout) => Buffer.from(stdout, 'base64').toString(),
 };
 
@@ -85,42 +82,41 @@ function label({ baseUrl, username }: Account): string {
   return `imgctl: ${encodeURIComponent(username)} at ${baseUrl}`;
 }
 
-/** A word, which is ASCII, for a line of `security -i`; one in base64 stays as it is. */
+/** Escapes an ASCII word for `security -i`; base64 stays unchanged. */
 function escaped(word: string): string {
   return word.replace(/[^A-Za-z0-9+/=-]/g, '\\$&');
 }
 
-/** `security -i` takes what is beyond 4096 bytes as another command; secret-tool cuts at 8192. */
-const LONGEST_INPUT = 4_000;
-/** More than there can be: at most one for each account that ever was in the profile. */
-const MOST_FORGOTTEN = 100;
+/** `security -i` takes bytes beyond 4096 as another command; secret-tool cuts at 8192. */
+const MAX_INPUT = 4_000;
+/** Stops an endless loop; a profile has at most one password per account it ever had. */
+const MAX_REMOVALS = 100;
 
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
-/** @throws ImgctlError config: this system has none */
 export function openKeychain(io: Io): Keychain {
   if (io.platform === 'win32') {
-    throw new ImgctlError('config', 'there is no system keychain for imgctl on Windows', {
+    throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
       hint: `use ${ALTERNATIVE}`,
     });
   }
   const program = io.platform === 'darwin' ? SECURITY : SECRET_TOOL;
 
-  async function ask({ args, input, secret }: Call): Promise<ChildResult> {
+  async function call({ args, input, secret }: Call): Promise<ChildResult> {
     const { name: command } = program;
     const result = await runChild(io, { command, args, input, stderr: 'pipe' });
-    if (result.failure === undefined || program.isAbsence(result)) return result;
+    if (result.failure === undefined || program.isNotFound(result)) return result;
     throw cannotUse(program, result, secret);
   }
 
   async function lookup(account: Account): Promise<string | undefined> {
-    const result = await ask(program.lookup(account));
-    return program.isAbsence(result) ? undefined : program.read(result.stdout);
+    const result = await call(program.lookup(account));
+    return program.isNotFound(result) ? undefined : program.read(result.stdout);
   }
 
   async function forget(profile: string): Promise<void> {
-    for (let count = 0; count < MOST_FORGOTTEN; count += 1) {
-      if (program.isAbsence(await ask(program.forget(profile)))) return;
+    for (let count = 0; count < MAX_REMOVALS; count += 1) {
+      if (program.isNotFound(await call(program.forget(profile)))) return;
     }
   }
 
@@ -128,19 +124,19 @@ export function openKeychain(io: Io): Keychain {
     lookup,
     forget,
     async store(account, password) {
-      const call = program.store(account, password);
-      if (Buffer.byteLength(call.input ?? '') > LONGEST_INPUT) {
+      const storing = program.store(account, password);
+      if (Buffer.byteLength(storing.input ?? '') > MAX_INPUT) {
         throw new ImgctlError('config', 'the password is too long for the system keychain', {
           hint: `use ${ALTERNATIVE}`,
         });
       }
       await forget(account.profile);
-      await ask(call);
-      // Both programs may keep nothing, or a part, and end with exit code 0.
+      await call(storing);
+      // Both programs may store nothing, or a part, and end with exit code 0.
       if ((await lookup(account)) !== password) {
         await forget(account.profile);
-        throw new ImgctlError('config', `${program.name} did not keep the password`, {
-          hint: `see whether the system keychain is unlocked, or use ${ALTERNATIVE}`,
+        throw new ImgctlError('config', `${program.name} did not store the password`, {
+          hint: `unlock the system keychain, or use ${ALTERNATIVE}`,
         });
       }
     },
@@ -153,17 +149,21 @@ function cannotUse(
   secret: string | undefined,
 ): ImgctlError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-    return new ImgctlError('config', `there is no ${name}, the program for the system keychain`, {
-      hint: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
-      cause,
-    });
+    return new ImgctlError(
+      'config',
+      `${name}, the program for the system keychain, is not installed`,
+      {
+        hint: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
+        cause,
+      },
+    );
   }
   const [line = ''] = stderr.trim().split('\n');
   const reason = line.replace(`${name}: `, '');
   const isQuotable = reason !== '' && !(secret && stderr.includes(secret));
   const said = isQuotable ? `: ${reason}` : '';
   return new ImgctlError('config', `${name} ${failure}${said}`, {
-    hint: `see whether the system keychain is running and unlocked, or use ${ALTERNATIVE}`,
+    hint: `start and unlock the system keychain, or use ${ALTERNATIVE}`,
     cause,
   });
 }

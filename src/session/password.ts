@@ -1,30 +1,28 @@
-// Passwords: from the environment, a file, a command, the keychain or standard input; never from a flag.
+// Passwords from the environment, a file, a command, the keychain or standard input; never from a flag.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
-import { runChild } from './child.ts';
 import type { Settings } from './settings.ts';
 import type { Account } from './token-cache.ts';
 
-/** A way to the password that needs no person. */
 export interface PasswordSource {
   /** The variable or setting it comes from, for messages. */
   readonly origin: string;
-  /** What helps where the service refuses it. */
+  /** The hint if the service refuses the password. */
   readonly remedy: string;
-  /** @throws ImgctlError config: the file, command or keychain gives none */
+  /** @throws ImgctlError config: no usable password */
   read(): Promise<string>;
 }
 
-/** What is read of a source, in bytes. */
-const LONGEST = 64 * 1024;
-/** More than headers hold, and so few that none was cut where the reading ended. */
-const MOST_LETTERS = 8 * 1024;
+const MAX_BYTES = 64 * 1024;
+/** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
+const MAX_LENGTH = 8 * 1024;
 
-/** The password that is given, or else the one in the keychain. */
+/** Returns the given password, or else the one in the keychain. */
 export function unattendedPassword(
   settings: Settings,
   io: Io,
@@ -33,7 +31,7 @@ export function unattendedPassword(
   return givenPassword(settings, io) ?? storedPassword(settings, io, account);
 }
 
-/** The first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
+/** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
   const source = (origin: string, what: string, read: PasswordSource['read']) => ({
@@ -63,29 +61,26 @@ async function passwordOfFile(file: string, io: Io): Promise<string> {
   return firstLine(text, `the password file ${file}`);
 }
 
-/** What the file system's error about the file of IMGCTL_PASSWORD_FILE means. */
 export function unreadableFile(file: string, cause: unknown): ImgctlError {
-  const { code } = cause as NodeJS.ErrnoException;
-  return new ImgctlError('config', `cannot read the password file ${file}: ${code}`, {
-    hint: 'check IMGCTL_PASSWORD_FILE and the modes of the file',
+  return new ImgctlError('config', `cannot read the password file ${file}: ${errorReason(cause)}`, {
+    hint: 'check IMGCTL_PASSWORD_FILE and the permissions of the file',
     cause,
   });
 }
 
-// Windows has no such flag.
+// Windows has no O_NONBLOCK.
 const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
-/** A pipe, as in <(pass show images), may take its time: waiting for it must not keep an interrupt out. */
+/** Waiting for a pipe, as in <(pass show images), must not block an interrupt. */
 async function openFile(file: string): Promise<Readable> {
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK);
   if (!fs.fstatSync(descriptor).isFIFO()) {
-    return fs.createReadStream(file, { fd: descriptor, end: LONGEST });
+    return fs.createReadStream(file, { fd: descriptor, end: MAX_BYTES });
   }
   const { Socket } = await import('node:net');
   return new Socket({ fd: descriptor, readable: true, writable: false });
 }
 
-/** The one in the keychain, if this profile has one there. */
 export function storedPassword(
   settings: Settings,
   io: Io,
@@ -95,7 +90,7 @@ export function storedPassword(
   const replace = `${settings.loginCommand} --store-password`;
   return {
     origin: 'the system keychain',
-    remedy: `the password in the system keychain is refused; replace it: ${replace}`,
+    remedy: `replace the password in the system keychain: ${replace}`,
     async read() {
       const { openKeychain } = await import('./keychain.ts');
       const password = await openKeychain(io).lookup(account);
@@ -103,37 +98,35 @@ export function storedPassword(
       const { username, baseUrl } = account;
       throw new ImgctlError(
         'not-logged-in',
-        `the system keychain holds no password of ${username} at ${baseUrl}`,
+        `the system keychain has no password for ${username} at ${baseUrl}`,
         { hint: `run: ${replace}` },
       );
     },
   };
 }
 
-/**
- * The first line that the command prints; run by the shell with a limit of 30 s. Its stderr is the
- * user's own to see.
- */
+/** Returns the first line that the shell command prints within 30 s. The user sees its stderr. */
 export async function passwordOfCommand(command: string, io: Io): Promise<string> {
+  const { runChild } = await import('./child.ts');
   const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
   if (result.failure === undefined) return firstLine(result.stdout, 'the password command');
   throw new ImgctlError('config', `the password command ${result.failure}`, {
-    hint: 'run it by hand; see: imgctl config get password-command',
+    hint: 'run it by hand; to show it: imgctl config get password-command',
     cause: result.cause,
   });
 }
 
-/** The first line of standard input, for --password-stdin. */
+/** Returns the first line of standard input, for --password-stdin. */
 export async function passwordOfStdin(io: Io): Promise<string> {
   if (io.stdin.isTTY) {
     throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
-      hint: 'leave it out to be asked for the password',
+      hint: 'omit it to be prompted for the password',
     });
   }
   return firstLine(await readBeginning(io.stdin.stream, io), 'standard input');
 }
 
-/** The first line at least, or as much as a password can be. @throws also what the run is interrupted with */
+/** Reads at least the first line, up to MAX_BYTES. @throws also the reason of an interrupt */
 async function readBeginning(stream: Readable, io: Io): Promise<string> {
   io.signal.throwIfAborted();
   const interrupted = () => stream.destroy(io.signal.reason);
@@ -143,7 +136,7 @@ async function readBeginning(stream: Readable, io: Io): Promise<string> {
   try {
     for await (const chunk of stream) {
       text += chunk;
-      if (text.includes('\n') || text.length > LONGEST) break;
+      if (text.includes('\n') || text.length > MAX_BYTES) break;
     }
   } finally {
     io.signal.removeEventListener('abort', interrupted);
@@ -152,20 +145,20 @@ async function readBeginning(stream: Readable, io: Io): Promise<string> {
 }
 
 function firstLine(text: string, what: string): string {
-  // Some editors begin a file with a byte order mark.
+  // Some editors write a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  const flaw = flawOf(line);
+  const flaw = describeFlaw(line);
   if (flaw === undefined) return line;
   throw new ImgctlError('config', `${what} gave ${flaw}`, {
-    hint: 'its first line must be it',
+    hint: 'make sure that its first line is the password',
   });
 }
 
-/** Why a line is no password. It is not sent then: token requests are few. */
-function flawOf(line: string): string | undefined {
+/** Checked before a request is sent: the service limits token requests. */
+function describeFlaw(line: string): string | undefined {
   if (line === '') return 'no password';
-  if (line.length > MOST_LETTERS) return 'a line too long for a password';
-  // UTF-16 that was read as UTF-8, or a letter of another encoding.
+  if (line.length > MAX_LENGTH) return 'a line too long for a password';
+  // Text in UTF-16 or another encoding.
   if (/[\0\ufffd]/.test(line)) return 'a password that is not UTF-8';
   return undefined;
 }

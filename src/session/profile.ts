@@ -3,17 +3,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
-import { withLock } from '../files/lock.ts';
+import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { SettingKey, STORED_PASSWORD } from './settings.ts';
 
-/** config.json: `{"profile": "<default one>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
+/** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {
   readonly profile: string | undefined;
   readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** What else stands in the file; kept as it is. */
+  /** Other members of the file, written back unchanged. */
   readonly rest: JsonObject;
 }
 
@@ -21,25 +20,25 @@ export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(
 
 const LOCK_PATIENCE = 20_000;
 
-/** @throws ImgctlError usage: a name that could be a path, or is too long */
+/** @throws ImgctlError usage: it could be a path, or is too long */
 export function checkProfileName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) return name;
-  throw new ImgctlError('usage', `not a profile name: ${name.slice(0, 80)}`, {
-    hint: 'a letter or digit, then up to 63 letters, digits, - or _',
+  throw new ImgctlError('usage', `invalid profile name: ${name.slice(0, 80)}`, {
+    hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
   });
 }
 
 export function configFilePath(directory: string): string {
   const file = path.join(directory, 'config.json');
   try {
-    // Settings may well be a link into somebody's collection of dot files; it is kept.
+    // A link into a collection of dot files stays a link.
     return fs.realpathSync(file);
   } catch {
     return file;
   }
 }
 
-/** @throws ImgctlError config: a file that cannot be read, with its place; it is left as it is */
+/** @throws ImgctlError config: the file is unreadable or invalid */
 export function readConfigFile(directory: string | undefined): ConfigFile {
   if (directory === undefined) return EMPTY_CONFIG;
   const file = configFilePath(directory);
@@ -48,21 +47,21 @@ export function readConfigFile(directory: string | undefined): ConfigFile {
   if (result.state === 'broken') throw brokenFile(file, result.reason);
   const { profile, profiles = {}, ...rest } = result.value;
   if (profile !== undefined && typeof profile !== 'string')
-    throw brokenFile(file, 'profile is not a text');
+    throw brokenFile(file, 'profile is not a string');
   if (!isObject(profiles)) throw brokenFile(file, 'profiles is not an object');
   const read = new Map<string, Record<string, string>>();
   for (const [name, settings] of Object.entries(profiles)) {
     if (!isObject(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
     for (const [key, value] of Object.entries(settings)) {
       if (typeof value !== 'string')
-        throw brokenFile(file, `profiles.${name}.${key} is not a text`);
+        throw brokenFile(file, `profiles.${name}.${key} is not a string`);
     }
     read.set(name, settings as Record<string, string>);
   }
   return { profile, profiles: read, rest };
 }
 
-/** Changes settings of one profile; undefined takes a setting away. */
+/** Changes settings of one profile; undefined removes a setting. */
 export async function changeProfile(
   directory: string | undefined,
   io: Io,
@@ -80,21 +79,22 @@ export async function changeProfile(
   });
 }
 
-/** @throws ImgctlError config: there is no place for settings */
+/** @throws ImgctlError config: no home directory */
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
-  throw new ImgctlError('config', 'there is no home directory to keep settings in', {
-    hint: 'set IMGCTL_CONFIG_DIR to a directory that can be written',
+  throw new ImgctlError('config', 'no home directory for the settings', {
+    hint: 'set IMGCTL_CONFIG_DIR to a writable directory',
   });
 }
 
-/** Reads, changes and writes config.json while no other process does. */
+/** Reads, changes and writes config.json under a lock. */
 export async function changeConfigFile(
   directory: string | undefined,
   io: Io,
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
   const file = configFilePath(requireDirectory(directory));
+  const { withLock } = await import('../files/lock.ts');
   try {
     await withLock(file, LOCK_PATIENCE, io, async () => {
       const { profile, profiles, rest } = change(readConfigFile(directory));
@@ -103,23 +103,31 @@ export async function changeConfigFile(
         profiles: Object.fromEntries(profiles),
         ...rest,
       };
-      await writeJsonFile(file, value);
+      await writeJsonFile(file, value, { create: (staging) => storeWithConf(staging, value) });
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
-    throw new ImgctlError(
-      'config',
-      `cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`,
-      {
-        hint: 'nothing was changed; check the disk and the modes, or set IMGCTL_CONFIG_DIR',
-        cause: error,
-      },
-    );
+    throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
+      hint: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
+      cause: error,
+    });
   }
+}
+
+/** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
+async function storeWithConf(staging: string, value: JsonObject): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const conf = new Conf<JsonObject>({
+    cwd: path.dirname(staging),
+    configName: path.basename(staging),
+    fileExtension: '',
+    configFileMode: 0o600,
+  });
+  conf.store = value;
 }
 
 function brokenFile(file: string, reason: string): ImgctlError {
   return new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
-    hint: 'mend the file or move it away; imgctl does not overwrite it',
+    hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
   });
 }

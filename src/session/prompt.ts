@@ -1,4 +1,4 @@
-// Questions on the terminal: the answer echoed, or not at all for a password.
+// Prompts on the terminal: the input is echoed, except for a password.
 
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -6,45 +6,42 @@ import type { Io } from '../io.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
-/** What arrow keys and the like send. */
 const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
 
-/** What is asked for. */
-export interface Question {
-  /** As within a sentence: "user name". */
+export interface Prompt {
   readonly what: string;
   readonly hidden: boolean;
-  /** Other ways to give it, where there is nobody to ask. */
+  /** The options to use without a terminal. */
   readonly instead: string;
 }
 
 /**
- * Asks on stderr and reads one line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal to ask on, its end, or nothing for an answer)
+ * Prompts on stderr and reads one line from the terminal.
+ * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or an empty line)
  */
-export async function ask(io: Io, { what, hidden, instead }: Question): Promise<string> {
+export async function ask(io: Io, { what, hidden, instead }: Prompt): Promise<string> {
   const { stream, isTTY } = io.stdin;
   if (!isTTY || !io.stderr.isTTY) {
-    throw new ImgctlError('usage', `cannot ask for the ${what}: there is no terminal`, {
-      hint: `give it by ${instead}`,
+    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, {
+      hint: `provide it with ${instead}`,
     });
   }
   const label = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
-  // Raw mode from before the question: who answers at once is not echoed either.
+  // Set before the prompt: input typed at once is not echoed either.
   stream.setRawMode(hidden);
   stream.setEncoding('utf8');
-  let answer: string | undefined;
+  let input: string | undefined;
   try {
     await io.stderr.write(`${label}: `);
     io.signal.throwIfAborted();
-    answer = await readLine(io);
+    input = await readLine(io);
   } finally {
     stream.setRawMode(false);
-    // An answer that is echoed ends its line itself.
-    if (hidden || answer === undefined) await io.stderr.write('\n');
+    // Echoed input ends its line itself.
+    if (hidden || input === undefined) await io.stderr.write('\n');
   }
-  if (answer !== '') return answer;
-  throw new ImgctlError('usage', `no ${what} was given`, { hint: 'see: imgctl login --help' });
+  if (input !== '') return input;
+  throw new ImgctlError('usage', `no ${what} entered`, { hint: 'see: imgctl login --help' });
 }
 
 function readLine(io: Io): Promise<string> {
@@ -60,15 +57,14 @@ function readLine(io: Io): Promise<string> {
       settle();
     };
     const onAbort = () => finish(() => reject(asImgctlError(io.signal.reason)));
-    const onEnd = () =>
-      finish(() => reject(new ImgctlError('usage', 'the input ended before an answer')));
+    const onEnd = () => finish(() => reject(new ImgctlError('usage', 'no input (end of file)')));
     const onData = (chunk: string) => {
       const keys = [...chunk.replace(ESCAPE_SEQUENCE, '')];
       for (const [index, key] of keys.entries()) {
         if (key === '\r' || key === '\n') {
           finish(() => resolve(line.join('')));
           const rest = keys.slice(index + 1).join('');
-          // Typed ahead: the answer to the next what.
+          // Typed ahead, for the next prompt.
           if (rest !== '') stream.unshift(rest, 'utf8');
           return;
         }

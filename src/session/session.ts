@@ -1,10 +1,11 @@
-// A session: whose profile, which service, and a client that has its token when it needs it.
+// A session: a client of the profile's service that gets its token when it needs one.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import { type Client, createClient, MAX_BYTES, SERVICE } from '../api/client.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
@@ -17,10 +18,10 @@ export interface Session {
   readonly baseUrl: string;
   readonly client: Client;
   readonly account: Account;
-  /** undefined where IMGCTL_TOKEN is used. */
+  /** undefined with IMGCTL_TOKEN. */
   readonly tokens: Tokens | undefined;
   readonly cache: TokenCache;
-  /** Ends its connections; a renewal that began is finished, so that its token is kept and its lock given back. */
+  /** Closes the connections after a renewal under way has stored its token and released its lock. */
   close(): Promise<void>;
 }
 
@@ -30,14 +31,14 @@ export interface SessionOptions {
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
   readonly warn: (message: string, hint?: string) => void;
-  /** Hears every secret before it is sent, in the forms in which it is. */
+  /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
 }
 
 const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
 
-/** @throws ImgctlError config: no base URL, or settings that cannot be used */
+/** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
@@ -87,20 +88,19 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
 }
 
-/** IMGCTL_TOKEN, used as it is. @throws ImgctlError config: no header can hold it */
+/** @throws ImgctlError config: no header can hold it */
 export function tokenOfEnvironment(token: string): TokenSource {
-  const remedy = 'IMGCTL_TOKEN holds it: set a new one, or unset it to use the login';
+  const remedy = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
   return fixedToken(token, 'IMGCTL_TOKEN', remedy);
 }
 
-/** @throws ImgctlError config */
 export function requireBaseUrl(settings: Settings): URL {
   const text = settings.text('base-url');
   if (text !== undefined) {
     const allowing = `imgctl config set allow-http true${settings.profileFlag}`;
     return parseBaseUrl(text, settings.text('allow-http') === 'true', allowing);
   }
-  throw new ImgctlError('config', 'no base URL is set: which service is it?', {
+  throw new ImgctlError('config', 'no service configured', {
     hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });
 }
@@ -117,25 +117,30 @@ async function findProxy(
 }
 
 /**
- * The certificates of ca-file, PEM. With them the roots that Node would add by NODE_EXTRA_CA_CERTS have to be
- * added here.
- * @throws ImgctlError config: a file that cannot be read, or holds none
+ * Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
+ * @throws ImgctlError config: unreadable, or without a certificate
  */
 export function readCertificates(settings: Settings, io: Io): string | undefined {
   const { value, origin } = settings.resolve('ca-file');
   if (value === undefined) return undefined;
-  try {
-    const own = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
-    // Node passes over what is none without a word.
-    if (!CERTIFICATE.test(own)) throw Object.assign(new Error(), { code: 'no PEM certificate' });
-    const extra = io.env.NODE_EXTRA_CA_CERTS;
-    return extra && fs.existsSync(extra) ? `${own}\n${fs.readFileSync(extra, 'utf8')}` : own;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+  const unusable = (reason: string, cause?: unknown) => {
     const flag = settings.profileFlag;
-    throw new ImgctlError('config', `cannot read the ca-file ${value} (from ${origin}): ${code}`, {
-      hint: `imgctl config set ca-file /path/to/ca.pem${flag}, or: imgctl config unset ca-file${flag}`,
-      cause: error,
+    const message = `cannot read the ca-file ${value} (from ${origin}): ${reason}`;
+    return new ImgctlError('config', message, {
+      hint: `run: imgctl config set ca-file /path/to/ca.pem${flag}, or: imgctl config unset ca-file${flag}`,
+      cause,
     });
+  };
+  let certificates: string;
+  let more = '';
+  try {
+    certificates = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
+    const extra = io.env.NODE_EXTRA_CA_CERTS;
+    if (extra && fs.existsSync(extra)) more = `\n${fs.readFileSync(extra, 'utf8')}`;
+  } catch (error) {
+    throw unusable(errorReason(error), error);
   }
+  // Node silently accepts a file without one.
+  if (!CERTIFICATE.test(certificates)) throw unusable('no PEM certificate');
+  return certificates + more;
 }

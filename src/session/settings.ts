@@ -1,42 +1,37 @@
-// Settings: which there are, what each may be, and where a value comes from.
+// The settings, their valid values, and where each value comes from.
 
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import { parseDuration } from './duration.ts';
 import type { Account } from './token-cache.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
   readonly env?: string;
   readonly fallback?: string;
-  /** Where only a few words will do. */
   readonly valid?: readonly string[];
-  /** @throws ImgctlError for a value that it cannot be */
   check(text: string): void;
-  /** As much of a value that it cannot be as may show, where a password may be in it. */
+  /** Returns as much of an invalid value as may be shown: it may hold a password. */
   shown?(text: string): string;
 }
 
 const oneOf = (what: string, ...valid: string[]) => ({
   valid,
   check(text: string): void {
-    if (!valid.includes(text)) throw invalid(what, text, `valid: ${valid.join(', ')}`);
+    if (valid.includes(text)) return;
+    throw invalid(what, text, `valid: ${valid.join(', ')}`);
   },
 });
 
-const wholeNumber = (what: string, least: number, most: number) => (text: string) => {
-  if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most) {
-    throw invalid(what, text, `a whole number from ${least} to ${most}`);
-  }
+const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return;
+  throw invalid(what, text, `use a whole number from ${min} to ${max}`);
 };
 
-const anyText = (): void => {};
-
-const someText = (what: string) => (text: string) => {
-  if (text === '') throw cannotBeEmpty(what);
+const nonEmpty = (what: string) => (text: string) => {
+  if (text === '') throw emptyValue(what);
 };
 
-/** Every setting, in the order in which `config list` shows them. */
+/** All settings, in the order of `config list`. */
 export const SETTINGS = {
   'base-url': {
     summary: 'address of the service',
@@ -53,7 +48,7 @@ export const SETTINGS = {
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
-    check: someText('password-command'),
+    check: nonEmpty('password-command'),
   },
   output: {
     summary: 'output format',
@@ -68,17 +63,17 @@ export const SETTINGS = {
     check: (text) => parseDuration(text, 'timeout'),
   },
   retries: {
-    summary: 'further tries of a request that is safe to repeat',
+    summary: 'retries for requests that are safe to repeat',
     fallback: '4',
     check: wholeNumber('retries', 0, 100),
   },
   concurrency: {
-    summary: 'page requests at a time',
+    summary: 'page requests sent at the same time',
     fallback: '6',
     check: wholeNumber('concurrency', 1, 32),
   },
-  'columns.images': { summary: 'columns of images list', check: anyText },
-  'columns.my-images': { summary: 'columns of my-images', check: anyText },
+  'columns.images': { summary: 'columns of images list', check: () => {} },
+  'columns.my-images': { summary: 'columns of my-images', check: () => {} },
   'auth-scheme': {
     summary: 'how the token is sent',
     fallback: 'bearer',
@@ -89,16 +84,16 @@ export const SETTINGS = {
     fallback: 'false',
     ...oneOf('allow-http', 'true', 'false'),
   },
-  'ca-file': { summary: 'further trusted certificates (PEM)', check: someText('ca-file') },
+  'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
   time: {
-    summary: 'how time stamps show',
+    summary: 'format of time stamps',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),
   },
 } as const satisfies Record<string, SettingDefinition>;
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** Stands beside a profile's settings where the keychain holds its password; login and logout write it. */
+/** Marks a profile whose password is in the keychain; login and logout write it. */
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
@@ -109,26 +104,23 @@ export function isSettingKey(text: string): text is SettingKey {
 
 export interface Resolved {
   readonly value: string | undefined;
-  /** For `config list`: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
+  /** `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
   readonly origin: string;
 }
 
-/** The flags that stand for settings, by setting. */
 export type SettingFlags = Readonly<Partial<Record<SettingKey, string | undefined>>>;
 
-/** The profile where none is chosen. */
 export const DEFAULT_PROFILE = 'default';
 
-/** Settings by flag, environment, profile, default, in this order. */
+/** Resolves settings from flag, environment, profile and default, in this order. */
 export class Settings {
   readonly profile: string;
   readonly #flags: SettingFlags;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #stored: Readonly<Record<string, string>>;
-  /** What a command in a hint needs to reach this profile, with a space before it. */
+  /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
   readonly profileFlag: string;
 
-  /** `defaultProfile`: the one that a command without --profile takes. */
   constructor(
     profile: string,
     flags: SettingFlags,
@@ -143,12 +135,11 @@ export class Settings {
     this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
   }
 
-  /** The command that logs in to this profile. */
   get loginCommand(): string {
     return `imgctl login${this.profileFlag}`;
   }
 
-  /** @throws ImgctlError usage or config: the value is not one that the setting can have */
+  /** @throws ImgctlError usage or config: the value is invalid */
   resolve(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const resolved = this.find(key);
@@ -158,7 +149,7 @@ export class Settings {
     return resolved;
   }
 
-  /** The value, whether it can be used or not. */
+  /** Returns the value without checking it. */
   find(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
@@ -173,16 +164,11 @@ export class Settings {
     return { value: fallback, origin: fallback === undefined ? '' : 'default' };
   }
 
-  /** Whether the keychain holds a password of this profile, as far as imgctl knows. */
   get hasStoredPassword(): boolean {
     return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
-  /**
-   * Whose files these settings lead to, also at a base URL that no request would be sent to. What is not set
-   * is empty.
-   * @throws ImgctlError usage or config: a base URL or user name that cannot be
-   */
+  /** The owner of the cached files; what is not set is empty. Plain http is accepted: nothing is sent. */
   get account(): Account {
     const text = this.text('base-url');
     return {
@@ -196,7 +182,6 @@ export class Settings {
     return this.resolve(key).value;
   }
 
-  /** Milliseconds of a setting that is a duration. */
   duration(key: 'timeout'): number {
     return parseDuration(this.text(key) ?? '', key);
   }
@@ -206,35 +191,54 @@ export class Settings {
   }
 }
 
-function check(definition: SettingDefinition, resolved: Resolved): void {
+function check(definition: SettingDefinition, { value = '', origin }: Resolved): void {
   try {
-    definition.check(resolved.value ?? '');
+    definition.check(value);
   } catch (error) {
-    if (!(error instanceof ImgctlError) || resolved.origin.startsWith('--')) throw error;
-    throw new ImgctlError('config', `${error.message} (from ${resolved.origin})`, {
-      hint: error.hint,
-    });
+    if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
+    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 }
 
 function checkUsername(text: string): void {
-  if (text === '') throw cannotBeEmpty('username');
+  if (text === '') throw emptyValue('username');
   // Basic credentials cannot hold a colon in the user name (RFC 7617).
-  if (!text.includes(':')) return;
-  throw invalid('username', beforeColon(text), 'a user name cannot hold a colon');
+  if (text.includes(':')) {
+    throw invalid('username', beforeColon(text), 'use a user name without a colon');
+  }
 }
 
-/** Who writes user:password, as for other programs, does not mean to show it. */
+/** Hides the password of a user:password, as other programs take it. */
 function beforeColon(text: string): string {
   return text.replace(/:.*/s, ':…');
 }
 
-function cannotBeEmpty(what: string): ImgctlError {
-  return new ImgctlError('usage', `${what} cannot be empty`, {
-    hint: `give a value; to take one out of the profile: imgctl config unset ${what}`,
+function emptyValue(what: string): ImgctlError {
+  return new ImgctlError('usage', `${what} must not be empty`, {
+    hint: `provide a value, or remove the setting: imgctl config unset ${what}`,
   });
 }
 
 function invalid(what: string, text: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', `${what} cannot be: ${text}`, { hint });
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Returns milliseconds, at most 24 days, the maximum of a timer. @throws ImgctlError usage */
+export function parseDuration(text: string, what: string): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim()) ?? [];
+  const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (milliseconds >= 1 && milliseconds < 2 ** 31) return Math.round(milliseconds);
+  throw invalid(what, text, 'use a duration such as 500ms, 30s, 5m or 1h');
+}
+
+/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. */
+export function describeDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
+  if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  return `${seconds} s`;
 }

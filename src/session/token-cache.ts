@@ -1,15 +1,19 @@
-// Access tokens on disk: one file for each profile, base URL and user, and what is known of the limit.
+// Access tokens on disk, one file per profile, base URL and user, and the last known token request limit.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
-import { isAbsence, readJsonFile, writeJsonFile } from '../files/json-file.ts';
-import { keyedFile } from '../files/keyed-file.ts';
-import { sweep } from '../files/staging.ts';
+import {
+  errorReason,
+  isMissing,
+  readJsonFile,
+  removeLeftovers,
+  writeJsonFile,
+} from '../files/atomic-file.ts';
+import { keyedFile } from '../files/paths.ts';
 import type { JsonObject } from '../json.ts';
 
-/** Whose token it is. */
 export interface Account {
   readonly profile: string;
   readonly baseUrl: string;
@@ -29,32 +33,31 @@ export interface RememberedLimit {
   readonly resetsAt: number;
 }
 
-/** A limit further ahead than this is not believed. */
-const LONGEST_WINDOW = 24 * 3_600_000;
-/** A token this close to its end is not begun with: the request has to arrive, too. */
-const MARGIN = 60_000;
+/** A limit that resets later is taken for an error. */
+const MAX_LIMIT_WINDOW = 24 * 3_600_000;
+/** The request has to arrive before the token expires. */
+const EXPIRY_MARGIN = 60_000;
 
-/** Whether the token is worth a request. The service's 401 decides; this only saves a round trip. */
-export function looksValid(token: CachedToken, now: number): boolean {
-  const margin = Math.min(MARGIN, (token.expiresAt - token.receivedAt) / 10);
-  return now < token.expiresAt - margin;
+/** True close to the expiry. The service's 401 decides; this only saves a round trip. */
+export function needsRenewal(token: CachedToken, now: number): boolean {
+  const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
+  return now >= token.expiresAt - margin;
 }
 
-/** Whether what is known of the limit still holds. */
 export function isInForce({ resetsAt }: RememberedLimit, now: number): boolean {
-  return now < resetsAt && resetsAt - now < LONGEST_WINDOW;
+  return now < resetsAt && resetsAt - now < MAX_LIMIT_WINDOW;
 }
 
-/** Its name before the digest; no profile can be named so. */
+/** No profile can have this name. */
 const LIMIT_FILE = '_limit';
 
-/** The cache of one account. Reading and writing never throw: a cache that fails is as good as none, but says so once. */
+/** The cache of one account. Reading and writing never throw: a failure is a warning, once. */
 export class TokenCache {
   readonly #directory: string | undefined;
   readonly #account: Account;
   readonly #warn: (message: string, hint?: string) => void;
   readonly #warned = new Set<string>();
-  #isUnkept = false;
+  #writeFailed = false;
 
   constructor(
     directory: string | undefined,
@@ -66,12 +69,12 @@ export class TokenCache {
     this.#warn = warn;
   }
 
-  /** Whether something could not be written, which a warning has said. */
-  get isUnkept(): boolean {
-    return this.#isUnkept;
+  /** True after a warning that a token or limit could not be written. */
+  get writeFailed(): boolean {
+    return this.#writeFailed;
   }
 
-  /** What processes of this user lock while they request a token; undefined without a directory. */
+  /** The file to lock for a token request; undefined without a directory. */
   get lockFile(): string | undefined {
     return this.#limitFile;
   }
@@ -93,15 +96,15 @@ export class TokenCache {
 
   read(): CachedToken | undefined {
     const file = this.#tokenFile;
-    // What a killed process left holds a token too, and runs that have a valid one may write nothing for a day.
-    if (file !== undefined) sweep(file);
+    // Leftovers of killed processes hold tokens too, and runs with a valid token may not write for a day.
+    if (file !== undefined) removeLeftovers(file);
     const value = this.#readRecord(file);
     if (value === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = value;
     if (typeof token === 'string' && isToken(token) && isTime(receivedAt) && isTime(expiresAt)) {
       return { token, receivedAt, expiresAt };
     }
-    this.#warnOnce(`the token cache ${file} does not hold a token; it is not used`);
+    this.#warnOnce(`${file} holds no token and is ignored`);
     return undefined;
   }
 
@@ -118,11 +121,11 @@ export class TokenCache {
     });
   }
 
-  /** Takes the token away. @returns whether there was one. @throws ImgctlError config: it cannot be */
+  /** Removes the token. @returns false if there was none. @throws ImgctlError config: it cannot be removed */
   forget(): boolean {
     const file = this.#tokenFile;
     if (file === undefined) return false;
-    sweep(file);
+    removeLeftovers(file);
     return remove(file);
   }
 
@@ -147,23 +150,26 @@ export class TokenCache {
     tighten(path.dirname(file));
     const result = readJsonFile(file);
     if (result.state === 'broken')
-      this.#warnOnce(`cannot read ${file}: ${result.reason}; it is not used`);
+      this.#warnOnce(`cannot read ${file}: ${result.reason}; the file is ignored`);
     return result.state === 'read' ? result.value : undefined;
   }
 
   async #writeRecord(file: string | undefined, value: JsonObject): Promise<void> {
+    if (file === undefined) return this.#warnNotStored('no home directory');
     try {
-      if (file === undefined) throw Object.assign(new Error(), { code: 'no home directory' });
       tighten(path.dirname(file));
       await writeJsonFile(file, value);
     } catch (error) {
-      this.#isUnkept = true;
-      const { code } = error as NodeJS.ErrnoException;
-      this.#warnOnce(
-        `cannot keep the access token (${code}); it is used for this run alone`,
-        'check the disk and the modes, or set IMGCTL_CONFIG_DIR to a directory that can be written',
-      );
+      this.#warnNotStored(errorReason(error));
     }
+  }
+
+  #warnNotStored(reason: string): void {
+    this.#writeFailed = true;
+    this.#warnOnce(
+      `cannot store the access token (${reason}); it is used for this run only`,
+      'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
+    );
   }
 
   #warnOnce(message: string, hint?: string): void {
@@ -173,29 +179,26 @@ export class TokenCache {
   }
 }
 
-/**
- * The directory of tokens is imgctl's own: one that others could look into is tightened, as its files are.
- * Not so the one above, which may be anybody's by IMGCTL_CONFIG_DIR.
- */
+/** Only for the directory of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
 function tighten(directory: string): void {
   try {
     const stat = fs.lstatSync(directory);
     const isOurs = stat.isDirectory() && stat.uid === process.getuid?.();
     if (isOurs && (stat.mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
   } catch {
-    // It is not there yet, or on a read-only file system; reading what is there is still right.
+    // It does not exist yet, or is on a read-only file system: reading is still right.
   }
 }
 
-/** Forgets the tokens of a profile, or of all. @returns how many there were. @throws ImgctlError config: one cannot be */
+/** Removes the tokens of a profile, or of all. @returns their number. @throws ImgctlError config: one cannot be removed */
 export function forgetTokens(directory: string | undefined, profile?: string): number {
   if (directory === undefined) return 0;
   const tokens = path.join(directory, 'tokens');
   let count = 0;
   for (const name of namesIn(tokens)) {
-    // What is remembered of the limit stays: the service goes on counting.
+    // The limit stays: the service goes on counting.
     if (name.startsWith(`${LIMIT_FILE}.`) || name.endsWith('.lock')) continue;
-    // A leftover of a write begins with a dot. No profile's name holds one.
+    // Staging files start with a dot, which no profile's name contains.
     const isLeftover = name.startsWith('.');
     const [owner] = name.slice(isLeftover ? 1 : 0).split('.');
     if (profile !== undefined && owner !== profile) continue;
@@ -208,32 +211,31 @@ function namesIn(directory: string): string[] {
   try {
     return fs.readdirSync(directory);
   } catch (error) {
-    if (isAbsence(error)) return [];
+    if (isMissing(error)) return [];
     throw cannotRemove(directory, error);
   }
 }
 
-/** Removes a file or link; a directory holds no token and stays. */
+/** Directories stay: they hold no token. */
 function remove(file: string): boolean {
   try {
     if (fs.lstatSync(file).isDirectory()) return false;
     fs.rmSync(file, { force: true });
     return true;
   } catch (error) {
-    if (isAbsence(error)) return false;
+    if (isMissing(error)) return false;
     throw cannotRemove(file, error);
   }
 }
 
 function cannotRemove(file: string, cause: unknown): ImgctlError {
-  const { code } = cause as NodeJS.ErrnoException;
-  return new ImgctlError('config', `cannot remove ${file}: ${code}`, {
+  return new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
     hint: 'remove it by hand: it holds an access token',
     cause,
   });
 }
 
-/** One that a Date can hold, so that it can be shown. */
+/** True for a time that a Date can show. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }

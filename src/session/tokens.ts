@@ -1,4 +1,4 @@
-// Where a command's access token comes from: the environment, the cache, or a token request.
+// The access token of a command: from the environment, the cache, or a token request.
 
 import type { TokenSource } from '../api/auth.ts';
 import { isToken } from '../api/auth.ts';
@@ -6,28 +6,24 @@ import type { Client } from '../api/client.ts';
 import { utcTime } from '../api/responses.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
-import { withLockIfPossible } from '../files/lock.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { PasswordSource } from './password.ts';
 import {
   type CachedToken,
-  looksValid,
+  needsRenewal,
   type RememberedLimit,
   type TokenCache,
 } from './token-cache.ts';
 
-/** A command may take its 30 s, the request another 30 s, for each of a few that stand before. */
+/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const LOCK_PATIENCE = 120_000;
 
-/**
- * A token that is used as it is, never cached nor renewed; `origin` says where it comes from.
- * @throws ImgctlError config: no header can hold it
- */
+/** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
   if (!isToken(token)) {
-    throw new ImgctlError('config', `${origin} does not hold an access token`, {
-      hint: 'a token has neither spaces nor line breaks',
+    throw new ImgctlError('config', `${origin} is not an access token`, {
+      hint: `set ${origin} to a token, without spaces or line breaks`,
     });
   }
   return {
@@ -37,7 +33,6 @@ export function fixedToken(token: string, origin: string, remedy: string): Token
   };
 }
 
-/** Where a token and what is known of the limit are kept. */
 export type TokenStore = Pick<
   TokenCache,
   'lockFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
@@ -48,9 +43,8 @@ export interface TokensOptions {
   readonly cache: TokenStore;
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
-  /** Sends the token request; the client itself asks this source for tokens, hence late. */
+  /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Client;
-  /** The command that logs in, for hints. */
   readonly loginCommand: string;
   readonly baseUrl: string;
 }
@@ -59,7 +53,7 @@ export interface LoginResult extends CachedToken {
   readonly limit: TokenLimit;
 }
 
-/** Tokens of one account; at most one request for one is under way on this machine. */
+/** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
   readonly remedy: string;
   readonly #options: TokensOptions;
@@ -75,7 +69,7 @@ export class Tokens implements TokenSource {
   async current(): Promise<string> {
     const { cache, io } = this.#options;
     this.#memory ??= cache.read();
-    if (this.#memory && looksValid(this.#memory, io.now())) return this.#memory.token;
+    if (this.#memory && !needsRenewal(this.#memory, io.now())) return this.#memory.token;
     if (this.#memory && !this.#canRenew) return this.#memory.token;
     return this.#renewOnce(undefined);
   }
@@ -83,20 +77,20 @@ export class Tokens implements TokenSource {
   async renew(refused: string, accepted: boolean): Promise<string | undefined> {
     if (this.#memory && this.#memory.token !== refused) return this.#memory.token;
     if (!this.#canRenew) return undefined;
-    // Refused straight after its issue: another one would fare no better.
+    // Refused right after its issue: another token would be refused too.
     if (this.#issuedHere.has(refused) && !accepted) return undefined;
     return this.#renewOnce(refused);
   }
 
-  /** Requests a token. `remedy` is what helps where the service refuses the password, if more than another try. */
+  /** Requests a token. `remedy` is the hint if the service refuses the password. */
   login(
     password: string,
     remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
   ): Promise<LoginResult> {
-    return this.#alone(() => this.#request(password, remedy));
+    return this.#withLock(() => this.#request(password, remedy));
   }
 
-  /** Resolves once no renewal is under way, whatever came of it. */
+  /** Waits for a renewal under way, also one that fails. */
   async settled(): Promise<void> {
     await this.#renewal?.catch(() => {});
   }
@@ -115,10 +109,10 @@ export class Tokens implements TokenSource {
   async #renewWithLock(refused: string | undefined): Promise<string> {
     const { cache, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    return this.#alone(async () => {
+    return this.#withLock(async () => {
       // Another process may have had the lock, and left its token.
       const cached = cache.read();
-      if (cached && cached.token !== refused && looksValid(cached, io.now())) {
+      if (cached && cached.token !== refused && !needsRenewal(cached, io.now())) {
         this.#memory = cached;
         return cached.token;
       }
@@ -126,8 +120,9 @@ export class Tokens implements TokenSource {
     });
   }
 
-  #alone<Result>(action: () => Promise<Result>): Promise<Result> {
+  async #withLock<Result>(action: () => Promise<Result>): Promise<Result> {
     const { cache, io } = this.#options;
+    const { withLockIfPossible } = await import('../files/lock.ts');
     return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
   }
 
@@ -136,10 +131,11 @@ export class Tokens implements TokenSource {
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
     if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
-    // Counted before it is sent: a process that is killed now has used one all the same.
+    // Counted before it is sent: a process killed now has used one as well.
     if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
-      throw withRemedy(error, remedy);
+      const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
+      throw isRefused ? error.with({ hint: remedy }) : error;
     });
     const { token: issuedToken, receivedAt, expiresAt } = issued;
     const token = { token: issuedToken, receivedAt, expiresAt };
@@ -161,7 +157,7 @@ export class Tokens implements TokenSource {
     try {
       return await this.#options.client().requestToken(username, password, onLimit);
     } catch (error) {
-      // Never sent, so that it did not count.
+      // Never sent, so it did not count.
       if (error instanceof TransportError && !error.sent) limit = known;
       throw error;
     } finally {
@@ -170,11 +166,9 @@ export class Tokens implements TokenSource {
   }
 
   #limitReached(resetsAt: number): ImgctlError {
-    return new ImgctlError(
-      'rate-limited',
-      'no token request is left: the service allows only a few',
-      { hint: `try again after ${utcTime(resetsAt)}` },
-    );
+    return new ImgctlError('rate-limited', 'token request limit reached', {
+      hint: `try again after ${utcTime(resetsAt)}`,
+    });
   }
 
   #notLoggedIn(): ImgctlError {
@@ -184,10 +178,4 @@ export class Tokens implements TokenSource {
       hint: `run: ${loginCommand}`,
     });
   }
-}
-
-function withRemedy(error: unknown, hint: string): unknown {
-  if (!(error instanceof ImgctlError) || error.code !== 'wrong-credentials') return error;
-  const { code, message, status, cause } = error;
-  return new ImgctlError(code, message, { hint, status, cause });
 }

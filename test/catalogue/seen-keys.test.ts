@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SeenKeys } from '../../src/catalogue/seen-keys.ts';
+import { SeenKeys } from '../../src/catalogue/reading.ts';
 
 const SPECIAL = [8_191, 2 ** 22 - 1, 2 ** 22, 2 ** 53, 1.5, Number.NaN, '7', null, undefined];
 const KEYS = fc.oneof(
@@ -13,17 +13,17 @@ const KEYS = fc.oneof(
 );
 
 it('SeenKeys agrees with sets, whatever the keys and however often a pass starts', () => {
-  const step = fc.record({ key: KEYS, yields: fc.boolean(), startsPass: fc.boolean() });
+  const step = fc.record({ key: KEYS, yields: fc.boolean(), startsReading: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const keys = new SeenKeys();
-      keys.startPass();
+      keys.startReading();
       const yielded = new Set<unknown>();
       let pass = new Set<unknown>();
       // A pass per image would be more than there are in any listing.
-      for (const { key, yields, startsPass } of steps.slice(0, 100)) {
-        if (startsPass) {
-          keys.startPass();
+      for (const { key, yields, startsReading } of steps.slice(0, 100)) {
+        if (startsReading) {
+          keys.startReading();
           pass = new Set();
         }
         expect(keys.wasYielded(key)).toBe(yielded.has(key));

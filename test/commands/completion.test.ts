@@ -1,4 +1,4 @@
-// imgctl completion: the script of each shell, and what is no shell.
+// imgctl completion: the script of each shell, and errors for other names.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,29 +8,29 @@ import { runCli } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-it.each(Object.entries(COMPLETION_FILES))('%s: prints %s', async (shell, file) => {
+it.each(Object.entries(COMPLETION_FILES))('completion %s > prints %s', async (shell, file) => {
   const script = readFileSync(path.join(ROOT, file), 'utf8');
   expect(await runCli(['completion', shell])).toEqual({ stdout: script, stderr: '', exitCode: 0 });
 });
 
-it('may be asked for in capitals', async () => {
+it('completion > ignores the case of the shell', async () => {
   expect(await runCli(['completion', 'Fish'])).toEqual(await runCli(['completion', 'fish']));
 });
 
-describe('what is no shell', () => {
+describe('completion without a valid shell', () => {
   it.each([
     ['bsh', 'did you mean bash? '],
     ['pwsh', 'did you mean powershell? '],
     ['tcsh', ''],
     ['constructor', ''],
     ['', ''],
-  ])('%j is a usage error', async (text, suggestion) => {
+  ])('is a usage error for %j', async (text, suggestion) => {
     const { stdout, stderr, exitCode } = await runCli(['completion', text]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toContain(`hint: ${suggestion}valid: bash, zsh, fish, powershell\n`);
   });
 
-  it('neither is nothing', async () => {
+  it('is a usage error without an argument', async () => {
     const { stderr, exitCode } = await runCli(['completion']);
     expect(stderr).toContain("missing required argument 'shell'");
     expect(exitCode).toBe(2);

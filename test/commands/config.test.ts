@@ -45,7 +45,7 @@ describe('config', () => {
   it.each(['username', 'password-command', 'ca-file'])('rejects an empty %s', async (key) => {
     const { stderr, exitCode } = await user().imgctl(['config', 'set', key, '']);
     expect({ stderr, exitCode }).toEqual({
-      stderr: `imgctl: ${key} cannot be empty\nhint: give a value; to take one out of the profile: imgctl config unset ${key}\n`,
+      stderr: `imgctl: ${key} must not be empty\nhint: provide a value, or remove the setting: imgctl config unset ${key}\n`,
       exitCode: 2,
     });
   });
@@ -145,9 +145,9 @@ describe('config', () => {
     expect((await imgctl(['config', 'list'])).stdout).toMatch(/^KEY +VALUE +ORIGIN\n/i);
     const bad = await imgctl(['config', 'list'], { IMGCTL_OUTPUT: 'xml' });
     expect(bad.stdout).toMatch(/^KEY +VALUE +ORIGIN +ERROR\n/i);
-    expect(bad.stdout).toMatch(/^output +xml +IMGCTL_OUTPUT +output cannot be: xml/m);
+    expect(bad.stdout).toMatch(/^output +xml +IMGCTL_OUTPUT +invalid output: xml/m);
     expect(bad.stderr).toMatch(
-      /^imgctl: output cannot be: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
+      /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
     );
     expect(bad.exitCode).toBe(2);
   });
@@ -172,9 +172,7 @@ describe('config', () => {
     expect(stderr).toMatch(/^imgctl: .*config\.json.*\nhint: .+\n$/);
     expect(exitCode).toBe(2);
     const homeless = await runCli(['config', 'set', 'time', 'iso']);
-    expect(homeless.stderr).toMatch(
-      /^imgctl: there is no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/,
-    );
+    expect(homeless.stderr).toMatch(/^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/);
     expect(homeless.exitCode).toBe(2);
   });
 });

@@ -66,7 +66,7 @@ describe('doctor over TLS', () => {
     const env = { IMGCTL_CONFIG_DIR, IMGCTL_BASE_URL: 'https://images.invalid' };
     const { of, exitCode } = await diagnose({ env: { ...env, ...TOKEN } });
     expect(of('ca-file')).toMatch(
-      /^failed: cannot read the ca-file .* -> imgctl config set ca-file/,
+      /^failed: cannot read the ca-file .* -> run: imgctl config set ca-file/,
     );
     expect(of('ca-file')).toContain(`: ${problem} -> `);
     expect([of('TLS'), exitCode]).toEqual(['not checked: another setting is wrong', 2]);

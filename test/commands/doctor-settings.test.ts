@@ -13,7 +13,7 @@ describe('doctor', () => {
     writeFileSync(path.join(env.IMGCTL_CONFIG_DIR, 'config.json'), '{"secret": ');
     const { of, exitCode } = await diagnose({ env });
     expect(of('configuration')).toMatch(
-      /^failed: .*config\.json: not valid JSON at line 1.* -> mend/,
+      /^failed: .*config\.json: not valid JSON at line 1.* -> fix/,
     );
     expect(of('service')).toMatch(/^ok: /);
     expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
@@ -27,14 +27,14 @@ describe('doctor', () => {
     });
     const found = rows.filter(({ check }) => check === 'settings');
     expect(found.map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-      'failed: username cannot be: a:… (from IMGCTL_USERNAME)',
-      'failed: timeout is not a duration: soon (from profile default)',
+      'failed: invalid username: a:… (from IMGCTL_USERNAME)',
+      'failed: invalid timeout: soon (from profile default)',
       expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
       'warning: unknown setting bas-url; base-url was probably meant',
     ]);
     expect(found.map(({ remedy }) => remedy)).toEqual([
-      'a user name cannot hold a colon',
-      'imgctl config set timeout VALUE (write it as 500ms, 30s, 5m or 1h)',
+      'use a user name without a colon',
+      'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m or 1h)',
       expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
       `take it out of the file by hand: ${path.join(directory, 'config.json')}`,
     ]);
@@ -43,7 +43,7 @@ describe('doctor', () => {
   it('prints a table if the output format is invalid', async () => {
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(
-      /\nsettings +failed +output cannot be: xml \(from IMGCTL_OUTPUT\) -> valid/,
+      /\nsettings +failed +invalid output: xml \(from IMGCTL_OUTPUT\) -> valid/,
     );
     expect(exitCode).toBe(2);
   });
@@ -56,7 +56,7 @@ describe('doctor', () => {
       'warning: stagin has no settings; there are: staging -> --profile staging, or: imgctl login --profile stagin',
     );
     const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
-    expect(wrong.of('profile')).toMatch(/^failed: not a profile name/);
+    expect(wrong.of('profile')).toMatch(/^failed: invalid profile name/);
     expect(wrong.exitCode).toBe(2);
   });
 

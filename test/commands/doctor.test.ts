@@ -52,7 +52,7 @@ describe('doctor', () => {
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('config/imgctl is made by the first login\n');
-    expect(stdout).toMatch(/\nbase URL +failed +no base URL is set.* -> run: imgctl login/);
+    expect(stdout).toMatch(/\nbase URL +failed +no service configured.* -> run: imgctl login/);
     expect(stdout).toMatch(/\nDNS +not checked +base URL failed\n/);
     expect(stderr).toMatch(/^imgctl: something is wrong with: base URL\nhint: run: imgctl login/);
     const homeless = await runCli(['doctor']);

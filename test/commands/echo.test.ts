@@ -133,21 +133,6 @@ it('whoami and doctor hide the token as a user name', async () => {
   }
 });
 
-it('login hides a password that the service sends back', async () => {
-  const { baseUrl } = await scriptedServer((request) => ({
-    status: 401,
-    json: { message: `wrong password: ${echoOf(request).join(' ')}` },
-  }));
-  const env = { ...ENV, IMGCTL_BASE_URL: baseUrl, IMGCTL_CONFIG_DIR: temporaryDirectory() };
-  const result = await runCli(['login', '--debug'], { env });
-  expect(result.stderr).toMatch(/the service says: wrong password: Basic \*\*\*/);
-  expectNoSecret(result, 'login');
-  const { IMGCTL_PASSWORD: _, ...asked } = env;
-  const typed = await runCli(['login', '--password-stdin'], { env: asked, stdin: `${PASSWORD}\n` });
-  expect(typed.stderr).toContain('wrong password: Basic ***');
-  expectNoSecret(typed, 'login');
-});
-
 it('whoami and doctor hide the password of a proxy', async () => {
   const { baseUrl } = await scriptedServer(() => ({
     status: 500,

@@ -80,5 +80,5 @@ it('an invalid output format does not hide an error', async () => {
   const io = fakeIo({ env: { IMGCTL_OUTPUT: 'nonsense', IMGCTL_PROFILE: '../x' } });
   const result = await runCli(['whoami'], io);
   expect(result).toMatchObject({ stdout: '', exitCode: 2 });
-  expect(result.stderr).toMatch(/^imgctl: not a profile name: \.\.\/x\nhint: .+\n$/);
+  expect(result.stderr).toMatch(/^imgctl: invalid profile name: \.\.\/x\nhint: .+\n$/);
 });

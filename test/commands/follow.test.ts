@@ -77,28 +77,23 @@ describe('sync-status --wait with errors and warnings', () => {
     expect(exitCode).toBe(1);
   });
 
-  it.each(['json', 'ndjson', 'yaml', 'csv', 'tsv'])(
-    'prints them once, in the record, as %s',
-    async (format) => {
-      const { stdout, stderr, exitCode } = await followed([failed], '-o', format);
-      expect(stdout).toContain('bad.ova: no descriptor');
-      expect(stdout).toContain('c.ova: no manifest');
-      expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
-      expect(exitCode).toBe(1);
-    },
-  );
+  it.each(['json', 'csv'])('prints them once, in the record, as %s', async (format) => {
+    const { stdout, stderr, exitCode } = await followed([failed], '-o', format);
+    expect(stdout).toContain('bad.ova: no descriptor');
+    expect(stdout).toContain('c.ova: no manifest');
+    expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
+    expect(exitCode).toBe(1);
+  });
 
-  it.each(['table', 'json', 'csv'])('prints them on stderr with -q as %s', async (format) => {
-    const { stdout, stderr } = await followed([failed], '-q', '-o', format);
+  it('prints them on stderr with -q', async () => {
+    const { stdout, stderr } = await followed([failed], '-q', '--json');
     expect(stdout).not.toMatch(/bad\.ova|c\.ova/);
     expect(stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
   });
 
   it('exits 0 for a sync that partly failed', async () => {
-    const { stdout, stderr, exitCode } = await followed(
-      [record({ status: 'PROCESSED', message })],
-      '-q',
-    );
+    const partly = record({ status: 'PROCESSED', message });
+    const { stdout, stderr, exitCode } = await followed([partly], '-q');
     expect(stdout).toBe('41\n');
     expect(stderr.match(/bad\.ova/g)).toHaveLength(1);
     expect(exitCode).toBe(0);
@@ -124,18 +119,15 @@ describe('sync-status --wait', () => {
     [[], 3_600_000, '1 h'],
     [['--wait-timeout', '10s'], 10_000, '10 s'],
     [['--wait-timeout', '100ms'], 100, '100 ms'],
-  ])(
-    'exits 7 at its limit and names the command that resumes: %j',
-    async (options, limit, told) => {
-      const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
-      expect(io.now() - START).toBe(limit);
-      expect(stderr).toContain(
-        `imgctl: the sync request 41 has not ended within ${told}; last seen: PENDING\n` +
-          'hint: go on waiting with: imgctl sync-status 41 --wait\n',
-      );
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
-    },
-  );
+  ])('exits 7 at its limit with the command that resumes: %j', async (options, limit, told) => {
+    const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
+    expect(io.now() - START).toBe(limit);
+    expect(stderr).toContain(
+      `imgctl: the sync request 41 has not ended within ${told}; last seen: PENDING\n` +
+        'hint: go on waiting with: imgctl sync-status 41 --wait\n',
+    );
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
+  });
 });
 
 describe('the sync history', () => {

@@ -1,4 +1,4 @@
-// Every example line of the help on listing runs against the emulator.
+// Runs every example of the help on listing against the emulator.
 
 import { describe, expect, it } from 'vitest';
 import { FILTERS } from '../../src/commands/help/filters.ts';
@@ -33,9 +33,9 @@ it.each(['images list', 'my-images'])('%s --help has two examples or more', asyn
   expect(examplesIn(stdout).length).toBeGreaterThan(1);
 });
 
-describe('examples', () => {
+describe('examples of help topics', () => {
   it.each([...new Set([...examplesIn(FILTERS_HELP), ...examplesIn(OUTPUT_HELP)])])(
-    'imgctl %s',
+    'imgctl %s runs',
     async (line) => {
       const { imgctl } = await emulatorUser({ images: 250 });
       const { stdout, stderr, exitCode } = await imgctl(argumentsOf(line), { env: PASSWORD });
@@ -46,7 +46,7 @@ describe('examples', () => {
     },
   );
 
-  it('of images list --help', async () => {
+  it('run in images list --help too', async () => {
     const { imgctl } = await emulatorUser({ images: 250 });
     const { stdout } = await runCli(['help', 'images', 'list']);
     for (const line of examplesIn(stdout)) {

@@ -1,4 +1,4 @@
-// Help: of every command on stdout with examples, the topics, and what imgctl alone says.
+// Help: of every command, of topics, and of imgctl without arguments.
 
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
@@ -30,14 +30,14 @@ describe.each(COMMANDS)('imgctl %s', (name) => {
     expect(widest).toBeLessThanOrEqual(110);
   });
 
-  it('is what imgctl help shows', async () => {
+  it('--help shows the same as imgctl help', async () => {
     const byOption = await runCli([...words, '-h']);
     expect(await runCli(['help', ...words])).toEqual(byOption);
   });
 });
 
 describe('imgctl', () => {
-  it('alone shows its help', async () => {
+  it('shows its help without arguments', async () => {
     const alone = await runCli([]);
     expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
     expect(await runCli(['--help'])).toEqual(alone);
@@ -46,7 +46,7 @@ describe('imgctl', () => {
   });
 
   it.each([['images'], ['config'], ['profile']])(
-    '%s alone shows the help of the group',
+    '%s shows the help of the group without arguments',
     async (group) => {
       expect(await runCli([group])).toEqual(await runCli([group, '--help']));
     },
@@ -65,7 +65,7 @@ describe('imgctl help', () => {
     ['output', 'ndjson'],
     ['environment', 'IMGCTL_PASSWORD_COMMAND'],
     ['exit-codes', '143'],
-  ])('%s is a topic', async (topic, word) => {
+  ])('%s prints the topic', async (topic, word) => {
     const { stdout, stderr, exitCode } = await runCli(['help', topic]);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(stdout).toContain(word);
@@ -78,14 +78,14 @@ describe('imgctl help', () => {
     [['filters', 'list'], 'filters'],
     [['imags'], 'images'],
     [['images', 'lst'], 'list'],
-  ])('%j: the nearest command or topic', async (words, meant) => {
+  ])('%j suggests the nearest command or topic', async (words, meant) => {
     const { stderr, exitCode } = await runCli(['help', ...words]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`\nhint: did you mean ${meant}?\n`);
   });
 
   it.each([[['nope']], [['images', 'nope']], [['images', 'filter']], [['constructor']]])(
-    '%j is neither command nor topic',
+    '%j is a usage error',
     async (words) => {
       const { stdout, stderr, exitCode } = await runCli(['help', ...words]);
       expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });

@@ -194,15 +194,9 @@ describe('images list', () => {
     ['table', '', 'imgctl: no images match\n'],
     ['json', '[]\n', ''],
     ['ndjson', '', ''],
-    ['yaml', '[]\n', ''],
     ['csv', 'id,name,folder,data_store,updated_on\r\n', ''],
-    ['tsv', 'id\tname\tfolder\tdata_store\tupdated_on\n', ''],
-    ['csv --no-header', '', ''],
     ['csv --urls', 'url\r\n', ''],
-    ['json --urls', '[]\n', ''],
-    ['table --urls', '', 'imgctl: no images match\n'],
     ['table -q', '', ''],
-    ['csv -q', '', ''],
   ])(
     'prints an empty list as %s, and exits 5 with --fail-empty',
     async (options, stdout, stderr) => {

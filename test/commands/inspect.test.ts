@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { FIXTURES } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
@@ -21,12 +20,8 @@ describe('inspect', () => {
     const { stdout, stderr, exitCode } = await runCli(['inspect', 'one.ova'], {
       cwd: await samples(),
     });
-    const lines = Object.fromEntries(
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(/ {2,}/)),
-    );
+    const rows = stdout.trimEnd().split('\n');
+    const lines = Object.fromEntries(rows.map((line) => line.split(/ {2,}/)));
     expect(lines).toMatchObject({
       package: 'one.ova',
       kind: 'OVA archive',
@@ -62,7 +57,7 @@ describe('inspect', () => {
     ]);
   });
 
-  it.each(['ndjson', 'csv', 'tsv'])('prints one line per file: %s', async (format) => {
+  it.each(['ndjson', 'csv'])('prints one line per file: %s', async (format) => {
     const cwd = await samples();
     const { stdout } = await runCli(['inspect', 'one.ova', 'two.ova', '-o', format], { cwd });
     const header = format === 'ndjson' ? [] : [expect.stringMatching(/^file[,\t]kind[,\t]/)];
@@ -71,13 +66,6 @@ describe('inspect', () => {
       expect.stringContaining('one.ova'),
       expect.stringContaining('two.ova'),
     ]);
-  });
-
-  it('prints the same in YAML', async () => {
-    const cwd = await samples();
-    const json = await runCli(['inspect', 'one.ova', '-o', 'json'], { cwd });
-    const yaml = await runCli(['inspect', 'one.ova', '-o', 'yaml'], { cwd });
-    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
   });
 
   it('separates tables by a blank line, and prints only file names with -q', async () => {
@@ -115,17 +103,11 @@ describe('inspect', () => {
     );
   });
 
-  it('exits 1 for a file without a descriptor after printing the others', async () => {
+  it('exits 1 for a file that is not a package after printing the others', async () => {
     const cwd = await samples();
     writeFileSync(join(cwd, 'junk.ova'), 'junk');
-    const result = await runCli(['inspect', 'junk.ova', 'one.ova', '-q'], { cwd });
-    expect(result).toMatchObject({ exitCode: 1, stdout: 'junk.ova\none.ova\n' });
-    expect(result.stderr).toContain('junk.ova contains no readable OVF descriptor');
-  });
-
-  it('hints at validate for a file that is not a package', async () => {
-    const cwd = temporaryDirectory();
-    writeFileSync(join(cwd, 'junk.ova'), 'junk');
+    const both = await runCli(['inspect', 'junk.ova', 'one.ova', '-q'], { cwd });
+    expect(both).toMatchObject({ stdout: 'junk.ova\none.ova\n', exitCode: 1 });
     expect(await runCli(['inspect', 'junk.ova'], { cwd })).toEqual({
       stdout: '',
       stderr:

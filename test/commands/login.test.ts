@@ -55,7 +55,9 @@ describe('login', () => {
     const notes = [];
     for (let count = 1; count <= 6; count += 1) {
       const { stderr, exitCode } = await imgctl(['login'], { env: PASSWORD });
-      notes.push(/\d token requests? left|no token request is left/.exec(stderr)?.[0] ?? exitCode);
+      notes.push(
+        /\d token requests? left|token request limit reached/.exec(stderr)?.[0] ?? exitCode,
+      );
     }
     expect(notes).toEqual([
       0,
@@ -63,18 +65,18 @@ describe('login', () => {
       '2 token requests left',
       '1 token request left',
       '0 token requests left',
-      'no token request is left',
+      'token request limit reached',
     ]);
   });
 
   it.each([
     [['--password-stdin', '--password-command', 'x'], {}, 'contradict'],
-    [['--username', ''], { env: PASSWORD }, 'username cannot be empty'],
-    [['--password-command', ''], {}, 'password-command cannot be empty'],
-    [['--username', 'a:b'], { env: PASSWORD }, 'a user name cannot hold a colon'],
+    [['--username', ''], { env: PASSWORD }, 'username must not be empty'],
+    [['--password-command', ''], {}, 'password-command must not be empty'],
+    [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],
     [['--password-stdin'], { stdin: '' }, 'standard input gave no password'],
     [['--password-command', 'exit 3'], {}, 'the password command ended with exit code 3'],
-    [[], {}, 'cannot ask for the password: there is no terminal'],
+    [[], {}, 'cannot prompt for the password without a terminal'],
     [[], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } }, 'unset IMGCTL_TOKEN'],
   ])('rejects %j without a request', async (argv, io, message) => {
     const { imgctl, requests } = await emulatorUser();

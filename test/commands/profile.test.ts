@@ -33,23 +33,9 @@ describe('profile list', () => {
     const env = { IMGCTL_PROFILE: 'default', IMGCTL_USERNAME: 'bob' };
     const { stdout, stderr, exitCode } = await imgctl(['list', '--json'], env);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(JSON.parse(stdout)).toEqual([
-      {
-        name: 'default',
-        default: false,
-        base_url: 'https://images.example',
-        username: 'alice',
-        token: 'none',
-        password: null,
-      },
-      {
-        name: 'staging',
-        default: true,
-        base_url: 'nonsense',
-        username: null,
-        token: 'none',
-        password: 'command',
-      },
+    expect(JSON.parse(stdout).map(Object.values)).toEqual([
+      ['default', false, 'https://images.example', 'alice', 'none', null],
+      ['staging', true, 'nonsense', null, 'none', 'command'],
     ]);
     const table = (await imgctl(['list'])).stdout.split('\n');
     expect(table[0]).toMatch(/^NAME +DEFAULT +BASE_URL +USERNAME +TOKEN +PASSWORD$/i);
@@ -168,7 +154,7 @@ describe('profile delete', () => {
     const config = { profiles: { work: { 'stored-password': 'keychain' } } };
     const user = userWith(config);
     const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
-    expect(stderr).toMatch(/^imgctl: there is no secret-tool/);
+    expect(stderr).toMatch(/^imgctl: secret-tool, .* is not installed/);
     expect(exitCode).toBe(2);
     expect(user.config()).toEqual(config);
   });
@@ -186,7 +172,7 @@ describe('images list --profile', () => {
     const env = { IMGCTL_CONFIG_DIR: directory };
     expect(await runCli([...list, name], { env })).toEqual({
       stdout: '',
-      stderr: `imgctl: there is no profile '${name}'\nhint: ${hint} (to make it: imgctl login --profile ${name})\n`,
+      stderr: `imgctl: unknown profile '${name}'\nhint: ${hint} (to create it: imgctl login --profile ${name})\n`,
       exitCode: 2,
     });
   });

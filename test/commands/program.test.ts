@@ -1,4 +1,4 @@
-// The command line itself: global options, suggestions, what is refused, and which words it repeats.
+// The command line itself: global options, suggestions, and which words errors repeat.
 
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/io.ts';
@@ -13,7 +13,7 @@ describe('global options', () => {
     [['-o', 'json', 'whoami']],
     [['config', 'list', '--profile', '../x', '--json']],
     [['config', '--json', 'list', '--profile', '../x']],
-  ])('%j: may stand before and after the name', async (argv) => {
+  ])('%j are accepted before and after the command', async (argv) => {
     const { stderr, exitCode } = await runCli(argv);
     expect(exitCode).toBe(2);
     expect(JSON.parse(stderr)).toMatchObject({ error: { exitCode: 2 } });
@@ -23,15 +23,15 @@ describe('global options', () => {
     [['images', 'list', '--json', '-o', 'yaml']],
     [['--json', 'images', 'list', '--output', 'yaml']],
     [['-o', 'yaml', 'images', 'list', '--json']],
-  ])('%j: --json does not go with another format', async (argv) => {
+  ])('%j: --json is rejected with another format', async (argv) => {
     expect(await runCli(argv)).toEqual({
       stdout: '',
-      stderr: expect.stringContaining('--json and --output yaml contradict'),
+      stderr: expect.stringContaining('--json and --output yaml cannot be used together'),
       exitCode: 2,
     });
   });
 
-  it('--json goes with -o json, and with another format of the environment', async () => {
+  it('--json is accepted with -o json, and overrides the format of the environment', async () => {
     const env = { IMGCTL_OUTPUT: 'yaml' };
     const { stdout } = await runCli(['config', 'list', '--json', '-o', 'json'], { env });
     expect(JSON.parse(stdout)).toContainEqual(
@@ -59,7 +59,18 @@ describe('global options', () => {
   });
 });
 
-describe('words that it does not know', () => {
+describe('options with a number', () => {
+  it.each([
+    ['--limit', '0', '--limit must be a whole number of at least 1 (got 0)'],
+    ['--limit', '1.5', '--limit must be a whole number of at least 1 (got 1.5)'],
+    ['--per-page', '101', '--per-page must be a whole number from 1 to 100 (got 101)'],
+  ])('%s %s is a usage error that names the range', async (option, value, message) => {
+    const { stderr, exitCode } = await runCli(['images', 'list', option, value]);
+    expect({ stderr, exitCode }).toEqual({ stderr: `imgctl: ${message}\n`, exitCode: 2 });
+  });
+});
+
+describe('usage errors', () => {
   it.each([
     [['imags', 'list'], "unknown command 'imags'", 'images'],
     [['imags', 'list', '--filter', 'x'], "unknown command 'imags'", 'images'],
@@ -71,13 +82,13 @@ describe('words that it does not know', () => {
     [['whoami', '--jsn'], "unknown option '--jsn'", '--json'],
     [['help', 'imags'], 'no command or topic: imags', 'images'],
     [['help', 'images', 'lst'], 'no command or topic: images lst', 'list'],
-  ])('%j gets a suggestion', async (argv, message, suggestion) => {
+  ])('%j suggests what was meant', async (argv, message, suggestion) => {
     const { stdout, stderr, exitCode } = await runCli(argv);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toMatch(new RegExp(`^imgctl: ${message}\nhint: did you mean .*${suggestion}`));
   });
 
-  it('an option that takes no value is not called unknown', async () => {
+  it('an option with a needless value is not called unknown', async () => {
     const { stderr, exitCode } = await runCli(['login', `--password-stdin=${SECRET}`]);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
@@ -90,7 +101,7 @@ describe('words that it does not know', () => {
     [['sync', '--zzz'], 'imgctl sync --help'],
     [['profile', 'use'], 'imgctl profile use --help'],
     [['images', 'list', '--limit'], 'imgctl images list --help'],
-  ])('%j is sent to the help of its command', async (argv, help) => {
+  ])('%j hints at the help of the command', async (argv, help) => {
     expect((await runCli(argv)).stderr).toMatch(new RegExp(`\nhint: see: ${help}\n$`));
   });
 
@@ -103,7 +114,7 @@ describe('words that it does not know', () => {
     [['login', `--password=it's ${SECRET}`], '--password'],
     [['login', `--password=a\n${SECRET}`], '--password'],
     [['login', `--password=a=${SECRET}`], '--password'],
-  ])('%j: an option is named without its value', async (argv, option) => {
+  ])('%j names the option without its value', async (argv, option) => {
     const { stdout, stderr, exitCode } = await runCli(argv);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr.split('\n')[0]).toBe(`imgctl: unknown option '${option}'`);
@@ -116,7 +127,7 @@ describe('words that it does not know', () => {
     [['token', 'a', SECRET]],
     [['config', 'get', 'time', SECRET]],
     [['sync', SECRET]],
-  ])('%j: arguments too many are counted, not repeated', async (argv) => {
+  ])('%j counts extra arguments and does not repeat them', async (argv) => {
     const { stdout, stderr, exitCode } = await runCli(argv);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toMatch(
@@ -129,7 +140,7 @@ describe('words that it does not know', () => {
     [['api'], "missing required argument 'path'"],
     [['config', 'set', 'time'], "missing required argument 'value'"],
     [['images', 'list', '--limit'], "option '--limit <n>' argument missing"],
-  ])('%j: what is missing is named', async (argv, message) => {
+  ])('%j names what is missing', async (argv, message) => {
     const { stderr, exitCode } = await runCli(argv);
     expect(stderr).toContain(`imgctl: ${message}\n`);
     expect(exitCode).toBe(2);

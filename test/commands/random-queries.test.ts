@@ -68,23 +68,21 @@ const comparison = fc.constantFrom('eq', 'ne', 'lt', 'le', 'gt', 'ge');
 const textField = fc.constantFrom('name', 'path', 'label', 'data_store', 'folder');
 const timeField = fc.constantFrom('created_on', 'updated_on');
 
-const integerFilter = fc.record({
-  field: fc.constant('id' as const),
-  operator: comparison,
-  id: fc.tuple(anEntry, fc.integer({ min: -1, max: 1 })).map(([e, plus]) => e.image.id + plus),
+/** A filter that compares with a value, written as this text. */
+const filter = (field: Field, operator: string, value: Value, text = String(value)): Filter => ({
+  field,
+  operator,
+  text,
+  wanted: [value],
 });
 
 const anyFilter: fc.Arbitrary<Filter> = fc.oneof(
-  integerFilter.map(({ field, operator, id }) => ({
-    field,
-    operator,
-    text: String(id),
-    wanted: [id],
-  })),
-  fc.tuple(textField, comparison, anEntry).map(([field, operator, entry]) => {
-    const value = entry.image[field as 'name'] ?? 'linux';
-    return { field: field as Field, operator, text: value, wanted: [value] };
-  }),
+  fc
+    .tuple(comparison, anEntry, fc.integer({ min: -1, max: 1 }))
+    .map(([operator, { image }, plus]) => filter('id', operator, image.id + plus)),
+  fc
+    .tuple(textField, comparison, anEntry)
+    .map(([field, operator, { image }]) => filter(field, operator, image[field] ?? 'linux')),
   fc
     .tuple(fc.constantFrom('id', 'name', 'folder'), fc.array(anEntry, { minLength: 1 }))
     .map(([field, some]) => {
@@ -99,38 +97,16 @@ const anyFilter: fc.Arbitrary<Filter> = fc.oneof(
         [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/, '%')}`][shape] ?? '';
       return { field, operator: 'like', text: upper ? text.toUpperCase() : text, wanted: [] };
     }),
-  fc.tuple(comparison, fc.boolean()).map(([operator, value]) => ({
-    field: 'public' as const,
-    operator,
-    text: String(value),
-    wanted: [value],
-  })),
-  fc.constantFrom('eq', 'ne').map((operator) => ({
-    field: 'folder' as const,
-    operator,
-    text: 'null',
-    wanted: [null],
-  })),
-  fc.tuple(timeField, comparison, anEntry).map(([field, operator, entry]) => ({
-    field: field as Field,
-    operator,
-    text: entry.image[field as 'created_on'],
-    wanted: [naiveValue(entry, field as Field)],
-  })),
-  fc.tuple(timeField, comparison, anEntry).map(([field, operator, entry]) => ({
-    field: field as Field,
-    operator,
-    text: new Date(Number(naiveValue(entry, field as Field))).toISOString(),
-    wanted: [naiveValue(entry, field as Field)],
-  })),
+  fc.tuple(comparison, fc.boolean()).map(([operator, value]) => filter('public', operator, value)),
+  fc.constantFrom('eq', 'ne').map((operator) => filter('folder', operator, null)),
+  fc.tuple(timeField, comparison, anEntry, fc.boolean()).map(([field, operator, entry, iso]) => {
+    const value = Number(naiveValue(entry, field));
+    const text = iso ? new Date(value).toISOString() : entry.image[field];
+    return filter(field, operator, value, text);
+  }),
   fc
     .tuple(timeField, comparison, fc.integer({ min: 1, max: 3000 }))
-    .map(([field, operator, days]) => ({
-      field: field as Field,
-      operator,
-      text: `-${days}d`,
-      wanted: [NOW - days * DAY],
-    })),
+    .map(([field, operator, days]) => filter(field, operator, NOW - days * DAY, `-${days}d`)),
 );
 
 const aWord = fc

@@ -1,4 +1,4 @@
-// The recipes of docs/recipes.md: each block is well-formed, and its command line does its job.
+// The recipes of docs/recipes.md are valid, and their commands work.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { runCli, temporaryDirectory } from '../support/io.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
 
-/** The blocks of a language, in order. */
+/** Returns the code blocks of a language. */
 function blocks(language: string): string[] {
   const fences = PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...fences].filter((fence) => fence[1] === language).map((fence) => fence[2] ?? '');
@@ -23,13 +23,13 @@ const [crontab = ''] = blocks('crontab');
 const [login = ''] = blocks('sh');
 const [cronJob = '', steps = ''] = blocks('yaml');
 
-/** The imgctl call of a shell line: its arguments without quotes, up to a redirection. */
+/** Returns the arguments of imgctl in a shell line, without quotes and redirections. */
 function argumentsOf(line: string): string[] {
   const [, call = ''] = /\bimgctl\s+([^>]+)/.exec(line) ?? [];
   return [...call.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
 }
 
-/** A folder with the password, and an embedded service where alice has it; texts with both put in. */
+/** Starts an emulator with the user alice and writes her password to a folder; `put` inserts both into a text. */
 async function world() {
   const emulator = await serve({
     users: [{ name: 'alice', password: 'secret' }],
@@ -48,19 +48,19 @@ async function world() {
   return { folder, put, baseUrl: emulator.baseUrl };
 }
 
-/** Runs a recipe's command as it would be; waits take no time. */
+/** Runs the command of a recipe; waits take no time. */
 function runRecipe(words: readonly string[], env: Record<string, string>, cwd = '/') {
   return runCli(words, { env: { PATH: process.env.PATH, ...env }, cwd, time: Date.now() });
 }
 
-it('names only variables that imgctl reads', async () => {
+it('docs/recipes.md names only existing variables of imgctl', async () => {
   const names = new Set(PAGE.match(/\bIMGCTL_[A-Z_]+/g));
   expect(names.size).toBeGreaterThan(3);
   const { stdout } = await runCli(['help', 'environment']);
   for (const name of names) expect(stdout).toMatch(new RegExp(`^ +${name} `, 'm'));
 });
 
-it('puts no password on a command line', () => {
+it('docs/recipes.md puts no password on a command line', () => {
   for (const line of PAGE.split('\n').filter((text) => /\bimgctl (sync|login)/.test(text))) {
     expect(line).not.toMatch(/--password(?!-command)/);
   }
@@ -71,7 +71,7 @@ describe('the systemd units', () => {
     spawnSync('systemd-analyze', args, { encoding: 'utf8', timeout: 30_000 });
 
   it.skipIf(analyze('--version').status !== 0)(
-    'pass systemd-analyze verify (skipped where there is none)',
+    'pass systemd-analyze verify (skipped if it is not installed)',
     () => {
       const folder = temporaryDirectory();
       const program = process.execPath;
@@ -102,17 +102,17 @@ describe('the systemd units', () => {
 describe('the crontab line', () => {
   const [, line = ''] = crontab.trim().split('\n');
 
-  it('has five fields of time and a command that cron takes as it is', () => {
+  it('has five time fields and no character that cron replaces', () => {
     const [minute = '', hour, day, month, weekday, ...command] = line.split(' ');
     expect(Number(minute)).toBeLessThan(60);
     expect([hour, day, month, weekday]).toEqual(['*', '*', '*', '*']);
     expect(command[0]).toBe('imgctl');
-    // cron would make a line break of it.
+    // cron replaces % by a line break.
     expect(line).not.toContain('%');
     expect(crontab).toMatch(/^PATH=(\/[\w/]+:?)+\n/);
   });
 
-  it('syncs after the login, and has nothing to mail', async () => {
+  it('syncs after the login and prints nothing to mail', async () => {
     const { folder, put } = await world();
     const first = await runRecipe(argumentsOf(login).map(put), { HOME: folder });
     expect(first).toMatchObject({ exitCode: 0 });
@@ -127,13 +127,13 @@ describe('the CronJob', () => {
   const pod = spec.jobTemplate.spec.template.spec;
   const [container] = pod.containers;
 
-  it('fits the schema that Kubernetes publishes', () => {
+  it('matches the schema of Kubernetes', () => {
     expect(() => new CronJob(job).validate()).not.toThrow();
     const unscheduled = { ...job, spec: { ...spec, schedule: undefined } };
     expect(() => new CronJob(unscheduled).validate()).toThrow('schedule');
   });
 
-  it('is one that neither overlaps nor repeats, and mounts what it names', () => {
+  it('neither overlaps nor repeats, and mounts its volumes', () => {
     expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'CronJob' });
     expect(spec.schedule).toMatch(/^(\S+ ){4}\S+$/);
     expect(spec.concurrencyPolicy).toBe('Forbid');

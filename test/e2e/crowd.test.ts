@@ -1,4 +1,4 @@
-// Many processes at once with a token that the service has let expire: one token request in all, all do their work.
+// Twenty processes with an expired token send one token request.
 
 import { expect, it } from 'vitest';
 import { account, runBuilt } from '../support/cli.ts';
@@ -19,7 +19,7 @@ it('twenty processes with a password command send one token request', async () =
   const results = await Promise.all(
     Array.from({ length: PROCESSES }, () => runBuilt(argv, { env })),
   );
-  const done = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
-  expect(results).toEqual(results.map(() => done));
+  const success = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
+  expect(results).toEqual(results.map(() => success));
   expect(requests.filter((method) => method === 'POST')).toHaveLength(1);
 });

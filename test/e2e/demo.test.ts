@@ -1,11 +1,11 @@
-// imgctl demo: the whole job by one command, for somebody who has nothing but the program.
+// demo of the built program.
 
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { freshHome, runBuilt, startCli } from '../support/cli.ts';
 
-describe('imgctl demo', () => {
-  it('ends with my-images showing the OVA that was just synced, and leaves nothing behind', async () => {
+describe('demo', () => {
+  it('ends with my-images showing the synced OVA and leaves no files', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME, IMGCTL_OUTPUT: 'json' };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });
     expect(exitCode).toBe(0);
@@ -15,7 +15,7 @@ describe('imgctl demo', () => {
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
-  it('can be interrupted', async () => {
+  it('exits 130 and leaves no files when interrupted', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME };
     const demo = startCli(['demo'], { env });
     await demo.waitFor('stderr', 'PENDING');

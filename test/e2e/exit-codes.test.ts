@@ -1,4 +1,4 @@
-// Each way to fail, against the built program: the exit code, one clear line and a hint, never a stack trace.
+// Failures of the built program: exit code, one line and a hint, as text and as JSON.
 
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -7,10 +7,12 @@ import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { DEMO, FAILURES } from './failures.ts';
 
-describe.each(FAILURES)('$title', ({ exitCode, code, message, hint, prepare }) => {
-  it(`exits ${exitCode} with one clear line, also as JSON`, async () => {
+describe.each(FAILURES)('with $title', ({ expected, prepare }) => {
+  const [exitCode, code, message, hint] = expected;
+
+  it(`imgctl exits ${exitCode} with one line and a hint, as text and as JSON`, async () => {
     const { argv, env } = await prepare(DEMO);
-    // What one run remembers would change what the other one says.
+    // One run must not see what the other one has stored.
     const home = temporaryDirectory();
     cpSync(env.HOME ?? '', home, { recursive: true });
     const [text, json] = await Promise.all([
@@ -35,7 +37,7 @@ describe.each(FAILURES)('$title', ({ exitCode, code, message, hint, prepare }) =
   });
 });
 
-it('what is done exits 0', async () => {
+it('imgctl exits 0 for an empty list', async () => {
   const env = account((await serve()).baseUrl);
   expect(await runBuilt(['images', 'list', 'no-such-image', '--json'], { env })).toEqual({
     stdout: '[]\n',

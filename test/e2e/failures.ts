@@ -1,4 +1,4 @@
-// The ways in which a command of the built program fails, each with what it takes to bring it about.
+// Failures of the built program, and how to cause them.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,22 +17,18 @@ export interface Command {
 
 export interface FailureRow {
   readonly title: string;
-  readonly exitCode: number;
-  readonly code: string;
-  readonly message: RegExp;
-  readonly hint: RegExp;
-  /** Brings the failure about for this user. */
+  readonly expected: readonly [exitCode: number, code: string, message: RegExp, hint: RegExp];
+  /** Causes the failure for this user. */
   readonly prepare: (user: User) => Command | Promise<Command>;
 }
 
 export const DEMO: User = { name: 'demo', password: 'demo' };
 
-/** The environment of a user of the service. */
 const envOf = ({ name, password }: User, baseUrl: string) => account(baseUrl, name, password);
 
 const LIST = ['images', 'list', '--retries', '0', '--timeout', '1s'];
 
-/** A listing against a service with this fault. */
+/** Returns a listing from a service with this fault. */
 const listWith =
   (fault: string) =>
   async (user: User): Promise<Command> => {
@@ -41,17 +37,17 @@ const listWith =
     return { env: envOf(user, baseUrl), argv: LIST };
   };
 
-/** A command of somebody who has just logged in, after something has happened to the service. */
-async function loggedIn(user: User, happening: (emulator: Emulator) => void): Promise<Command> {
+/** Returns a listing of a user who logged in before a change of the service. */
+async function loggedIn(user: User, change: (emulator: Emulator) => void): Promise<Command> {
   const emulator = await serve({ users: [user] });
   const { IMGCTL_PASSWORD, ...env } = envOf(user, emulator.baseUrl);
   const login = await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
   expect(login.exitCode).toBe(0);
-  happening(emulator);
+  change(emulator);
   return { env, argv: LIST };
 }
 
-const asked =
+const command =
   (...argv: string[]) =>
   async (user: User): Promise<Command> => {
     const { baseUrl } = await serve({ users: [user] });
@@ -61,34 +57,27 @@ const asked =
 export const FAILURES: readonly FailureRow[] = [
   {
     title: 'HTML instead of JSON',
-    exitCode: 1,
-    code: 'bad-answer',
-    message: /^GET http:\S+\/v2\/image returned 200 with HTML instead of JSON$/,
-    hint: /base URL/,
+    expected: [
+      1,
+      'bad-answer',
+      /^GET http:\S+\/v2\/image returned 200 with HTML instead of JSON$/,
+      /base URL/,
+    ],
     prepare: listWith('html'),
   },
   {
-    title: 'a service that fails',
-    exitCode: 1,
-    code: 'server-error',
-    message: /: 503, Fault injected: Service Unavailable$/,
-    hint: /try again later/,
+    title: 'a failing service',
+    expected: [1, 'server-error', /: 503, Fault injected: Service Unavailable$/, /try again later/],
     prepare: listWith('503'),
   },
   {
     title: 'no base URL',
-    exitCode: 2,
-    code: 'config',
-    message: /^no base URL is set/,
-    hint: /imgctl login/,
+    expected: [2, 'config', /^no service configured/, /imgctl login/],
     prepare: () => ({ env: freshHome(), argv: LIST }),
   },
   {
-    title: 'settings that are no JSON',
-    exitCode: 2,
-    code: 'config',
-    message: /config\.json: not valid JSON at line 1, column 3$/,
-    hint: /mend the file/,
+    title: 'invalid JSON in config.json',
+    expected: [2, 'config', /config\.json: not valid JSON at line 1, column 3$/, /fix the file/],
     prepare: () => {
       const env = freshHome();
       writeFileSync(path.join(env.HOME, 'config.json'), '{ broken');
@@ -97,37 +86,25 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown command',
-    exitCode: 2,
-    code: 'usage',
-    message: /^unknown command 'imags'$/,
-    hint: /did you mean images\?/,
+    expected: [2, 'usage', /^unknown command 'imags'$/, /did you mean images\?/],
     prepare: () => ({ env: freshHome(), argv: ['imags', 'list'] }),
   },
   {
     title: 'an unreachable host',
-    exitCode: 3,
-    code: 'unreachable',
-    message: /127\.0\.0\.1/,
-    hint: /./,
+    expected: [3, 'unreachable', /127\.0\.0\.1/, /./],
     prepare: async (user) => {
       const { baseUrl } = await unusedPort();
       return { env: envOf(user, baseUrl), argv: LIST };
     },
   },
   {
-    title: 'a name that does not resolve',
-    exitCode: 3,
-    code: 'unreachable',
-    message: /images\.invalid/,
-    hint: /./,
+    title: 'an unknown host name',
+    expected: [3, 'unreachable', /images\.invalid/, /./],
     prepare: (user) => ({ env: envOf(user, 'https://images.invalid'), argv: LIST }),
   },
   {
-    title: 'a service that stalls',
-    exitCode: 3,
-    code: 'timeout',
-    message: /0\.3 s/,
-    hint: /--timeout/,
+    title: 'a stalling service',
+    expected: [3, 'timeout', /0\.3 s/, /--timeout/],
     prepare: async (user) => {
       const { env, argv } = await listWith('stall')(user);
       return { env, argv: [...argv, '--timeout', '300ms'] };
@@ -135,37 +112,30 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an expired token',
-    exitCode: 4,
-    code: 'token-refused',
-    message: /: Valid token, but has expired$/,
-    hint: /imgctl login/,
+    expected: [4, 'token-refused', /: Valid token, but has expired$/, /imgctl login/],
     prepare: (user) => loggedIn(user, (emulator) => emulator.expireTokens()),
   },
   {
     title: 'an invalid token',
-    exitCode: 4,
-    code: 'token-refused',
-    message: /: Invalid token$/,
-    hint: /IMGCTL_TOKEN/,
+    expected: [4, 'token-refused', /: Invalid token$/, /IMGCTL_TOKEN/],
     prepare: async () => {
       const env = { ...account((await serve()).baseUrl), IMGCTL_TOKEN: 'made-up' };
       return { env, argv: LIST };
     },
   },
   {
-    title: 'access withdrawn',
-    exitCode: 4,
-    code: 'not-permitted',
-    message: /: User is not authorized to access$/,
-    hint: /access to its API/,
+    title: 'withdrawn access',
+    expected: [4, 'not-permitted', /: User is not authorized to access$/, /access to its API/],
     prepare: (user) => loggedIn(user, (emulator) => emulator.revokeAccess(user.name)),
   },
   {
     title: 'a wrong password',
-    exitCode: 4,
-    code: 'wrong-credentials',
-    message: /: Invalid username and password combination$/,
-    hint: /^check IMGCTL_PASSWORD and the user name/,
+    expected: [
+      4,
+      'wrong-credentials',
+      /: Invalid username and password combination$/,
+      /^check IMGCTL_PASSWORD and the user name/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ users: [user] });
       const wrong = { ...user, password: `${user.password}-no` };
@@ -174,21 +144,15 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'a user without permission',
-    exitCode: 4,
-    code: 'not-permitted',
-    message: /: User is not authorized to access$/,
-    hint: /access to its API/,
+    expected: [4, 'not-permitted', /: User is not authorized to access$/, /access to its API/],
     prepare: async (user) => {
       const { baseUrl } = await serve({ deniedUsers: [user] });
       return { env: envOf(user, baseUrl), argv: ['login'] };
     },
   },
   {
-    title: 'nobody logged in',
-    exitCode: 4,
-    code: 'not-logged-in',
-    message: /^not logged in to http:/,
-    hint: /imgctl login --profile staging$/,
+    title: 'no token and no password',
+    expected: [4, 'not-logged-in', /^not logged in to http:/, /imgctl login --profile staging$/],
     prepare: () => ({
       env: { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_PROFILE: 'staging' },
       argv: LIST,
@@ -196,46 +160,44 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown image id',
-    exitCode: 5,
-    code: 'not-found',
-    message: /999999/,
-    hint: /imgctl images list/,
-    prepare: asked('images', 'get', '999999'),
+    expected: [5, 'not-found', /999999/, /imgctl images list/],
+    prepare: command('images', 'get', '999999'),
   },
   {
     title: 'an unknown sync request',
-    exitCode: 5,
-    code: 'not-found',
-    message: /sync request 999$/,
-    hint: /imgctl sync-status/,
-    prepare: asked('sync-status', '999'),
+    expected: [5, 'not-found', /sync request 999$/, /imgctl sync-status/],
+    prepare: command('sync-status', '999'),
   },
   {
-    title: 'the sixth token request',
-    exitCode: 6,
-    code: 'rate-limited',
-    message: /: too many requests$/,
-    hint: /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    title: 'too many token requests',
+    expected: [
+      6,
+      'rate-limited',
+      /: too many requests$/,
+      /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ users: [user] });
       const pair = Buffer.from(`${user.name}:${user.password}`).toString('base64');
       const Authorization = `Basic ${pair}`;
       for (let count = 1; count <= 5; count += 1) {
-        const answer = await fetch(`${baseUrl}/auth/request-token`, {
+        const response = await fetch(`${baseUrl}/auth/request-token`, {
           method: 'POST',
           headers: { Authorization },
         });
-        expect(answer.status).toBe(200);
+        expect(response.status).toBe(200);
       }
       return { env: envOf(user, baseUrl), argv: ['login'] };
     },
   },
   {
-    title: 'a sync that goes on beyond the limit',
-    exitCode: 7,
-    code: 'still-waiting',
-    message: /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
-    hint: /imgctl sync-status \d+ --wait$/,
+    title: 'a sync that takes longer than --wait-timeout',
+    expected: [
+      7,
+      'still-waiting',
+      /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
+      /imgctl sync-status \d+ --wait$/,
+    ],
     prepare: async (user) => {
       const { baseUrl } = await serve({ syncDelay: 3_600_000, users: [user] });
       const argv = ['sync', '--wait', '--wait-timeout', '1ms', '-q'];

@@ -1,4 +1,4 @@
-// Files of the program that are wide open, broken or not what they seem, against the built program.
+// Hazards of files: readable by others, broken or replaced by links, against the built program.
 
 import {
   chmodSync,
@@ -25,9 +25,12 @@ import {
 import { modeOf } from '../support/files.ts';
 import { type CliResult, runCli } from '../support/io.ts';
 
+const tokenRequests = ({ sent }: { sent: () => string[] }) =>
+  sent().filter((line) => line === TOKEN_REQUEST).length;
+
 const loginHere = (env: Environment) => runCli(['login'], { env });
 
-/** A user with a password who has just logged in, in this process, which is quicker, and where things lie. */
+/** Returns a user who logged in (in this process, which is faster) and the paths of the files. */
 async function loggedIn(login: (env: Environment) => Promise<CliResult> = loginHere) {
   const service = await scriptedService({
     [TOKEN_REQUEST]: [issue('T1'), issue('T2'), issue('T3')],
@@ -42,23 +45,23 @@ async function loggedIn(login: (env: Environment) => Promise<CliResult> = loginH
 }
 
 describe('the token file', () => {
-  it('is for its owner alone, whatever the umask', async () => {
+  it('is readable only by its owner, whatever the umask', async () => {
     const { directory, tokens, token } = await loggedIn((env) =>
       runBuilt(['login'], { env, prelude: 'umask 0' }),
     );
     expect([directory, tokens, token].map(modeOf)).toEqual(['700', '700', '600']);
   });
 
-  it('that others could read is tightened by the next run', async () => {
+  it('loses a mode that others can read in the next run', async () => {
     const { service, env, token } = await loggedIn();
     chmodSync(token, 0o644);
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
     expect(modeOf(token)).toBe('600');
-    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(1);
+    expect(tokenRequests(service)).toBe(1);
   });
 
   it.each([{}, { SNAP: '/snap/imgctl/1' }])(
-    'that is a link is neither read nor written through (%o)',
+    'is neither read nor written through a link (%o)',
     async (snap) => {
       const { service, env, token } = await loggedIn();
       const target = path.join(env.HOME, 'target');
@@ -67,77 +70,80 @@ describe('the token file', () => {
       const before = readFileSync(target, 'utf8');
       const result = await runBuilt(['images', 'list'], { env: { ...env, ...snap } });
       expect(result).toMatchObject({ exitCode: 0 });
-      expect(result.stderr).toMatch(/^imgctl: warning: .*symbolic link; it is not used\n$/);
+      expect(result.stderr).toMatch(/^imgctl: warning: .*symbolic link; the file is ignored\n$/);
       expect(readFileSync(target, 'utf8')).toBe(before);
       expect(statSync(token).isFile() && modeOf(token)).toBe('600');
       expect(readFileSync(token, 'utf8')).toContain('T2');
-      expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
+      expect(tokenRequests(service)).toBe(2);
     },
   );
 
   it.each([
     ['empty', ''],
-    ['cut', '{"token": "s3cret-tok'],
+    ['truncated', '{"token": "s3cret-tok'],
     ['an array', '["s3cret"]'],
     ['of another shape', '{"token": 5, "s3cret": true}'],
-    ['what no header can hold', '{"token": "s3cret\\u0000", "received_at": 1, "expires_at": 9e15}'],
-  ])('that is %s is warned of once and replaced by a login', async (_how, text) => {
+    ['invalid in a header', '{"token": "s3cret\\u0000", "received_at": 1, "expires_at": 9e15}'],
+  ])('is replaced by a login with one warning if it is %s', async (_how, text) => {
     const { service, env, token } = await loggedIn();
     writeFileSync(token, text);
     const result = await runBuilt(LIST, { env });
     expect(result.exitCode).toBe(0);
     expect(JSON.parse(result.stdout)).toHaveLength(1);
-    expect(result.stderr).toMatch(/"warning".*it is not used"\}\}\n$/);
+    expect(result.stderr).toMatch(/"warning".*is ignored"\}\}\n$/);
     expect(result.stderr.split('\n')).toHaveLength(2);
     expect(result.stderr).not.toContain('s3cret');
-    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
+    expect(tokenRequests(service)).toBe(2);
     expect(JSON.parse(readFileSync(token, 'utf8'))).toMatchObject({ token: 'T2' });
   });
 
-  it('that is a directory is left alone; the token holds for the run', async () => {
+  it('is left alone if it is a directory, and the token is used for the run', async () => {
     const { env, token } = await loggedIn();
     rmSync(token);
     mkdirSync(token);
     const result = await runBuilt(['images', 'list', '-q'], { env });
     expect(result).toMatchObject({ stdout: '1\n', exitCode: 0 });
-    expect(result.stderr).toContain('it is used for this run alone');
+    expect(result.stderr).toContain('it is used for this run only');
     expect(readdirSync(token)).toEqual([]);
   });
 
-  it('with a byte order mark is read', async () => {
+  it('is read with a byte order mark', async () => {
     const { service, env, token } = await loggedIn();
     writeFileSync(token, `\ufeff${readFileSync(token, 'utf8')}`);
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
-    expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(1);
+    expect(tokenRequests(service)).toBe(1);
   });
 });
 
 describe('the settings file', () => {
   it.each([
     ['empty', '', 'line 1, column 1'],
-    ['cut', '{\n"s3cret": "s3', 'line 2, column 14'],
+    ['truncated', '{\n"s3cret": "s3', 'line 2, column 14'],
     ['an array', '["s3cret"]', 'JSON object'],
     ['of another shape', '{"profiles": {"default": {"timeout": {"s3cret": 1}}}}', 'timeout is not'],
-  ])('that is %s is an error with its place, and stays as it is', async (_how, text, place) => {
-    const { service, env, directory } = await loggedIn();
-    const file = path.join(directory, 'config.json');
-    writeFileSync(file, text);
-    const before = service.sent();
-    for (const argv of [
-      ['images', 'list'],
-      ['config', 'set', 'timeout', '5s'],
-    ]) {
-      const result = await runBuilt(argv, { env });
-      expect(result).toMatchObject({ stdout: '', exitCode: 2 });
-      expect(result.stderr).toContain(file);
-      expect(result.stderr).toContain(place);
-      expect(result.stderr).not.toContain('s3cret');
-    }
-    expect(readFileSync(file, 'utf8')).toBe(text);
-    expect(service.sent()).toEqual(before);
-  });
+  ])(
+    'causes an error with its position and stays unchanged if it is %s',
+    async (_how, text, place) => {
+      const { service, env, directory } = await loggedIn();
+      const file = path.join(directory, 'config.json');
+      writeFileSync(file, text);
+      const before = service.sent();
+      for (const argv of [
+        ['images', 'list'],
+        ['config', 'set', 'timeout', '5s'],
+      ]) {
+        const result = await runBuilt(argv, { env });
+        expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+        expect(result.stderr).toContain(file);
+        expect(result.stderr).toContain(place);
+        expect(result.stderr).not.toContain('s3cret');
+      }
+      expect(readFileSync(file, 'utf8')).toBe(text);
+      expect(service.sent()).toEqual(before);
+    },
+  );
 
-  it('with a byte order mark is read', async () => {
+  it('is read with a byte order mark', async () => {
     const { env, directory } = await loggedIn();
     const file = path.join(directory, 'config.json');
     writeFileSync(file, `\ufeff${readFileSync(file, 'utf8')}`);
@@ -145,7 +151,7 @@ describe('the settings file', () => {
     expect(result).toEqual({ stdout: 'demo\n', stderr: '', exitCode: 0 });
   });
 
-  it('keeps the settings of twenty processes that each set one', async () => {
+  it('holds the settings of twenty processes that each set one', async () => {
     const { env, directory } = await loggedIn();
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
     const set = (name: string) =>
@@ -159,7 +165,7 @@ describe('the settings file', () => {
 });
 
 it.each(['../../x', '-x', '', '__proto__'])(
-  'a profile named %j is refused, and nothing is written',
+  'login rejects a profile named %j and writes nothing',
   async (name) => {
     const service = await scriptedService({});
     const result = await runBuilt(['login', `--profile=${name}`], { env: service.user });
@@ -169,7 +175,7 @@ it.each(['../../x', '-x', '', '__proto__'])(
   },
 );
 
-it('an unknown option is named without its value, which may be a secret', async () => {
+it('login names an unknown option without its value, which may be a secret', async () => {
   const service = await scriptedService({});
   const result = await runBuilt(['login', '--password=s3cret'], { env: service.user });
   expect(result).toMatchObject({ stdout: '', exitCode: 2 });
@@ -177,7 +183,7 @@ it('an unknown option is named without its value, which may be a secret', async 
   expect(result.stderr).not.toContain('s3cret');
 });
 
-it('a current directory that was removed is no harm', async () => {
+it('login works in a deleted current directory', async () => {
   const { user } = await scriptedService({ [TOKEN_REQUEST]: issue('T1') });
   const { IMGCTL_PASSWORD: password, ...rest } = user;
   const result = await runBuilt(['login'], {

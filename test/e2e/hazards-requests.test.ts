@@ -1,4 +1,4 @@
-// What could send a request too many, too early or to the wrong place, against the built program.
+// Hazards of requests: another origin, proxies, TLS and repeated writes, against the built program.
 
 import { writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -24,19 +24,14 @@ import { listen, tunnelTo } from '../support/sockets.ts';
 
 const SYNC = 'PATCH /v2/user/image/vm';
 const ONE_PAGE = { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) };
-const pageOf =
-  (images: number, next: string | null = null) =>
-  (url: URL) => ({
-    json: cataloguePage(url, testImages(images), { next_url: next }),
-  });
 
 describe('another origin', () => {
-  it('is not asked for the next page, whatever next_url says', async () => {
+  it('gets no request for a next page', async () => {
     const elsewhere = await scriptedService({});
     const next = `${elsewhere.baseUrl}/v2/image?page=2&per_page=1`;
     const service = await scriptedService(({ url }) => {
       const last = url.searchParams.get('page') === '2';
-      return pageOf(2, last ? null : next)(url);
+      return { json: cataloguePage(url, testImages(2), { next_url: last ? null : next }) };
     });
     const list = await service.imgctl(...LIST, '--per-page', '1');
     expect(list).toMatchObject({ stderr: '', exitCode: 0 });
@@ -58,7 +53,7 @@ describe('another origin', () => {
     [307, LIST, 'GET'],
     [308, ['sync'], 'PATCH'],
     [301, ['login'], 'POST'],
-  ])('gets nothing from a redirect: %d', async (status, argv, method) => {
+  ])('gets no request after a redirect: %d', async (status, argv, method) => {
     const elsewhere = await scriptedService({});
     const headers = { location: `${elsewhere.baseUrl}/stolen` };
     const service = await scriptedService(() => ({ status, headers }));
@@ -70,7 +65,7 @@ describe('another origin', () => {
     expect(elsewhere.sent()).toEqual([]);
   });
 
-  it('is refused as the URL of a raw request', async () => {
+  it('is rejected as the URL of a raw request', async () => {
     const elsewhere = await scriptedService({});
     const service = await scriptedService({});
     const result = await service.imgctl('api', `${elsewhere.baseUrl}/v2`);
@@ -79,16 +74,16 @@ describe('another origin', () => {
   });
 });
 
-describe('the way there', () => {
-  /** A proxy that would be asked for whatever goes to the network. */
-  async function proxied(answer: string | undefined, baseUrl: string) {
-    const proxy = await tunnelTo(answer);
+describe('imgctl', () => {
+  /** Returns a proxy for all requests, and its user. */
+  async function proxied(response: string | undefined, baseUrl: string) {
+    const proxy = await tunnelTo(response);
     const url = proxy.baseUrl.replace('//', '//user:secret@');
     const env = { ...freshHome(), HTTPS_PROXY: url, HTTP_PROXY: url };
     return { proxy, env: { ...env, IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T1' } };
   }
 
-  it('plain http to another machine is refused, and nothing is sent', async () => {
+  it('rejects plain http to another host without a request', async () => {
     const { proxy, env } = await proxied('', 'http://images.example');
     for (const argv of [LIST, ['sync']]) {
       const result = await runBuilt(argv, { env });
@@ -98,7 +93,7 @@ describe('the way there', () => {
     expect(proxy.heads).toEqual([]);
   });
 
-  it('an unknown certificate ends it, an added one is trusted', async () => {
+  it('rejects an unknown certificate and trusts one in ca-file', async () => {
     const identity = selfSigned('127.0.0.1');
     const service = await scriptedService({ 'GET /v2/image': ONE_PAGE }, identity);
     const refused = await service.imgctl(...LIST);
@@ -112,11 +107,26 @@ describe('the way there', () => {
     expect(await service.imgctl(...LIST)).toMatchObject({ stderr: '', exitCode: 0 });
   });
 
+  it('ignores NODE_TLS_REJECT_UNAUTHORIZED=0 with one warning', async () => {
+    const service = await scriptedService({}, selfSigned('127.0.0.1'));
+    const env = { ...service.env, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const result = await runBuilt(['api', '/v2'], { env });
+    expect(result).toMatchObject({ stdout: '', exitCode: 3 });
+    const [warning, hint, error] = result.stderr.split('\n');
+    expect(warning).toBe(
+      'imgctl: warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
+    );
+    expect(hint).toMatch(/^hint: .*ca-file/);
+    expect(error).toMatch(/^imgctl: no trusted TLS connection to .*: DEPTH_ZERO_SELF_SIGNED_CERT$/);
+    expect(result.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
+    expect(service.sent()).toEqual([]);
+  });
+
   it.each([
     ['answers 407', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', /: 407\nhint: add user/],
     ['hangs up', undefined, /failed: the connection was closed\nhint: check HTTPS_PROXY/],
-  ])('a proxy that %s is asked once', async (_what, answer, message) => {
-    const { proxy, env } = await proxied(answer, 'https://images.example');
+  ])('sends one request to a proxy that %s', async (_what, response, message) => {
+    const { proxy, env } = await proxied(response, 'https://images.example');
     const result = await runBuilt(['images', 'list'], { env });
     expect(result).toMatchObject({ stdout: '', exitCode: 3 });
     expect(result.stderr).toMatch(message);
@@ -124,7 +134,7 @@ describe('the way there', () => {
     expect(proxy.heads).toEqual([expect.stringMatching(/^CONNECT images\.example:443 /)]);
   });
 
-  it('a proxy is passed by on this machine and for the hosts in NO_PROXY', async () => {
+  it('uses no proxy for loopback and the hosts in NO_PROXY', async () => {
     const service = await scriptedService({ 'GET /v2/image': ONE_PAGE });
     const here = await proxied('', service.baseUrl);
     expect(await runBuilt(LIST, here)).toMatchObject({ stderr: '', exitCode: 0 });
@@ -134,7 +144,7 @@ describe('the way there', () => {
     expect([...here.proxy.heads, ...there.proxy.heads]).toEqual([]);
   });
 
-  it('an answer that drips ends with the deadline', async () => {
+  it('stops reading a slow response at --timeout', async () => {
     const service = await listen(
       net.createServer((socket) => {
         socket.on('error', () => {});
@@ -150,7 +160,7 @@ describe('the way there', () => {
   });
 });
 
-describe('a write', () => {
+describe('imgctl', () => {
   const busy: ScriptedResponse = { status: 503, json: { message: 'Busy.' } };
   const expired = errorResponse(401, 'Valid token, but has expired.');
   const accepted: ScriptedResponse = { status: 202, json: { request: { id: 41 } } };
@@ -182,9 +192,9 @@ describe('a write', () => {
       3,
       [TOKEN_REQUEST, 'POST /v2/x'],
     ],
-  ])('%s is sent as often as is safe', async (_what, argv, script, exitCode, expected) => {
+  ])('sends %s only as often as is safe', async (_what, argv, script, exitCode, expected) => {
     const service = await scriptedService({ ...tokens, ...script });
-    // A token refused straight after its issue would be the end: the submit has an older one.
+    // A new token that is refused is not renewed, so this one comes from an earlier run.
     if (argv[0] !== 'login') await runBuilt(['token'], { env: service.user });
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ exitCode });

@@ -1,4 +1,4 @@
-// Terminals, pipes and signals at their worst, against the built program.
+// Hazards of terminals and pipes, against the built program.
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { freshHome, SHELL_COMMAND, scriptedService, startCli } from '../support/
 
 const noScript = spawnSync('script', ['--version']).status !== 0;
 
-/** Runs the program on a terminal of its own: util-linux's script stands between. */
+/** Runs the program on a pseudo terminal, by script of util-linux. */
 function onTerminal(env: Readonly<Record<string, string>>, setup: string, words: string) {
   const command = `${setup}; eval "exec $COMMAND ${words}"`;
   const prelude = `exec script --quiet --return --command '${command}' /dev/null`;
@@ -15,14 +15,14 @@ function onTerminal(env: Readonly<Record<string, string>>, setup: string, words:
   return startCli([], { env: all, prelude, stdin: { open: true } });
 }
 
-describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script)', () => {
+describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)', () => {
   const service = () => scriptedService(({ url }) => ({ json: cataloguePage(url, testImages(3)) }));
 
   it.each([
-    ['without a width', 'stty cols 0 rows 0', { NO_COLOR: '1' }],
-    ['of the dumbest kind', 'true', { TERM: 'dumb', LANG: 'C' }],
-    ['whose user wants no colour', 'true', { NO_COLOR: '1', TERM: 'xterm-256color' }],
-  ])('%s a list ends, in plain text', async (_how, setup, variables) => {
+    ['of 0 columns', 'stty cols 0 rows 0', { NO_COLOR: '1' }],
+    ['with TERM=dumb', 'true', { TERM: 'dumb', LANG: 'C' }],
+    ['with NO_COLOR', 'true', { NO_COLOR: '1', TERM: 'xterm-256color' }],
+  ])('images list prints plain text %s', async (_how, setup, variables) => {
     const { env } = await service();
     const { stdout, exitCode } = await onTerminal({ ...env, ...variables }, setup, 'images list')
       .ended;
@@ -32,7 +32,7 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
     expect(stdout).not.toMatch(/\u001b\[[0-9;]*m/);
   });
 
-  it('Ctrl-C at the password prompt ends it at once with 130, and nothing is echoed', async () => {
+  it('Ctrl-C at the password prompt exits 130 and echoes nothing', async () => {
     const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
     const login = onTerminal(env, 'true', 'login');
     await login.waitFor('stdout', 'Password: ');
@@ -43,7 +43,7 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
     expect(stdout).not.toContain('s3cret');
   });
 
-  it('Ctrl-C in a wait ends it at once with 130 and leaves the cursor as it was', async () => {
+  it('Ctrl-C during a wait exits 130 and never hides the cursor', async () => {
     const { env } = await scriptedService({
       'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 41, status: 'PENDING' } } },
       'GET /v2/request/image_sync/41': { json: { data: { id: 41, status: 'PENDING' } } },
@@ -54,13 +54,12 @@ describe.skipIf(noScript)('on a terminal (skipped where util-linux has no script
     const { stdout, exitCode } = await sync.ended;
     expect(exitCode).toBe(130);
     expect(stdout).toContain('imgctl sync-status 41 --wait');
-    // It moves in one line, which it takes away, and never hides the cursor.
     expect(stdout).toContain('\r\u001b[Kimgctl: interrupted');
     expect(stdout).not.toContain('\u001b[?25l');
   });
 });
 
-it('a slow reader gets every byte of a long answer', async () => {
+it('api writes every byte to a slow reader', async () => {
   const line = `${'x'.repeat(1023)}\n`;
   const body = line.repeat(3 * 1024);
   const { env } = await scriptedService({ 'GET /v2/long': { body } });

@@ -1,4 +1,4 @@
-// Tokens that end too early, clocks that are wrong and services that ask to wait, against the built program.
+// Hazards of tokens: expiry, wrong clocks and rate limits, against the built program.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ const REFUSED = errorResponse(401, 'Valid token, but has expired.');
 const tokenOf = ({ headers }: ScriptedRequest) => headers.authorization?.replace('Bearer ', '');
 const pageNumber = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));
 
-/** Issues T1, T2...; of five images on three pages those from page 2 on are refused with these tokens. */
+/** Issues T1, T2 and so on, and refuses these tokens for pages 2 and 3 of five images. */
 function refusing(...tokens: string[]) {
   let issued = 0;
   return (request: ScriptedRequest): ScriptedResponse => {
@@ -38,7 +38,7 @@ function refusing(...tokens: string[]) {
   };
 }
 
-describe('a 401 in the middle of a listing', () => {
+describe('a 401 during images list', () => {
   const argv = [...LIST, '--per-page', '2'];
   const requestsOf = (service: { requests: readonly ScriptedRequest[] }) =>
     service.requests
@@ -49,7 +49,7 @@ describe('a 401 in the middle of a listing', () => {
       )
       .sort();
 
-  it('costs one renewal, and each page comes once', async () => {
+  it('causes one renewal, and every image is printed once', async () => {
     const service = await scriptedService(refusing('T1'));
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ stderr: '', exitCode: 0 });
@@ -65,14 +65,14 @@ describe('a 401 in the middle of a listing', () => {
     ]);
   });
 
-  it('that lasts ends the command with 4 and no list', async () => {
+  it('exits 4 without a list if it lasts', async () => {
     const service = await scriptedService(refusing('T1', 'T2'));
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ stdout: '', exitCode: 4 });
     expect(service.sent().filter((line) => line === TOKEN_REQUEST)).toHaveLength(2);
   });
 
-  it('of the very first token is the end: another would fare no better', async () => {
+  it('exits 4 without a renewal for a new token', async () => {
     const service = await scriptedService({
       [TOKEN_REQUEST]: issue('T1'),
       'GET /v2/image': REFUSED,
@@ -83,12 +83,12 @@ describe('a 401 in the middle of a listing', () => {
   });
 });
 
-// The clock is set by NODE_OPTIONS, which the single executable does not heed.
+// NODE_OPTIONS sets the clock; the single executable ignores it.
 it.skipIf(COMMAND.length === 1).each([
   ['right', 0, ['POST', 'GET', 'GET']],
   ['a day slow', -1, ['POST', 'GET', 'GET']],
   ['a day fast', 1, ['POST', 'GET', 'POST', 'GET']],
-])('a clock that is %s costs one renewal at most', async (_how, days, expected) => {
+])('a clock that is %s causes at most one renewal', async (_how, days, expected) => {
   const methods: string[] = [];
   const { baseUrl } = await serve({
     images: 1,
@@ -104,12 +104,12 @@ it.skipIf(COMMAND.length === 1).each([
   expect(methods).toEqual(expected);
 });
 
-describe('a service that asks to wait', () => {
+describe('a service that answers 429', () => {
   const YEAR = 31_536_000;
   const inAYear = () => new Date(Date.now() + YEAR * 1_000).toUTCString();
   const soon = () => new Date(Date.now() + 2_000).toUTCString();
 
-  // How it asks, and the milliseconds that at least have to pass; of a date's two seconds one may be over.
+  // The Retry-After header and the minimum wait in milliseconds; a date is rounded down to seconds.
   const WAITS: readonly (readonly [() => string, number])[] = [
     [() => '1', 1_000],
     [soon, 1_000],
@@ -117,8 +117,8 @@ describe('a service that asks to wait', () => {
     [() => 'soon', 0],
   ];
 
-  it('in seconds, by a date, negatively or in junk is not asked again before', async () => {
-    const listing = async ([retryAfter, least]: (typeof WAITS)[number]) => {
+  it('gets no further request before Retry-After', async () => {
+    const listing = async ([retryAfter, minimum]: (typeof WAITS)[number]) => {
       const arrivals: number[] = [];
       const service = await scriptedService(({ url }, index) => {
         arrivals.push(performance.now());
@@ -127,7 +127,7 @@ describe('a service that asks to wait', () => {
       });
       expect(await service.imgctl(...LIST)).toMatchObject({ exitCode: 0 });
       const [first = 0, second = 0, ...more] = arrivals;
-      expect(second - first).toBeGreaterThanOrEqual(least);
+      expect(second - first).toBeGreaterThanOrEqual(minimum);
       expect(more).toEqual([]);
     };
     await Promise.all(WAITS.map(listing));
@@ -136,7 +136,7 @@ describe('a service that asks to wait', () => {
   it.each<[string, () => string]>([
     ['in seconds', () => String(YEAR)],
     ['by a date', inAYear],
-  ])('for a year %s ends the command at once with 6 and the time', async (_how, retryAfter) => {
+  ])('makes imgctl exit 6 with the time for a year %s', async (_how, retryAfter) => {
     const headers = { 'retry-after': retryAfter() };
     const service = await scriptedService(() => ({ status: 429, headers }));
     const result = await service.imgctl('images', 'list');
@@ -145,7 +145,7 @@ describe('a service that asks to wait', () => {
     expect(service.sent()).toHaveLength(1);
   });
 
-  it('for a token is not sent another token request, by the next run either', async () => {
+  it('gets one token request, also from the next run', async () => {
     const headers = { 'retry-after': '600' };
     const service = await scriptedService(() => ({ status: 429, headers }));
     for (const argv of [['login'], ['images', 'list'], ['login']]) {

@@ -1,4 +1,4 @@
-// The built program and the system keychain: its program as a stand-in, and GNOME Keyring itself.
+// The built program with a fake keychain and with GNOME Keyring.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { fakeKeychain } from '../support/keychain.ts';
 const PASSWORD = 'canary-of-a-pässword';
 const LOGIN = ['login', '--store-password', '--password-stdin', '--debug'];
 
-/** A service with the user alice, and her environment without the password. */
+/** Returns the environment of alice, without the password, at an emulator. */
 async function alice() {
   const { baseUrl } = await serve({ users: [{ name: 'alice', password: PASSWORD }] });
   const { IMGCTL_PASSWORD: _password, ...env } = account(baseUrl, 'alice');
@@ -22,7 +22,7 @@ async function alice() {
   return { env, home, tokens: path.join(home, '.config/imgctl/tokens') };
 }
 
-it('keeps the password, renews by it, shows it nowhere and forgets it', async () => {
+it('login --store-password stores a password that renews the token and is shown nowhere', async () => {
   const user = await alice();
   const keychain = fakeKeychain(process.platform === 'darwin' ? 'security' : 'secret-tool');
   const env = { ...user.env, PATH: keychain.PATH };
@@ -34,19 +34,21 @@ it('keeps the password, renews by it, shows it nowhere and forgets it', async ()
   results.push(await runBuilt(['logout', '--debug'], { env }));
   expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(keychain.held()).toEqual({});
-  const asked = keychain.calls().map((call) => [call.argv, call.env]);
-  const seen = JSON.stringify([results, files, asked]);
+  const calls = keychain.calls().map((call) => [call.argv, call.env]);
+  const seen = JSON.stringify([results, files, calls]);
   expect(seen).not.toContain(PASSWORD);
   expect(seen).not.toContain(Buffer.from(PASSWORD).toString('base64'));
 });
 
 const NEEDED = ['dbus-run-session', 'gnome-keyring-daemon', 'secret-tool'];
 const missing = NEEDED.filter((name) => spawnSync('which', [name]).status !== 0);
-const reason = missing.length > 0 ? ` (skipped: there is no ${missing.join(', ')})` : '';
+const reason = missing.length > 0 ? ` (skipped: ${missing.join(', ')} not installed)` : '';
 
-it.skipIf(missing.length > 0)(`does so with GNOME Keyring${reason}`, async () => {
-  const { env } = await alice();
-  const script = `
+it.skipIf(missing.length > 0)(
+  `login --store-password works with GNOME Keyring${reason}`,
+  async () => {
+    const { env } = await alice();
+    const script = `
     printf keyring | gnome-keyring-daemon --unlock --components=secrets > /dev/null
     imgctl() { ${SHELL_COMMAND} "$@"; }
     printf '%s' '${PASSWORD}' | imgctl ${LOGIN.join(' ')} || exit
@@ -55,20 +57,21 @@ it.skipIf(missing.length > 0)(`does so with GNOME Keyring${reason}`, async () =>
     secret-tool lookup service imgctl profile default username alice || exit
     imgctl logout || exit
     secret-tool lookup service imgctl || echo " forgotten"`;
-  const child = spawn('dbus-run-session', ['--', 'sh', '-c', script], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const [stdout, stderr] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
-  expect({ stdout, stderr }).toEqual({
-    stdout: `alice\n${PASSWORD} forgotten\n`,
-    stderr: expect.stringContaining('the stored password is forgotten'),
-  });
-});
+    const child = spawn('dbus-run-session', ['--', 'sh', '-c', script], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    const [stdout, stderr] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    expect({ stdout, stderr }).toEqual({
+      stdout: `alice\n${PASSWORD} forgotten\n`,
+      stderr: expect.stringContaining('the stored password is forgotten'),
+    });
+  },
+);

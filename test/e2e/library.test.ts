@@ -1,4 +1,4 @@
-// The examples of docs/library.md, as somebody would have them: type-checked and run with the built package.
+// The examples of docs/library.md, type-checked and run with the built package.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
 
 const execute = promisify(execFile);
 
-/** A project with the package, and the examples put to use at a service. */
+/** Creates a project with the package and the examples. */
 function project(baseUrl = 'https://images.example.com'): string {
   const folder = temporaryDirectory();
   mkdirSync(path.join(folder, 'node_modules'));
@@ -26,7 +26,6 @@ function project(baseUrl = 'https://images.example.com'): string {
   symlinkSync(path.join(ROOT, 'node_modules/@types'), path.join(folder, 'node_modules/@types'));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   for (const [index, example] of EXAMPLES.entries()) {
-    // The wait between two looks is not what is tested.
     const text = example
       .replace('https://images.example.com', baseUrl)
       .replace('sleep(5_000)', 'sleep(50)');
@@ -35,7 +34,7 @@ function project(baseUrl = 'https://images.example.com'): string {
   return folder;
 }
 
-/** Checks the examples and everything they import, libraries too; writes them as JavaScript. */
+/** Type-checks the examples with everything they import, and compiles them. */
 async function compile(folder: string, options: Readonly<Record<string, string>>): Promise<void> {
   const compilerOptions = {
     ...options,
@@ -63,7 +62,7 @@ async function service() {
   return serve({ users, uploads, syncDelay: 0 });
 }
 
-it('do what the page says', async () => {
+it('the examples of docs/library.md run', async () => {
   const folder = project((await service()).baseUrl);
   await compile(folder, NODENEXT);
   const env = { IMAGES_PASSWORD: 'secret' };
@@ -74,17 +73,16 @@ it('do what the page says', async () => {
   expect(sync).toMatch(/^succeeded\n\[\S+\] sample\.ova\n$/);
 });
 
-it('have types for bundlers too, and mistakes are found', async () => {
+it('the types of the library find a mistake with a bundler', async () => {
   const folder = project();
   const wrong = EXAMPLES[0]?.replace("text: 'ubuntu'", 'text: 1') ?? '';
   writeFileSync(path.join(folder, 'example-0.ts'), wrong);
-  // Of the other examples not a word: each complaint is a line.
   await expect(compile(folder, BUNDLER)).rejects.toThrow(
     /^tsc: \S*example-0\.ts\S* error TS\d+: Type 'number' is not assignable to type[^\n]*\n$/,
   );
 });
 
-it('the package can be required, and its package.json read', async () => {
+it('the package can be required with its package.json', async () => {
   const script = `const { createClient, ImgctlError } = require('imgctl');
     try { createClient({ baseUrl: 'images', token: 'T' }); }
     catch (error) { console.log(error instanceof ImgctlError, error.code, require('imgctl/package.json').name); }`;

@@ -1,4 +1,4 @@
-// The package as npm publishes it: what is in it, and that it installs and runs without network or scripts.
+// The package that npm publishes: its files and its installation without network and scripts.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ const ONE_MEGABYTE = 1_000_000;
 let folder: string;
 let packed: Packed;
 
-/** Runs a program in a folder, as a user whose home is empty. @returns its standard output */
+/** Runs a program as a user with an empty home and returns its output. */
 async function execute(cwd: string, program: string, ...args: string[]): Promise<string> {
   const env = { HOME: path.join(folder, 'home'), PATH: process.env.PATH };
   return (await promisify(execFile)(program, args, { cwd, env })).stdout;
@@ -48,21 +48,21 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the package', () => {
-  it('holds the program and its papers, nothing else', () => {
+  it('contains the program and its documents only', () => {
     const names = packed.files.map((file) => file.path);
-    const papers = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
+    const documents = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
     const program = ['bin/imgctl.js', 'dist/main.cjs', 'man/imgctl.1'];
     const library = ['dist/library.cjs', 'dist/types/library/index.d.ts'];
-    expect(names).toEqual(expect.arrayContaining([...program, ...library, ...papers]));
-    const others = names.filter((name) => !papers.includes(name));
+    expect(names).toEqual(expect.arrayContaining([...program, ...library, ...documents]));
+    const others = names.filter((name) => !documents.includes(name));
     expect(others.filter((name) => !/^(bin|dist|completions|man)\//.test(name))).toEqual([]);
   });
 
-  it('unpacks to 1 MB at most', () => {
+  it('unpacks to at most 1 MB', () => {
     expect(packed.unpackedSize).toBeLessThanOrEqual(ONE_MEGABYTE);
   });
 
-  it('has neither dependencies nor scripts that an installation runs', () => {
+  it('has no dependencies and no installation scripts', () => {
     const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as Manifest;
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
     expect({ ...dependencies, ...optionalDependencies, ...peerDependencies }).toEqual({});
@@ -70,7 +70,7 @@ describe('the package', () => {
     expect(scripts.filter((name) => /^((pre|post)?install|prepare)$/.test(name))).toEqual([]);
   });
 
-  it('installs offline into an empty folder, alone, and runs the demo from there', async () => {
+  it('installs offline without other packages and runs the demo', async () => {
     const project = mkdtempSync(path.join(folder, 'project-'));
     const tarball = path.join(folder, packed.filename);
     await execute(project, 'npm', 'install', '--offline', '--ignore-scripts', tarball);
@@ -82,7 +82,7 @@ describe('the package', () => {
     expect(await execute(project, program, 'demo')).toMatch(/sample\.ova/);
   });
 
-  it('names the licence of every package whose code is in it', async () => {
+  it('names the licence of every bundled package', async () => {
     const build = path.join(folder, 'build');
     await execute(ROOT, 'npx', 'rolldown', '-c', '-d', path.join(build, 'dist'));
     const fresh = readFileSync(path.join(build, LICENCES), 'utf8');

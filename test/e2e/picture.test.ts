@@ -1,4 +1,4 @@
-// docs/terminal.svg is what the built program shows today, and a picture that can do no harm.
+// docs/terminal.svg is up to date and harmless.
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { temporaryDirectory } from '../support/io.ts';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PICTURE = readFileSync(path.join(ROOT, 'docs/terminal.svg'), 'utf8');
 
-it('is up to date: npm run picture makes it', async () => {
+it('docs/terminal.svg is up to date (npm run picture)', async () => {
   const file = path.join(temporaryDirectory(), 'terminal.svg');
   const script = path.join(ROOT, 'tools/picture.mjs');
   await promisify(execFile)(process.execPath, [script, file]);
   expect(readFileSync(file, 'utf8')).toBe(PICTURE);
 });
 
-it('is well-formed, has a title and a description, and loads nothing', () => {
+it('docs/terminal.svg is well-formed, has a title and a description and loads nothing', () => {
   const elements: string[] = [];
   const attributes = new Set<string>();
   const parser = new SaxesParser({ xmlns: true });

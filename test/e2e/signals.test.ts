@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM to the built program: in a wait, in a request, while it reads, and to the service itself.
+// SIGINT and SIGTERM to the built program and to the emulator.
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-/** A service that never answers such a request, and the moment at which one has arrived. */
+/** Starts a service that never answers this request; `arrival` resolves when one arrives. */
 async function stall(method: string, path: string) {
   let arrived = () => {};
   const arrival = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ async function stall(method: string, path: string) {
   return { baseUrl, arrival };
 }
 
-/** A script for --require: no thread is left for looking up names, since all wait for a pipe's other end. */
+/** A script for --require that blocks every thread for DNS lookups on a pipe. */
 function haltedLookups(pipe: string): string {
   return `
     require('node:child_process').execFileSync('mkfifo', ['${pipe}']);
@@ -50,7 +50,7 @@ function haltedLookups(pipe: string): string {
 }
 
 describe.each(SIGNALS)('%s', (signal, exitCode) => {
-  it('in the wait for a sync: ends at once with the command that resumes', async () => {
+  it('ends sync --wait with the command that resumes', async () => {
     const { baseUrl } = await serve({ syncDelay: 3_600_000 });
     const env = account(baseUrl);
     const sync = startCli(['sync', '--wait'], { env });
@@ -63,7 +63,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     );
   });
 
-  it('in a request that stalls: ends at once', async () => {
+  it('ends a stalled request', async () => {
     const { baseUrl, arrival } = await stall('GET', '/v2/image');
     const list = startCli(['images', 'list'], { env: account(baseUrl) });
     await Promise.race([arrival, list.ended]);
@@ -73,8 +73,8 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     expect(result.stderr).toMatch(/^imgctl: .+\n$/);
   });
 
-  // NODE_OPTIONS bring the look-up to a halt, which the single executable does not heed.
-  it.skipIf(COMMAND.length === 1)('in the look-up of a name: ends at once', async () => {
+  // NODE_OPTIONS halts the lookup; the single executable ignores it.
+  it.skipIf(COMMAND.length === 1)('ends a DNS lookup', async () => {
     const home = freshHome();
     const halt = path.join(home.HOME, 'halt.cjs');
     writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
@@ -86,7 +86,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     expect(list.child.signalCode).toBe(signal);
   });
 
-  it('in a submit that stalls: says how to find out whether it arrived', async () => {
+  it('ends a stalled submit with the command that checks it', async () => {
     const { baseUrl, arrival } = await stall('PATCH', '/v2/user/image/vm');
     const sync = startCli(['sync', '--wait'], { env: account(baseUrl) });
     await Promise.race([arrival, sync.ended]);
@@ -96,11 +96,11 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     expect(result.stderr).toMatch(/the sync may have been submitted: .*\nhint: .*imgctl my-images/);
   });
 
-  it('to the service: ends cleanly, also with a request in hand', async () => {
+  it('ends the emulator with exit 0 during a request', async () => {
     const emulator = await startEmulatorProcess('--fault', '* /*=stall');
     const { hostname, port, host } = new URL(emulator.baseUrl);
     const socket = net.connect(Number(port), hostname);
-    socket.on('error', () => {}); // closed or reset, as the system likes
+    socket.on('error', () => {}); // it may be reset
     await once(socket, 'connect');
     socket.write(`GET /v2 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -110,21 +110,21 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
   });
 });
 
-describe('besides', () => {
-  it('a password command is left at once', async () => {
-    const env = { ...freshHome(), IMGCTL_PASSWORD_COMMAND: 'echo asked >&2; exec sleep 600' };
+describe('imgctl', () => {
+  it('stops a password command at SIGINT', async () => {
+    const env = { ...freshHome(), IMGCTL_PASSWORD_COMMAND: 'echo started >&2; exec sleep 600' };
     const argv = ['login', '--base-url', 'http://127.0.0.1:9', '--username', 'demo'];
     const login = startCli(argv, { env });
-    await login.waitFor('stderr', 'asked');
+    await login.waitFor('stderr', 'started');
     login.child.kill('SIGINT');
     expect(await login.ended).toEqual({
       stdout: '',
-      stderr: 'asked\nimgctl: interrupted\n',
+      stderr: 'started\nimgctl: interrupted\n',
       exitCode: 130,
     });
   });
 
-  it('a standard input that stays open does not keep a command that failed', async () => {
+  it('exits after an error while standard input stays open', async () => {
     const env = freshHome();
     const result = await runBuilt(['whoami', 'extra'], { env, stdin: { open: true } });
     expect(result).toMatchObject({ stdout: '', exitCode: 2 });

@@ -1,7 +1,7 @@
-// Uploads, sync and my-images through the built program, with real packages where they lie beside the project.
+// sync and my-images of the built program, with real packages if they are there.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
@@ -15,7 +15,7 @@ const INPUT = ['input.ovf', 'input.mf', 'input.vmdk', 'input.iso', 'sample_cfg.t
 
 const WAIT = ['sync', '--wait', '--poll-interval', '50ms'];
 
-/** A service whose user demo has an upload folder. */
+/** Starts an emulator whose user demo has an upload folder. */
 async function startUploads(): Promise<{ env: Environment; folder: string }> {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
@@ -28,9 +28,9 @@ async function startUploads(): Promise<{ env: Environment; folder: string }> {
 }
 
 describe.skipIf(!existsSync(FIXTURES))(
-  'packages of real exporters (skipped where ../shared/fixtures is absent)',
+  'sync --wait with real packages (skipped without ../shared/fixtures)',
   () => {
-    it('are the images of my-images after a sync, and a disk that is gone is named', async () => {
+    it('adds them to my-images and warns about a missing disk', async () => {
       const { env, folder } = await startUploads();
       execFileSync('tar', [
         '--format=ustar',
@@ -57,17 +57,8 @@ describe.skipIf(!existsSync(FIXTURES))(
   },
 );
 
-describe('imgctl sync --wait', () => {
-  it('exits 1 with the reasons of the service when nothing could be taken', async () => {
-    const { env, folder } = await startUploads();
-    writeFileSync(path.join(folder, 'broken.ova'), 'no archive');
-    const result = await runBuilt(WAIT, { env });
-    expect(result.exitCode).toBe(1);
-    expect(result.stderr).toMatch(/^imgctl: warning: sync 1: .*broken\.ova: /m);
-    expect(result.stderr).toMatch(/^imgctl: the sync request 1 ended with status ERROR$/m);
-  });
-
-  it('exits 7 at its limit, also while the service keeps a look waiting', async () => {
+describe('sync-status --wait-timeout', () => {
+  it('exits 7 at the limit while the service stalls', async () => {
     const { baseUrl } = await serve({ faults: [parseFault('GET /v2/request/*=stall')] });
     const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
     const result = await runBuilt(argv, { env: account(baseUrl) });

@@ -1,26 +1,26 @@
-// The lock: one holder at a time, and none for ever.
+// The lock: one holder at a time, and none forever.
 
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { withLock, withLockIfPossible } from '../../src/files/lock.ts';
 import { type FakeIo, fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
 
-/** Waits as long as the lock takes, which takes no time here. */
+/** Sleeps take no time. */
 function timeless(): FakeIo {
   return fakeIo({ time: 0 });
 }
 
-/** A lock as a holder leaves it that was killed a while ago, in seconds. */
+/** Leaves the lock of a holder that was killed `age` seconds ago. */
 function leaveLock(file: string, age = 60): void {
   mkdirSync(`${file}.lock`);
   const time = Date.now() / 1000 - age;
   utimesSync(`${file}.lock`, time, time);
 }
 
-/** Eight that want the lock. @returns how many held it at once, at most */
+/** Lets eight compete for the lock. @returns how many held it at the same time, at most */
 async function contend(file: string): Promise<number> {
   let holding = 0;
   let most = 0;
@@ -35,89 +35,91 @@ async function contend(file: string): Promise<number> {
   return most;
 }
 
-it('lets one in at a time, and leaves nothing behind', async () => {
-  const directory = temporaryDirectory();
-  expect(await contend(path.join(directory, 'config.json'))).toBe(1);
-  expect(readdirSync(directory)).toEqual([]);
-});
-
-it('is given back when the action fails', async () => {
-  const file = path.join(temporaryDirectory(), 'config.json');
-  const failing = withLock(file, PATIENCE, fakeIo(), async () => {
-    throw new Error('of the action');
+describe('the lock', () => {
+  it('has one holder at a time and leaves nothing behind', async () => {
+    const directory = temporaryDirectory();
+    expect(await contend(path.join(directory, 'config.json'))).toBe(1);
+    expect(readdirSync(directory)).toEqual([]);
   });
-  await expect(failing).rejects.toThrow('of the action');
-  expect(existsSync(`${file}.lock`)).toBe(false);
-});
 
-it.each([
-  ['that died a while ago', 60],
-  ['that died while the clock was a day ahead', -86_400],
-])('is taken over from a holder %s, by one at a time', async (_when, age) => {
-  const directory = temporaryDirectory();
-  const file = path.join(directory, 'config.json');
-  leaveLock(file, age);
-  expect(await contend(file)).toBe(1);
-  expect(readdirSync(directory)).toEqual([]);
-});
-
-it('is taken over though the one who did so before was killed too', async () => {
-  const file = path.join(temporaryDirectory(), 'config.json');
-  leaveLock(file);
-  leaveLock(`${file}.takeover`);
-  expect(await contend(file)).toBe(1);
-  expect(existsSync(`${file}.lock`)).toBe(false);
-});
-
-it('is waited for no longer than told', async () => {
-  const file = path.join(temporaryDirectory(), 'config.json');
-  mkdirSync(`${file}.lock`);
-  const io = timeless();
-  await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
-    code: 'timeout',
-    message: `another imgctl has held ${file}.lock for 1 s`,
-    hint: 'if none is running, remove that directory',
+  it('is released if the action fails', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    const failing = withLock(file, PATIENCE, fakeIo(), async () => {
+      throw new Error('of the action');
+    });
+    await expect(failing).rejects.toThrow('of the action');
+    expect(existsSync(`${file}.lock`)).toBe(false);
   });
-  // Once more at the limit itself.
-  expect(io.sleeps).toEqual(Array(11).fill(100));
-  expect(existsSync(`${file}.lock`)).toBe(true);
-});
 
-it('is not taken over while another process is at that', async () => {
-  const file = path.join(temporaryDirectory(), 'config.json');
-  leaveLock(file);
-  mkdirSync(`${file}.takeover.lock`);
-  await expect(withLock(file, 1_000, timeless(), async () => 'done')).rejects.toMatchObject({
-    code: 'timeout',
+  it.each([
+    ['a minute ago', 60],
+    ['while the clock was a day ahead', -86_400],
+  ])('of a holder that died %s is taken over by one at a time', async (_when, age) => {
+    const directory = temporaryDirectory();
+    const file = path.join(directory, 'config.json');
+    leaveLock(file, age);
+    expect(await contend(file)).toBe(1);
+    expect(readdirSync(directory)).toEqual([]);
   });
-  expect(existsSync(`${file}.lock`)).toBe(true);
-});
 
-// Nobody can make a directory there, not even root.
-it.skipIf(!existsSync('/proc/self'))('is not waited for where none can be made', async () => {
-  const io = timeless();
-  const locked = withLock('/proc/self/config.json', PATIENCE, io, async () => 'done');
-  await expect(locked).rejects.toMatchObject({ code: 'ENOENT' });
-  expect(io.sleeps).toEqual([]);
-});
+  it('is taken over even if the last takeover was killed', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    leaveLock(file);
+    leaveLock(`${file}.takeover`);
+    expect(await contend(file)).toBe(1);
+    expect(existsSync(`${file}.lock`)).toBe(false);
+  });
 
-it('is not waited for after an interrupt', async () => {
-  const file = path.join(temporaryDirectory(), 'config.json');
-  mkdirSync(`${file}.lock`);
-  const io = fakeIo();
-  io.interrupt();
-  const interrupted = { code: 'interrupted' };
-  await expect(withLock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
-  await expect(withLockIfPossible(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(
-    interrupted,
-  );
-});
+  it('is waited for no longer than the patience', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    mkdirSync(`${file}.lock`);
+    const io = timeless();
+    await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
+      code: 'timeout',
+      message: `another imgctl has held ${file}.lock for 1 s`,
+      hint: 'if no other imgctl is running, remove that directory',
+    });
+    // Once more at the limit itself.
+    expect(io.sleeps).toEqual(Array(11).fill(100));
+    expect(existsSync(`${file}.lock`)).toBe(true);
+  });
 
-it('is done without where there is no place for it', async () => {
-  const file = path.join(temporaryDirectory(), 'file');
-  writeFileSync(file, '');
-  const below = path.join(file, 'config.json');
-  expect(await withLockIfPossible(undefined, PATIENCE, fakeIo(), async () => 1)).toBe(1);
-  expect(await withLockIfPossible(below, PATIENCE, fakeIo(), async () => 2)).toBe(2);
-  await expect(withLock(below, PATIENCE, fakeIo(), async () => 3)).rejects.toThrow();
+  it('is not taken over during another takeover', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    leaveLock(file);
+    mkdirSync(`${file}.takeover.lock`);
+    await expect(withLock(file, 1_000, timeless(), async () => 'done')).rejects.toMatchObject({
+      code: 'timeout',
+    });
+    expect(existsSync(`${file}.lock`)).toBe(true);
+  });
+
+  // Not even root can make a directory there.
+  it.skipIf(!existsSync('/proc/self'))('is not waited for if none can be made', async () => {
+    const io = timeless();
+    const locked = withLock('/proc/self/config.json', PATIENCE, io, async () => 'done');
+    await expect(locked).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(io.sleeps).toEqual([]);
+  });
+
+  it('is not waited for after an interrupt', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    mkdirSync(`${file}.lock`);
+    const io = fakeIo();
+    io.interrupt();
+    const interrupted = { code: 'interrupted' };
+    await expect(withLock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
+    await expect(withLockIfPossible(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(
+      interrupted,
+    );
+  });
+
+  it('is optional for withLockIfPossible if none can be made', async () => {
+    const file = path.join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    const below = path.join(file, 'config.json');
+    expect(await withLockIfPossible(undefined, PATIENCE, fakeIo(), async () => 1)).toBe(1);
+    expect(await withLockIfPossible(below, PATIENCE, fakeIo(), async () => 2)).toBe(2);
+    await expect(withLock(below, PATIENCE, fakeIo(), async () => 3)).rejects.toThrow();
+  });
 });

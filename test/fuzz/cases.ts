@@ -1,4 +1,4 @@
-// Command lines that talk to the service, and the users who type them.
+// Random command lines and their users.
 
 import { CANARIES } from './originals.ts';
 import type { Random } from './random.ts';
@@ -9,9 +9,9 @@ export interface Case {
   readonly argv: readonly string[];
   readonly format: (typeof FORMATS)[number];
   readonly env: Readonly<Record<string, string>>;
-  /** Has a folder for settings, tokens and history. */
-  readonly keeps: boolean;
-  /** Width of the terminal that stdout is; a pipe without. */
+  /** True if there is a folder for settings, tokens and history. */
+  readonly hasFolder: boolean;
+  /** The width of the terminal, or undefined for a pipe. */
   readonly columns: number | undefined;
 }
 
@@ -51,7 +51,6 @@ const API: readonly string[][] = [
   ['/v2/image', '-X', 'HEAD', '-i'],
 ];
 
-/** By kind of command, so that each is as likely as any other. */
 const COMMANDS: readonly ((random: Random) => string[])[] = [
   () => ['login'],
   () => ['whoami', '--check'],
@@ -73,7 +72,6 @@ export function pickCase(random: Random): Case {
   const command = random.pick(COMMANDS)(random);
   const format = random.pick(FORMATS);
   const { username, password, token } = CANARIES;
-  // A login needs a password; what else there is may have either.
   const withPassword = command[0] === 'login' || random.chance(0.4);
   return {
     argv: [
@@ -86,7 +84,7 @@ export function pickCase(random: Random): Case {
     env: withPassword
       ? { IMGCTL_USERNAME: username, IMGCTL_PASSWORD: password }
       : { IMGCTL_TOKEN: token },
-    keeps: random.chance(0.5),
+    hasFolder: random.chance(0.5),
     columns: random.chance(0.3) ? random.pick([20, 80, 200]) : undefined,
   };
 }

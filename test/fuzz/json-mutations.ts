@@ -1,16 +1,15 @@
-// Changes a JSON text in one place: another type, a hostile value, a member too few, too many or twice.
+// Changes a JSON text in one place: another type, a hostile value, a missing or a further member.
 
 import type { Random } from './random.ts';
 
-/** URLs that stand where the service would put its own. */
 export interface Origins {
   /** The service's own origin. */
   readonly own: string;
-  /** A server that must never be asked. */
+  /** A server that must get no request. */
   readonly foreign: string;
 }
 
-/** Texts that move a terminal, reorder a line, break a format or look like something else. */
+/** Texts that move a terminal, reorder a line, break a format or look like another type. */
 export const HOSTILE_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -38,7 +37,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x'.repeat(20_000),
 ];
 
-/** JSON that JSON.stringify would not write: nesting, numbers, and names that JavaScript takes its own way. */
+/** JSON that JSON.stringify does not write: deep nesting, huge numbers, special and duplicate names. */
 const RAW: readonly string[] = [
   '1e400',
   '-1e400',
@@ -66,7 +65,7 @@ const ODD_NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'id
 
 type Holder = Record<string, unknown>;
 
-/** The text with one change; as it is where it is no JSON. */
+/** Returns the text with one change, or unchanged if it is not JSON. */
 export function mutateJson(text: string, random: Random, origins: Origins): string {
   let root: Holder;
   try {
@@ -90,7 +89,7 @@ export function mutateJson(text: string, random: Random, origins: Origins): stri
   );
 }
 
-/** What is nested too deep to be written stays as it was. */
+/** Returns the JSON, or the original text if it is nested too deep. */
 function stringify(value: unknown, otherwise: string): string {
   try {
     return JSON.stringify(value);
@@ -121,16 +120,14 @@ function urlOf(random: Random, { own, foreign }: Origins): string {
 }
 
 const AT_ROOT = ['in a list', 'in data', 'another value', 'another value'] as const;
-/** Another value nearly as often as all the rest. */
 const ANYWHERE = [
   ...AT_ROOT,
   ...(['too few', 'too many', 'elsewhere', 'another value', 'another value'] as const),
 ] as const;
 
-/** One change anywhere below the holder. */
 function change(random: Random, root: Holder, value: () => unknown): void {
   const places = placesIn(root);
-  // Half of all changes near the top, where the envelope is: most places are fields of images.
+  // Half of all changes hit the envelope, since most places are fields of images.
   const near = places.filter(({ depth }) => depth <= 3);
   const { holder, name } = random.pick(random.chance(0.5) ? near : places);
   const old = holder[name];
@@ -159,7 +156,7 @@ function change(random: Random, root: Holder, value: () => unknown): void {
   }
 }
 
-/** Also a name such as `__proto__` as a member like any other. */
+/** Sets a member, even one named `__proto__`. */
 function define(holder: Holder, name: string, value: unknown): void {
   Object.defineProperty(holder, name, {
     value,
@@ -169,13 +166,13 @@ function define(holder: Holder, name: string, value: unknown): void {
   });
 }
 
-/** Deeper than any record of the service; what was nested by an earlier change goes far deeper. */
-const DEEPEST = 10;
+/** Deeper than any record of the service. */
+const MAX_DEPTH = 10;
 
 function placesIn(holder: Holder, depth = 0): { holder: Holder; name: string; depth: number }[] {
   return Object.keys(holder).flatMap((name) => {
     const value = holder[name];
-    const isHolder = typeof value === 'object' && value !== null && depth < DEEPEST;
+    const isHolder = typeof value === 'object' && value !== null && depth < MAX_DEPTH;
     const below = isHolder ? placesIn(value as Holder, depth + 1) : [];
     return [{ holder, name, depth }, ...below];
   });

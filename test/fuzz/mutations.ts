@@ -1,9 +1,9 @@
-// What can be wrong with an answer: its status, headers, body, encoding and framing.
+// Mutations of status, headers, body, encoding and framing.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { Draft } from './answer.ts';
 import { HOSTILE_TEXTS, mutateJson, type Origins } from './json-mutations.ts';
 import type { Random } from './random.ts';
+import type { Draft } from './response.ts';
 
 type Mutation = (draft: Draft, random: Random, origins: Origins) => void;
 
@@ -22,7 +22,6 @@ const DATES = [
 const NUMBERS = ['0', '1', '59', '61', '-1', '1.5', '1e9', '1767614400', '1767614400000'];
 const JUNK = ['', 'soon', '1,2', '9'.repeat(30), '9'.repeat(400), '\u001b[2J', '\u009b1m', 'é'];
 
-/** Header names, each with the values that it takes. */
 const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['retry-after', [...NUMBERS, ...DATES, ...JUNK]],
   ['x-ratelimit-limit', [...NUMBERS, ...JUNK]],
@@ -123,10 +122,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
   },
 };
 
-/** Those of bodies more often than those of the wire, which are soon all the same. */
+/** Bodies are mutated more often than headers and framing. */
 const NAMES = [...Object.keys(mutations), ...Array(12).fill('json'), 'status', 'header', 'message'];
 
-/** Changes the draft in one way. @returns what that was */
+/** Applies one mutation to the draft and returns its name. */
 export function mutate(draft: Draft, random: Random, origins: Origins): string {
   const name = random.pick(NAMES);
   mutations[name]?.(draft, random, origins);

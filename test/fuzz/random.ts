@@ -1,9 +1,8 @@
-// A seeded source of chance: the same seed gives the same run, on any machine.
+// A random generator that gives the same numbers for the same seed.
 
 export class Random {
   #state: number;
 
-  /** Any text is a seed. */
   constructor(seed: string) {
     // FNV-1a.
     let hash = 0x811c9dc5;
@@ -13,7 +12,7 @@ export class Random {
     this.#state = hash;
   }
 
-  /** From 0 up to, but not including, 1; mulberry32. */
+  /** Returns a number from 0 to below 1 by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -21,7 +20,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, but not including, the limit. */
+  /** Returns an integer from 0 to below the limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }

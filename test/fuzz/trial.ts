@@ -1,53 +1,45 @@
-// One run of a command against a hostile service, and the smallest hostility that makes it fail alike.
+// Runs one command against a hostile service, and reduces a failure to its mutations.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fakeIo, runCli } from '../support/io.ts';
-import { startScriptedServer } from '../support/scripted-server.ts';
+import { scriptedServer } from '../support/scripted-server.ts';
 import { type Case, pickCase } from './cases.ts';
-import { Hostility } from './hostility.ts';
+import { HostileService } from './hostile-service.ts';
 import { recordOriginals, START } from './originals.ts';
 import { Random } from './random.ts';
 import { faultsOf } from './verdict.ts';
 
-/** The longest wait that an answer may ask for, in milliseconds. */
-const LONGEST_SLEEP = 60_000;
-/** Only a defect takes so long: no answer stalls, and no wait takes any time. */
-const PATIENCE = 120_000;
+const MAX_SLEEP = 60_000;
+/** Only a defect takes so long, since no response stalls and waits take no time. */
+const TIME_LIMIT = 120_000;
 
 export interface Trial {
-  /** What went wrong, each in a few words. */
   readonly faults: readonly string[];
   readonly exitCode: number;
-  /** Answers that were not as they should be. */
-  readonly mutatedAnswers: number;
-  /** By name; see HostilityOptions. */
+  readonly mutatedResponses: number;
   readonly mutations: readonly string[];
-  /** All that there is to know, for people. */
   readonly report: string;
 }
 
-export interface Laboratory {
-  /** The trial of a seed, without the mutations that are skipped. */
-  run(seed: string, skipped?: ReadonlySet<string>): Promise<Trial>;
-  close(): Promise<void>;
-}
+/** Runs the trial of a seed without the skipped mutations. */
+export type RunTrial = (seed: string, skipped?: ReadonlySet<string>) => Promise<Trial>;
 
-export async function openLaboratory(): Promise<Laboratory> {
+export async function createTrials(): Promise<RunTrial> {
   const originals = await recordOriginals();
-  let hostility: Hostility | undefined;
+  let service: HostileService | undefined;
   const failures: unknown[] = [];
-  const server = await startScriptedServer(async ({ method, target }) => {
-    const raw = await hostility?.answer(method, target).catch((error: unknown) => {
+  const server = await scriptedServer(async ({ method, target }) => {
+    const raw = await service?.respond(method, target).catch((error: unknown) => {
       failures.push(error);
       return undefined;
     });
     return { raw: raw ?? ((socket) => socket.destroy()) };
   });
-  const foreign = await startScriptedServer({});
+  const foreign = await scriptedServer({});
 
-  const run: Laboratory['run'] = async (seed, skipped = new Set()) => {
+  return async (seed, skipped = new Set()) => {
     const chosen = pickCase(new Random(seed));
     const folder = mkdtempSync(path.join(tmpdir(), 'imgctl-fuzz-'));
     const io = fakeIo({ time: START, ...worldOf(chosen, server.baseUrl, folder) });
@@ -56,76 +48,66 @@ export async function openLaboratory(): Promise<Laboratory> {
       faults.add(fault);
       io.interrupt();
     };
-    const service = new Hostility({
+    const hostile = new HostileService({
       seed,
       skipped,
       originals,
       origins: { own: server.baseUrl, foreign: foreign.baseUrl },
-      giveUp: () => endBecause('asks without end'),
+      giveUp: () => endBecause('sends requests without end'),
     });
-    hostility = service;
+    service = hostile;
     const foreignBefore = foreign.requests.length;
-    const patience = setTimeout(() => endBecause('does not end'), PATIENCE);
+    const timer = setTimeout(() => endBecause('does not end'), TIME_LIMIT);
     const result = await runCli(chosen.argv, io);
-    clearTimeout(patience);
-    if (holdsLock(folder)) faults.add('goes on after its end');
+    clearTimeout(timer);
+    if (holdsLock(folder)) faults.add('continues after its end');
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     if (failures.length > 0) throw failures[0];
     for (const fault of faultsOf(chosen, result)) faults.add(fault);
-    if (foreign.requests.length > foreignBefore) faults.add('asks another origin');
-    if (io.sleeps.some((sleep) => !(sleep <= LONGEST_SLEEP))) faults.add('waits too long');
+    if (foreign.requests.length > foreignBefore) faults.add('sends a request to another origin');
+    if (io.sleeps.some((sleep) => !(sleep <= MAX_SLEEP))) faults.add('waits too long');
     return {
       faults: [...faults],
       exitCode: result.exitCode,
-      mutatedAnswers: service.transcript.length,
-      mutations: service.mutations,
+      mutatedResponses: hostile.transcript.length,
+      mutations: hostile.mutations,
       report: [
         `FUZZ_CASE='${seed}' imgctl ${chosen.argv.join(' ')}`,
-        JSON.stringify({ ...chosen.env, keeps: chosen.keeps, columns: chosen.columns }),
-        ...service.transcript,
+        JSON.stringify({ ...chosen.env, hasFolder: chosen.hasFolder, columns: chosen.columns }),
+        ...hostile.transcript,
         `exit ${result.exitCode}, stderr: ${JSON.stringify(result.stderr.slice(0, 3_000))}`,
         `stdout: ${JSON.stringify(result.stdout.slice(0, 1_000))}`,
       ].join('\n'),
     };
   };
-  return {
-    run,
-    async close() {
-      await Promise.all([server.close(), foreign.close(), originals.close()]);
-    },
-  };
 }
 
-/** A lock is given back before a command ends, or something is still under way. */
+/** True if a lock is left, which means that some work continues. */
 function holdsLock(folder: string): boolean {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((file) =>
     file.endsWith('.lock'),
   );
 }
 
-function worldOf({ env, keeps, columns }: Case, baseUrl: string, folder: string) {
+function worldOf({ env, hasFolder, columns }: Case, baseUrl: string, folder: string) {
   return {
     env: {
       IMGCTL_BASE_URL: baseUrl,
       NO_COLOR: '1',
       ...env,
-      ...(keeps ? { IMGCTL_CONFIG_DIR: folder } : {}),
+      ...(hasFolder ? { IMGCTL_CONFIG_DIR: folder } : {}),
     },
     ...(columns === undefined ? {} : { columns }),
   };
 }
 
-/** The trial of that seed with every mutation left out that the fault does not need. */
-export async function smallest(
-  laboratory: Laboratory,
-  seed: string,
-  fault: string,
-): Promise<Trial> {
+/** Returns the trial of a seed with only the mutations that cause the fault. */
+export async function smallest(run: RunTrial, seed: string, fault: string): Promise<Trial> {
   const skipped = new Set<string>();
-  let best = await laboratory.run(seed);
+  let best = await run(seed);
   for (const mutation of best.mutations) {
     skipped.add(mutation);
-    const trial = await laboratory.run(seed, skipped);
+    const trial = await run(seed, skipped);
     if (trial.faults.includes(fault)) best = trial;
     else skipped.delete(mutation);
   }

@@ -1,4 +1,4 @@
-// The verdict finds what it looks for, and nothing in a run that is as it must be.
+// The verdict finds each fault, and none in a correct run.
 
 import { expect, it } from 'vitest';
 import type { Case } from './cases.ts';
@@ -9,14 +9,14 @@ const LIST: Case = {
   argv: ['images', 'list'],
   format: 'json',
   env: {},
-  keeps: false,
+  hasFolder: false,
   columns: undefined,
 };
 const TABLE: Case = { ...LIST, format: 'table' };
 const TTY: Case = { ...LIST, format: 'csv', columns: 80 };
 const GOOD = { exitCode: 0, stdout: '[]\n', stderr: '' };
 const ERROR = { exitCode: 1, stdout: '', stderr: '{"error":{}}\n' };
-const said = (stderr: string) => ({ exitCode: 1, stdout: '', stderr });
+const message = (stderr: string) => ({ exitCode: 1, stdout: '', stderr });
 
 it.each([
   ['a list', LIST, GOOD],
@@ -24,31 +24,35 @@ it.each([
   ['a table', TABLE, { ...GOOD, stdout: 'ID\n日本語 🖥️\n' }],
   ['csv in a pipe', { ...TTY, columns: undefined }, { ...GOOD, stdout: 'a\u001bb\r\n' }],
   ['csv', TTY, { ...GOOD, stdout: 'a,b\r\n' }],
-])('%s is as it must be', (_, run, result) => {
+])('faultsOf finds nothing in %s', (_, run, result) => {
   expect(faultsOf(run, result)).toEqual([]);
 });
 
 it.each([
   ['exit code 9', LIST, { ...ERROR, exitCode: 9 }],
-  ['exit code 2 because of an answer', LIST, { ...ERROR, exitCode: 2 }],
-  ['fails without a word', LIST, said('')],
-  ['unexpected error', TABLE, said('imgctl: unexpected error: x\n')],
-  ['stack trace', TABLE, said('imgctl: x\n    at run (main.ts:1:2)\n')],
-  ['waits for more than there is', TABLE, said('imgctl: no complete response within 10 s\n')],
-  ['code of a library on stderr', TABLE, said('imgctl: UND_ERR_SOCKET\n')],
-  ['nonsense on stderr', TABLE, said('imgctl: 3 of undefined\n')],
-  ['nonsense on stderr', TABLE, said('imgctl: [object Object]\n')],
-  ['harmful character on stderr', TABLE, said('imgctl: \u009b1m\n')],
-  ['harmful character on stderr', TABLE, said('imgctl: \ud800\n')],
+  ['exit code 2 because of a response', LIST, { ...ERROR, exitCode: 2 }],
+  ['fails without a message', LIST, message('')],
+  ['unexpected error', TABLE, message('imgctl: unexpected error: x\n')],
+  ['stack trace', TABLE, message('imgctl: x\n    at run (main.ts:1:2)\n')],
+  [
+    'waits for data that was not sent',
+    TABLE,
+    message('imgctl: no complete response within 10 s\n'),
+  ],
+  ['code of a library on stderr', TABLE, message('imgctl: UND_ERR_SOCKET\n')],
+  ['nonsense on stderr', TABLE, message('imgctl: 3 of undefined\n')],
+  ['nonsense on stderr', TABLE, message('imgctl: [object Object]\n')],
+  ['harmful character on stderr', TABLE, message('imgctl: \u009b1m\n')],
+  ['harmful character on stderr', TABLE, message('imgctl: \ud800\n')],
   ['harmful character on stdout', TABLE, { ...GOOD, stdout: 'a\u202eb\n' }],
   ['harmful character on stdout', TABLE, { ...GOOD, stdout: 'a\tb\n' }],
   ['harmful character on stdout', TTY, { ...GOOD, stdout: 'a\u001bb\r\n' }],
-  ['shows a secret', TABLE, said(`imgctl: ${CANARIES.password}\n`)],
+  ['shows a secret', TABLE, message(`imgctl: ${CANARIES.password}\n`)],
   ['shows a secret', TABLE, { ...GOOD, stdout: `${CANARIES.token}\n` }],
   ['no json', LIST, { ...GOOD, stdout: '[\n' }],
   ['no ndjson', { ...LIST, format: 'ndjson' as const }, { ...GOOD, stdout: '{}\n{\n' }],
   ['no yaml', { ...LIST, format: 'yaml' as const }, { ...GOOD, stdout: '"a\n' }],
-  ['stderr is not JSON', LIST, said('imgctl: x\n')],
-])('%s is found', (fault, run, result) => {
+  ['stderr is not JSON', LIST, message('imgctl: x\n')],
+])('faultsOf finds: %s', (fault, run, result) => {
   expect(faultsOf(run, result)).toEqual([fault]);
 });

@@ -1,4 +1,4 @@
-// What no answer of a service may ever bring about.
+// Faults that no response may cause.
 
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../src/errors.ts';
@@ -6,11 +6,10 @@ import type { CliResult } from '../support/io.ts';
 import type { Case } from './cases.ts';
 import { CANARIES } from './originals.ts';
 
-/** Controls, lone surrogates, separators and marks that reorder; told by Unicode, not by our own list. */
+/** Controls, lone surrogates, separators and bidi marks by Unicode properties, not by our own list. */
 const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
-/** An answer never makes it the user's fault, nor an interrupt. */
-const NOT_OF_AN_ANSWER: readonly number[] = [
+const IMPOSSIBLE: readonly number[] = [
   EXIT_CODES.usage,
   EXIT_CODES.interrupted,
   EXIT_CODES.terminated,
@@ -21,7 +20,7 @@ const { username, password, token } = CANARIES;
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
 const SECRETS = [password, token, base64(`${username}:${password}`), base64(`${token}:`)];
 
-/** What is wrong with a run, each in a few words; nothing if it is as it must be. */
+/** Returns the faults of a run. */
 export function faultsOf(run: Case, result: CliResult): string[] {
   const { exitCode, stdout, stderr } = result;
   const debug = run.argv.includes('--debug');
@@ -30,11 +29,11 @@ export function faultsOf(run: Case, result: CliResult): string[] {
     if (!sound) faults.push(fault);
   };
   check(POSSIBLE.has(exitCode), `exit code ${exitCode}`);
-  check(!NOT_OF_AN_ANSWER.includes(exitCode), `exit code ${exitCode} because of an answer`);
-  check(exitCode === 0 || stderr !== '', 'fails without a word');
+  check(!IMPOSSIBLE.includes(exitCode), `exit code ${exitCode} because of a response`);
+  check(exitCode === 0 || stderr !== '', 'fails without a message');
   check(!/unexpected error/.test(stderr), 'unexpected error');
   check(debug || !/^ +at .+:\d+/m.test(stdout + stderr), 'stack trace');
-  check(!/no complete response within/.test(stderr), 'waits for more than there is');
+  check(!/no complete response within/.test(stderr), 'waits for data that was not sent');
   check(!/UND_ERR/.test(stderr), 'code of a library on stderr');
   check(!/undefined|\bNaN\b|Infinity|\[object |Invalid Date/.test(stderr), 'nonsense on stderr');
   check(!HARMFUL.test(stderr.replaceAll('\n', '')), 'harmful character on stderr');
@@ -48,7 +47,7 @@ export function faultsOf(run: Case, result: CliResult): string[] {
   return [...new Set(faults)];
 }
 
-/** stdout without what may stand in it: its line breaks and tabs, and all that a pipe is promised as it is. */
+/** Returns stdout without its own line breaks and tabs, and nothing if a pipe gets raw data. */
 function withoutLayout({ argv, format, columns }: Case, stdout: string): string {
   const isPipe = columns === undefined;
   if (isPipe && (argv[0] === 'api' || format === 'csv' || format === 'tsv')) return '';
@@ -59,7 +58,7 @@ function isReadable({ argv, format, columns }: Case, stdout: string): boolean {
   if (argv[0] === 'login') return stdout === '';
   if (format === 'json') return isJson(stdout);
   if (format === 'ndjson') return stdout.split('\n').every((line) => line === '' || isJson(line));
-  // Reading it takes longer than all the rest.
+  // Parsing long YAML takes too long.
   if (format === 'yaml' && columns === undefined && stdout.length < 5_000) return isYaml(stdout);
   return true;
 }

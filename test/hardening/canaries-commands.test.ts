@@ -19,7 +19,7 @@ import {
 } from './canaries.ts';
 import { report } from './home.ts';
 
-/** Arguments that take a command far; one that is not named here gets an `x` for each that it requires. */
+/** Arguments of commands; any other command gets `x` for each required one. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'images get': ['1001', 'no-such-image'],
   whoami: ['--check'],
@@ -52,14 +52,8 @@ function argumentsOf(name: string, command: CommandDeclaration): readonly string
   return ARGUMENTS[name] ?? required.map(() => 'x');
 }
 
-it('the arguments are those of commands that there are', () => {
-  const names = COMMANDS.map(([name]) => name);
-  expect(names).toContain('login');
-  expect(Object.keys(ARGUMENTS).filter((name) => !names.includes(name))).toEqual([]);
-});
-
-describe.each(['table', 'json'])('--debug -o %s', (format) => {
-  it('no command shows a secret while it renews its token', { timeout: 120_000 }, async () => {
+describe.each(['table', 'json'])('imgctl --debug -o %s', (format) => {
+  it('shows no secret in any command that renews its token', { timeout: 120_000 }, async () => {
     const secrets = newSecrets();
     const { user, proxy } = secrets;
     const emulator = await serve({ users: [user], tokenLimit: 1_000, syncDelay: 1 });
@@ -70,7 +64,7 @@ describe.each(['table', 'json'])('--debug -o %s', (format) => {
     const env = {
       ...environment,
       IMGCTL_PASSWORD_COMMAND: recorder.command,
-      // Loopback is reached directly, but what shows the configuration may show these.
+      // Loopback is reached directly, but doctor shows the proxy.
       HTTPS_PROXY: proxyUrl,
       HTTP_PROXY: proxyUrl,
     };
@@ -86,7 +80,7 @@ describe.each(['table', 'json'])('--debug -o %s', (format) => {
       });
       for (const token of tokensBelow(env.HOME)) tokens.add(token);
       const texts = [...secrets.forms, ...[...tokens].flatMap(formsOfToken)];
-      // The environment's own proxy variable is handed on to children: they may need it.
+      // Child processes inherit the proxy variables.
       const processes = ended.processes.replaceAll(proxyUrl, '');
       const options = { stdout: name !== 'token' };
       const places = placesOf(texts, { ...ended, processes }, [env.HOME], options);
@@ -101,7 +95,7 @@ describe.each(['table', 'json'])('--debug -o %s', (format) => {
   });
 });
 
-it('the password and the token of the environment are kept from the password command', async () => {
+it('the password command does not get the password and the token of the environment', async () => {
   const secrets = newSecrets();
   const { user, token } = secrets;
   const emulator = await serve({ users: [user] });
@@ -112,14 +106,13 @@ it('the password and the token of the environment are kept from the password com
   expect(recorder.seen()).toContain('IMGCTL_BASE_URL');
   for (const text of secrets.forms) expect(recorder.seen()).not.toContain(text);
 
-  // A fixed token has no use for the command at all.
   const fixed = { ...env, IMGCTL_TOKEN: token };
   const before = recorder.seen();
   await watchedRun(['images', 'list'], { env: fixed });
   expect(recorder.seen()).toBe(before);
 });
 
-it('a secret would be found where it shows', async () => {
+it('placesOf finds a secret in streams, processes and files', async () => {
   const secrets = newSecrets();
   const folder = temporaryDirectory();
   const shown = `-- ${secrets.token} --`;

@@ -1,4 +1,4 @@
-// Secrets that no other text resembles, and where they turned up after a run of the program.
+// Secrets for one test, and the places where they appear after a run of the program.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,13 @@ const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=
 
 export interface Secrets {
   readonly user: User;
-  /** For services that issue this one. */
+  /** The token that scripted services issue. */
   readonly token: string;
   readonly proxy: User;
-  /** In every form that goes over a wire. */
+  /** Every secret, in clear text and in base64. */
   readonly forms: readonly string[];
 }
 
-/** New secrets for each test: what is found can only come from there. */
 export function newSecrets(): Secrets {
   const canary = (kind: string) => `${kind}${randomBytes(15).toString('hex')}`;
   const user = { name: 'alice', password: canary('pass') };
@@ -32,13 +31,13 @@ export function newSecrets(): Secrets {
 }
 
 export interface Recorder {
-  /** For the password command: it prints the password and writes down what it can see. */
+  /** A password command that prints the password and records what it can see. */
   readonly command: string;
-  /** Command lines of the command and its parent, and the environment it was given, so far. */
+  /** Returns the recorded environment and command lines, also of the parent. */
   readonly seen: () => string;
 }
 
-/** A password command, whose own files lie outside every folder that is searched. */
+/** Creates a password command whose files are outside the searched folders. */
 export function recordingCommand(password: string): Recorder {
   const folder = temporaryDirectory();
   const file = (name: string) => path.join(folder, name);
@@ -51,7 +50,7 @@ export function recordingCommand(password: string): Recorder {
   };
 }
 
-/** The command lines of a process and those below it, and the environments of the latter, as they are now. */
+/** Returns the command lines of a process and its children, and the environments of the children. */
 function peek(pid: number | undefined, child = false): string {
   const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
   try {
@@ -59,12 +58,12 @@ function peek(pid: number | undefined, child = false): string {
     const own = read('cmdline') + (child ? read('environ') : '');
     return own + children.map((below) => peek(below, true)).join('');
   } catch {
-    // It has ended meanwhile, or the system has no /proc.
+    // The process has ended, or the system has no /proc.
     return '';
   }
 }
 
-/** A run of the program, whole, and what was to be seen of it from outside while it lived. */
+/** A result, and what /proc showed of the process meanwhile. */
 export interface Run {
   readonly stdout: string;
   readonly stderr: string;
@@ -72,7 +71,7 @@ export interface Run {
   readonly processes: string;
 }
 
-/** Runs it to its end, or until `stop` has ended it. */
+/** Runs the program until it exits; `stop` may end it. */
 export async function watchedRun(
   argv: readonly string[],
   options: CliOptions,
@@ -87,7 +86,7 @@ export async function watchedRun(
   return { ...result, processes: [...views].join('') };
 }
 
-/** A folder for temporary files below the home, which is searched with it. */
+/** Adds a folder for temporary files below the home. */
 export function withTemporaryFolder<Env extends { readonly HOME: string }>(env: Env) {
   const TMPDIR = path.join(env.HOME, 'tmp');
   mkdirSync(path.join(env.HOME, '.cache'), { recursive: true });
@@ -95,19 +94,18 @@ export function withTemporaryFolder<Env extends { readonly HOME: string }>(env: 
   return { ...env, TMPDIR };
 }
 
-/** The access tokens in the caches below a folder. */
+/** Returns the cached access tokens below a folder. */
 export function tokensBelow(folder: string): string[] {
   return filesBelow(folder)
     .filter(isTokenFile)
     .flatMap((file) => /"token":\s*"([^"]{16,})"/.exec(readFileSync(file, 'utf8'))?.[1] ?? []);
 }
 
-/** A token in each form that goes over a wire. */
 export const formsOfToken = (token: string): string[] => [token, base64(`${token}:`)];
 
 const isTokenFile = (file: string) => /\/tokens\/[^_.][^/]*\.json$/.test(file);
 
-/** The places where one of the texts turned up, each by its name; stdout is left out where it may hold them. */
+/** Returns the names of the streams and files that contain one of the texts. */
 export function placesOf(
   texts: readonly string[],
   run: Run,
@@ -122,7 +120,7 @@ export function placesOf(
   return [...outputs, ...files.filter((file) => !isTokenFile(file))];
 }
 
-/** Around the first hit, with the secret marked, for who has to mend it. */
+/** Returns the text around the first secret, with the secret marked. */
 function excerpt(text: string, texts: readonly string[]): string {
   const form = texts.find((candidate) => text.includes(candidate)) ?? '';
   const at = text.indexOf(form);

@@ -1,4 +1,4 @@
-// A disk that takes nothing more: what was there stays whole and in use, and the answers of the service count.
+// A full disk: old files stay complete and in use, and the responses of the service are used.
 
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,25 +10,24 @@ import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { AFTER_LOGIN, cachedToken, entriesOf } from './home.ts';
-import { HOMES, kill200Logins } from './victims.ts';
+import { HOMES, kill200Logins } from './killed-logins.ts';
 
 const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 const LISTED = { stdout: expect.stringMatching(/^\d+\n$/), exitCode: 0 };
-const NOT_KEPT = /^imgctl: warning: cannot keep the access token \((ENOSPC|EFBIG)\); it is used/;
+const NOT_STORED = /^imgctl: warning: cannot store the access token \((ENOSPC|EFBIG)\); it is used/;
 
 interface Disk {
   readonly title: string;
-  /** What limits the program itself. */
+  /** Shell commands that limit the program. */
   readonly prelude?: string;
   readonly skipped: boolean;
-  /** A folder for the running test. */
   readonly folder: () => string;
-  /** From now on nothing can be written there. */
+  /** Fills the disk of the folder. */
   readonly fill: (folder: string) => void;
 }
 
-/** A file system of 64 KiB. */
+/** Mounts a file system of 64 KiB. */
 function mountSmall(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'imgctl-full-'));
   try {
@@ -57,7 +56,7 @@ function mayMount(): boolean {
 
 const DISKS: readonly Disk[] = [
   {
-    title: 'a full tmpfs of 64 KiB (skipped where this user may not mount one)',
+    title: 'a full tmpfs of 64 KiB (skipped without the right to mount)',
     skipped: !mayMount(),
     folder: () => {
       const folder = mountSmall();
@@ -80,15 +79,14 @@ const DISKS: readonly Disk[] = [
   },
 ];
 
-/** What is to stay as it is. */
 const contentOf = (home: string) => ({
   entries: entriesOf(home),
   settings: readFileSync(path.join(home, '.config/imgctl/config.json'), 'utf8'),
   token: cachedToken(home),
 });
 
-describe.each(DISKS)('$title', ({ prelude, skipped, folder, fill }) => {
-  /** A user who had logged in before the disk was full. */
+describe.each(DISKS)('on $title', ({ prelude, skipped, folder, fill }) => {
+  /** Returns a user who logged in before the disk was full. */
   async function loggedIn() {
     const emulator = await serve({ tokenLimit: 1_000, users: [USER] });
     return { emulator, ...(await loggedInTo(emulator)) };
@@ -105,12 +103,12 @@ describe.each(DISKS)('$title', ({ prelude, skipped, folder, fill }) => {
   }
 
   it.skipIf(skipped)(
-    'a login says that its token cannot be kept, the old one goes on',
+    'login warns that it cannot store its token, and the old one stays in use',
     async () => {
       const { env, withoutPassword, home, before } = await loggedIn();
       const login = await runBuilt(['login'], { env, prelude });
       expect(login).toMatchObject({ stdout: '', exitCode: 0 });
-      expect(login.stderr).toMatch(NOT_KEPT);
+      expect(login.stderr).toMatch(NOT_STORED);
       expect(login.stderr).toContain('imgctl: logged in to');
       expect(contentOf(home)).toEqual(before);
       const listed = await runBuilt(LIST, { env: withoutPassword, prelude });
@@ -118,17 +116,17 @@ describe.each(DISKS)('$title', ({ prelude, skipped, folder, fill }) => {
     },
   );
 
-  it.skipIf(skipped)('a token renewed in a run is used for that run', async () => {
+  it.skipIf(skipped)('images list uses a renewed token for the run', async () => {
     const { emulator, withoutPassword, home, before } = await loggedIn();
     emulator.expireTokens();
     const env = { ...withoutPassword, IMGCTL_PASSWORD_COMMAND: `echo ${USER.password}` };
     const listed = await runBuilt(LIST, { env, prelude });
     expect(listed).toMatchObject(LISTED);
-    expect(listed.stderr).toMatch(NOT_KEPT);
+    expect(listed.stderr).toMatch(NOT_STORED);
     expect(contentOf(home)).toEqual(before);
   });
 
-  it.skipIf(skipped)('a setting cannot be set: exit 2, the old ones whole', async () => {
+  it.skipIf(skipped)('config set exits 2 and leaves the settings complete', async () => {
     const { env, home, before } = await loggedIn();
     const set = await runBuilt(['config', 'set', 'timeout', '5s'], { env, prelude });
     expect(set).toMatchObject({ stdout: '', exitCode: 2 });
@@ -136,17 +134,14 @@ describe.each(DISKS)('$title', ({ prelude, skipped, folder, fill }) => {
     expect(contentOf(home)).toEqual(before);
   });
 
-  it.skipIf(skipped)(
-    '200 logins killed at random moments leave the old tokens in use',
-    async () => {
-      const emulator = await serve({ tokenLimit: 1_000, users: [USER] });
-      const users: Awaited<ReturnType<typeof loggedInTo>>[] = [];
-      for (let count = 0; count < HOMES; count += 1) users.push(await loggedInTo(emulator));
-      await kill200Logins(
-        users.map(({ env }) => env),
-        { baseUrl: emulator.baseUrl, prelude, writable: false },
-      );
-      for (const { home, before } of users) expect(cachedToken(home)).toBe(before.token);
-    },
-  );
+  it.skipIf(skipped)('200 killed logins leave the old tokens in use', async () => {
+    const emulator = await serve({ tokenLimit: 1_000, users: [USER] });
+    const users: Awaited<ReturnType<typeof loggedInTo>>[] = [];
+    for (let count = 0; count < HOMES; count += 1) users.push(await loggedInTo(emulator));
+    await kill200Logins(
+      users.map(({ env }) => env),
+      { baseUrl: emulator.baseUrl, prelude, writable: false },
+    );
+    for (const { home, before } of users) expect(cachedToken(home)).toBe(before.token);
+  });
 });

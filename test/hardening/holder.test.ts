@@ -1,4 +1,4 @@
-// Twenty processes that need a new token, and the one that requests it is killed: the others get by.
+// Twenty processes need a new token, and the one that requests it is killed.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ it('twenty processes whose lock holder is killed send one further token request'
     arrived = resolve;
   });
   const emulator = await serve({
-    // The login's own is answered, the holder's is not, the one after that is.
+    // Only the second token request, that of the lock holder, gets no response.
     faults: [parseFault('POST /auth/request-token=stall,every=2')],
     onRequest: ({ method }) => {
       if (method !== 'POST') return;
@@ -27,7 +27,7 @@ it('twenty processes whose lock holder is killed send one further token request'
     },
   });
   const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
-  // Only the holder of the lock asks for the password: the command notes whose child it is.
+  // Only the lock holder runs the password command, which records its parent.
   const holders = path.join(user.HOME, 'holders');
   const env = {
     ...user,

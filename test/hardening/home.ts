@@ -1,4 +1,4 @@
-// What a run leaves below a home folder, and what must not be there.
+// Files that a run leaves below a home.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,15 +7,15 @@ import { filesBelow } from '../support/files.ts';
 
 const directoryOf = (home: string) => path.join(home, '.config/imgctl');
 
-/** Where the access tokens lie below a home without XDG variables. */
+/** Returns the folder of the access tokens. */
 export const tokensOf = (home: string) => path.join(directoryOf(home), 'tokens');
 
-/** Every file and folder of imgctl's below the home, relative to its configuration directory. */
+/** Returns every file and folder in the configuration directory. */
 export function entriesOf(home: string): string[] {
   return readdirSync(directoryOf(home), { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** All that a home holds after a login: settings, what is known of the limit, the token. */
+/** The entries after a login: settings, the token request limit and the token. */
 export const AFTER_LOGIN = [
   'config.json',
   'tokens',
@@ -23,7 +23,7 @@ export const AFTER_LOGIN = [
   expect.stringMatching(/^tokens\/default\.[0-9a-f]{16}\.json$/),
 ];
 
-/** The files below a folder, at any depth, that hold one of these texts. */
+/** Returns the files below a folder that contain one of these texts. */
 export function filesHolding(folder: string, texts: readonly string[]): string[] {
   return filesBelow(folder).filter((file) => {
     const content = readFileSync(file, 'utf8');
@@ -31,7 +31,7 @@ export function filesHolding(folder: string, texts: readonly string[]): string[]
   });
 }
 
-/** The cached token of the default profile; it fails where the cache does not parse. */
+/** Returns the cached token of the default profile. */
 export function cachedToken(home: string): string {
   const folder = tokensOf(home);
   const name = readdirSync(folder).find((entry) => /^default\.[0-9a-f]{16}\.json$/.test(entry));
@@ -40,13 +40,13 @@ export function cachedToken(home: string): string {
   return token;
 }
 
-/** Whether the service takes the token. */
-export async function isTaken(baseUrl: string, token: string): Promise<boolean> {
+/** True if the service accepts the token. */
+export async function isAccepted(baseUrl: string, token: string): Promise<boolean> {
   const headers = { Authorization: `Bearer ${token}` };
   return (await fetch(`${baseUrl}/v2`, { headers })).status === 200;
 }
 
-/** A line of figures, for those who read the log. */
+/** Writes a line of figures to the log. */
 export function report(line: string): void {
   process.stdout.write(`${line}\n`);
 }

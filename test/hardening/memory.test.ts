@@ -1,4 +1,4 @@
-// A long listing that is written page by page: what it takes hardly depends on how long it is.
+// The memory of a long listing in ndjson.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import { report } from './home.ts';
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 const RUNS = 3;
 /** 25 MB, in MiB. */
-const MOST = 25e6 / 2 ** 20;
+const MAX_GROWTH = 25e6 / 2 ** 20;
 
-/** The median of several runs' peaks, in MiB. */
+/** Returns the median of the peaks of several runs, in MiB. */
 async function peakOf(images: number): Promise<number> {
   const emulator = await startEmulatorProcess('--images', String(images));
   const account = { ...freshHome(), IMGCTL_BASE_URL: emulator.baseUrl };
@@ -32,11 +32,11 @@ async function peakOf(images: number): Promise<number> {
 }
 
 it.skipIf(!existsSync('/proc/self/status'))(
-  '100,000 images as ndjson take at most 25 MB more than 1,000 (skipped where there is no /proc)',
+  'images list -o ndjson takes at most 25 MB more for 100 times the images (skipped without /proc)',
   async () => {
     const small = await peakOf(1_000);
     const large = await peakOf(100_000);
-    report(`peak memory: ${small.toFixed(1)} MiB, of 100 times as many ${large.toFixed(1)} MiB`);
-    expect(large - small).toBeLessThan(MOST);
+    report(`peak memory: ${small.toFixed(1)} MiB, of 100 times the images ${large.toFixed(1)} MiB`);
+    expect(large - small).toBeLessThan(MAX_GROWTH);
   },
 );

@@ -34,7 +34,9 @@ describe('lost connections', () => {
     const { client, server } = await start({ 'PATCH /v2/user/image/vm': loss });
     const error = await failure(client.send(PATCH));
     expect([error.code, error.exitCode]).toEqual(['outcome-unknown', 3]);
-    expect(error.message).toContain(`PATCH ${server.baseUrl}/v2/user/image/vm may have taken effect`);
+    expect(error.message).toContain(
+      `PATCH ${server.baseUrl}/v2/user/image/vm may have taken effect`,
+    );
     expect(error.hint).toBe('check whether it took effect before you send it again');
     expect(server.requests).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createConnector } from '../../src/http/connect.ts';
-import { ConnectionClosed } from '../../src/http/sockets.ts';
+import { ConnectionClosed } from '../../src/http/errors.ts';
 import { bytes, CHUNKED, clientOf, GET, LENGTH_10, PATCH, start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { STALL } from '../support/scripted-server.ts';

@@ -7,24 +7,32 @@ import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { serve } from '../support/emulator.ts';
-import { type FakeIoOptions, fakeIo } from '../support/io.ts';
+import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 
+/** A service, a directory for its users, and sessions in it. */
 export interface ServiceUnderTest {
   readonly emulator: Emulator;
-  /** `GET /v2` and so on, in the order in which they came. */
+  /** `GET /v2` and so on, in the order of arrival. */
   readonly requests: readonly string[];
-  /** How many of them were for a token. */
   tokenRequests(): number;
+  open(env?: FakeIoOptions['env'], io?: Io, stored?: StoredSettings): Promise<SessionUnderTest>;
 }
+
+type StoredSettings = Readonly<Record<string, string>>;
 
 export async function startService(options: EmulatorOptions = {}): Promise<ServiceUnderTest> {
   const requests: string[] = [];
+  const directory = temporaryDirectory();
   const onRequest = ({ method, target }: RequestRecord) => {
     requests.push(`${method} ${target}`);
   };
   const emulator = await serve({ images: 1, ...options, onRequest });
-  const tokenRequests = () => requests.filter((request) => request.startsWith('POST')).length;
-  return { emulator, requests, tokenRequests };
+  return {
+    emulator,
+    requests,
+    tokenRequests: () => requests.filter((request) => request.startsWith('POST')).length,
+    open: (...args) => sessionWith(emulator.baseUrl, directory, ...args),
+  };
 }
 
 export interface SessionUnderTest extends Session {
@@ -37,7 +45,7 @@ export async function sessionWith(
   directory: string | undefined,
   env: FakeIoOptions['env'] = { IMGCTL_PASSWORD: 'demo' },
   io: Io = fakeIo({ env }),
-  stored: Readonly<Record<string, string>> = { username: 'demo' },
+  stored: StoredSettings = { username: 'demo' },
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
   const flags = { 'base-url': baseUrl, retries: '0' };

@@ -1,87 +1,76 @@
-// The history of sync requests: bounded, shared by processes, and never in the way.
+// The history of sync requests: limited, shared by processes, and optional.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type HistoryEntry, readHistory, remember } from '../../src/session/history.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const BASE_URL = 'https://images.example';
 
 function entry(id: number | string, changes: Partial<HistoryEntry> = {}): HistoryEntry {
-  const submitted = '2025-01-15T12:00:00Z';
-  return {
-    profile: 'a',
-    base_url: BASE_URL,
-    id,
-    submitted_on: submitted,
-    status: null,
-    ...changes,
-  };
+  const submitted_on = '2025-01-15T12:00:00Z';
+  return { profile: 'a', base_url: BASE_URL, id, submitted_on, status: null, ...changes };
 }
 
 const ids = (directory: string) => readHistory(directory, 'a', BASE_URL).map(({ id }) => id);
 
-it('gives the requests of one profile and service, oldest first', async () => {
-  const directory = temporaryDirectory();
-  for (const one of [
-    entry(2),
-    entry(1),
-    entry(3, { profile: 'b' }),
-    entry(4, { base_url: 'https://other.example' }),
-  ]) {
-    await remember(directory, fakeIo(), one);
-  }
-  expect(readHistory(directory, 'a', BASE_URL)).toEqual([entry(2), entry(1)]);
-});
+describe('the sync history', () => {
+  it('returns the requests of one profile and service, oldest first', async () => {
+    const directory = temporaryDirectory();
+    const others = [entry(3, { profile: 'b' }), entry(4, { base_url: 'https://other.example' })];
+    for (const one of [entry(2), entry(1), ...others]) await remember(directory, fakeIo(), one);
+    expect(readHistory(directory, 'a', BASE_URL)).toEqual([entry(2), entry(1)]);
+  });
 
-it('writes what became of a request where it stands, also by an id that was typed', async () => {
-  const directory = temporaryDirectory();
-  await remember(directory, fakeIo(), entry(1));
-  await remember(directory, fakeIo(), entry(2));
-  const later = { status: 'PROCESSED', submitted_on: '2030-01-01T00:00:00Z' };
-  await remember(directory, fakeIo(), entry('1', later));
-  expect(readHistory(directory, 'a', BASE_URL)).toEqual([
-    entry(1, { status: 'PROCESSED' }),
-    entry(2),
-  ]);
-});
+  it('updates the status of a request in place, also by an id of another type', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, fakeIo(), entry(1));
+    await remember(directory, fakeIo(), entry(2));
+    const later = { status: 'PROCESSED', submitted_on: '2030-01-01T00:00:00Z' };
+    await remember(directory, fakeIo(), entry('1', later));
+    expect(readHistory(directory, 'a', BASE_URL)).toEqual([
+      entry(1, { status: 'PROCESSED' }),
+      entry(2),
+    ]);
+  });
 
-it('keeps the last 200', async () => {
-  const directory = temporaryDirectory();
-  const requests = Array.from({ length: 205 }, (_, id) => entry(id));
-  writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
-  await remember(directory, fakeIo(), entry('new'));
-  expect(ids(directory)).toHaveLength(200);
-  expect(ids(directory).at(0)).toBe(6);
-  expect(ids(directory).at(-1)).toBe('new');
-});
+  it('stores the last 200 requests', async () => {
+    const directory = temporaryDirectory();
+    const requests = Array.from({ length: 205 }, (_, id) => entry(id));
+    writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
+    await remember(directory, fakeIo(), entry('new'));
+    expect(ids(directory)).toHaveLength(200);
+    expect(ids(directory).at(0)).toBe(6);
+    expect(ids(directory).at(-1)).toBe('new');
+  });
 
-it('loses none of many that are written at once', async () => {
-  const directory = temporaryDirectory();
-  const io = impatientIo();
-  const written = Array.from({ length: 10 }, (_, id) => id);
-  await Promise.all(written.map((id) => remember(directory, io, entry(id))));
-  expect(ids(directory).sort()).toEqual(written);
-});
+  it('stores all of many requests that are written at the same time', async () => {
+    const directory = temporaryDirectory();
+    const io = impatientIo();
+    const written = Array.from({ length: 10 }, (_, id) => id);
+    await Promise.all(written.map((id) => remember(directory, io, entry(id))));
+    expect(ids(directory).sort()).toEqual(written);
+  });
 
-it('passes over entries that are none', () => {
-  const directory = temporaryDirectory();
-  const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
-  writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
-  expect(ids(directory)).toEqual([2]);
-});
+  it('ignores invalid entries', () => {
+    const directory = temporaryDirectory();
+    const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
+    writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
+    expect(ids(directory)).toEqual([2]);
+  });
 
-it('is empty when it cannot be read, and is not overwritten then', async () => {
-  const directory = temporaryDirectory();
-  const file = path.join(directory, 'sync-history.json');
-  writeFileSync(file, '{"requests": [');
-  expect(ids(directory)).toEqual([]);
-  await expect(remember(directory, fakeIo(), entry(1))).rejects.toMatchObject({ code: 'config' });
-  expect(readFileSync(file, 'utf8')).toBe('{"requests": [');
-});
+  it('is empty and is not overwritten if it is unreadable', async () => {
+    const directory = temporaryDirectory();
+    const file = path.join(directory, 'sync-history.json');
+    writeFileSync(file, '{"requests": [');
+    expect(ids(directory)).toEqual([]);
+    await expect(remember(directory, fakeIo(), entry(1))).rejects.toMatchObject({ code: 'config' });
+    expect(readFileSync(file, 'utf8')).toBe('{"requests": [');
+  });
 
-it('does nothing without a place', async () => {
-  await remember(undefined, fakeIo(), entry(1));
-  expect(readHistory(undefined, 'a', BASE_URL)).toEqual([]);
+  it('is empty without a directory', async () => {
+    await remember(undefined, fakeIo(), entry(1));
+    expect(readHistory(undefined, 'a', BASE_URL)).toEqual([]);
+  });
 });

@@ -1,15 +1,9 @@
-// The cache of image names: what is kept, how much, and that it never gets in the way.
+// The cache of image names: what it holds, how much, and that its failures are silent.
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  collectNames,
-  MOST_IMAGES,
-  readImageNames,
-  rememberImages,
-} from '../../src/session/image-names.ts';
-import { modeOf } from '../support/files.ts';
+import { collectNames, readImageNames, rememberImages } from '../../src/session/image-names.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
@@ -17,9 +11,8 @@ const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 const remember = (directory: string | undefined, elements: readonly unknown[], isWhole: boolean) =>
   rememberImages(directory, HERE, collectNames(elements), isWhole);
 
-/** As a list again, in its order. */
 const remembered = (directory: string | undefined) =>
-  [...readImageNames(directory, HERE)].map(([id, name]) => ({ id, name }));
+  [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));
 
 const image = (id: number, name = `image-${id}`) => ({ id, name });
 const images = (count: number, first = 1) =>
@@ -32,102 +25,90 @@ function onlyFile(directory: string): string {
   return path.join(folder, names[0] ?? '');
 }
 
-it('has what was seen last first, each id once', () => {
-  const directory = temporaryDirectory();
-  remember(directory, images(3), false);
-  remember(directory, [image(9), image(2, 'renamed')], false);
-  expect(remembered(directory)).toEqual([image(9), image(2, 'renamed'), image(1), image(3)]);
-});
+describe('the cache of image names', () => {
+  it('returns the images listed last first, each id once', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, images(3), false);
+    await remember(directory, [image(9), image(2, 'renamed')], false);
+    expect(remembered(directory)).toEqual([image(9), image(2, 'renamed'), image(1), image(3)]);
+  });
 
-it('forgets what a whole list does not hold', () => {
-  const directory = temporaryDirectory();
-  remember(directory, images(5), false);
-  remember(directory, images(2), true);
-  expect(remembered(directory)).toEqual(images(2));
-  remember(directory, [], true);
-  expect(remembered(directory)).toEqual([]);
-});
+  it('forgets images that a complete list does not contain', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, images(5), false);
+    await remember(directory, images(2), true);
+    expect(remembered(directory)).toEqual(images(2));
+    await remember(directory, [], true);
+    expect(remembered(directory)).toEqual([]);
+  });
 
-it(`holds ${MOST_IMAGES} at most`, () => {
-  const directory = temporaryDirectory();
-  remember(directory, images(MOST_IMAGES + 10), true);
-  expect(remembered(directory)).toEqual(images(MOST_IMAGES));
-  remember(directory, [image(100_000)], false);
-  const kept = remembered(directory);
-  expect([kept.length, kept[0], kept.at(-1)]).toEqual([
-    MOST_IMAGES,
-    image(100_000),
-    image(MOST_IMAGES - 1),
-  ]);
-});
+  it('holds 5,000 images at most', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, images(5_010), true);
+    expect(remembered(directory)).toEqual(images(5_000));
+    await remember(directory, [image(100_000)], false);
+    const cached = remembered(directory);
+    expect(cached).toHaveLength(5_000);
+    expect([cached[0], cached.at(-1)]).toEqual([image(100_000), image(4_999)]);
+  });
 
-it('passes over what has no id and name', () => {
-  const directory = temporaryDirectory();
-  const odd = [
-    null,
-    'https://images.example.com/v2/image/1',
-    {},
-    { id: '1', name: 'x' },
-    { id: 1 },
-  ];
-  const odder = [image(1.5), image(1, ''), image(1, 'x'.repeat(256)), { id: 1, name: 2 }, []];
-  remember(directory, [...odd, ...odder, { ...image(7), path: 'secret' }], false);
-  expect(remembered(directory)).toEqual([image(7)]);
-  expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7"]]}');
-});
+  it('ignores elements without id and name', async () => {
+    const directory = temporaryDirectory();
+    const others = [null, 'https://images.example.com/v2/image/1', {}, []];
+    const ids = [{ id: '1', name: 'x' }, image(1.5)];
+    const names = [{ id: 1 }, { id: 1, name: 2 }, image(1, ''), image(1, 'x'.repeat(256))];
+    await remember(
+      directory,
+      [...others, ...ids, ...names, { ...image(7), path: 'secret' }],
+      false,
+    );
+    expect(remembered(directory)).toEqual([image(7)]);
+    expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7","",""]]}');
+  });
 
-it('is for its owner alone', () => {
-  const directory = path.join(temporaryDirectory(), 'cache');
-  remember(directory, images(1), false);
-  const places = [onlyFile(directory), path.join(directory, 'images'), directory];
-  expect(places.map(modeOf)).toEqual(['600', '700', '700']);
-});
+  it('stores the folder and data store of an image, also after a move', async () => {
+    const directory = temporaryDirectory();
+    const stored = { ...image(7), folder: 'Linux', data_store: 'ds1' };
+    const long = { ...image(8), folder: null, data_store: 'x'.repeat(256) };
+    await remember(directory, [stored, long], false);
+    await remember(directory, [{ ...stored, folder: 'Old' }], false);
+    expect([...readImageNames(directory, HERE)]).toEqual([
+      [7, ['image-7', 'Old', 'ds1']],
+      [8, ['image-8', '', '']],
+    ]);
+  });
 
-it('is written only where there is something new', () => {
-  const directory = temporaryDirectory();
-  remember(directory, images(5), true);
-  const { ino } = statSync(onlyFile(directory));
-  remember(directory, images(2, 3), false);
-  remember(directory, images(5), true);
-  remember(directory, [], false);
-  expect(statSync(onlyFile(directory)).ino).toBe(ino);
-  remember(directory, [image(3, 'renamed')], false);
-  expect(remembered(directory)[0]).toEqual(image(3, 'renamed'));
-});
+  it('is written only if something is new', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, images(5), true);
+    const { ino } = statSync(onlyFile(directory));
+    await remember(directory, images(2, 3), false);
+    await remember(directory, images(5), true);
+    await remember(directory, [], false);
+    expect(statSync(onlyFile(directory)).ino).toBe(ino);
+    await remember(directory, [image(3, 'renamed')], false);
+    expect(remembered(directory)[0]).toEqual(image(3, 'renamed'));
+  });
 
-describe('where it cannot be kept', () => {
-  it('says nothing', () => {
+  it('ignores a directory that cannot be written', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     for (const directory of [undefined, file, path.join(file, 'below')]) {
-      remember(directory, images(1), false);
+      await remember(directory, images(1), false);
       expect(remembered(directory)).toEqual([]);
     }
   });
 
-  it('leaves nothing behind', () => {
-    const directory = temporaryDirectory();
-    remember(directory, images(1), false);
-    const file = onlyFile(directory);
-    const folder = path.dirname(file);
-    // A folder in the place of the file: the renaming fails.
-    const other = path.join(temporaryDirectory(), 'cache');
-    mkdirSync(path.join(other, 'images', path.basename(file), 'x'), { recursive: true });
-    remember(other, images(1), false);
-    expect(readdirSync(path.join(other, 'images'))).toEqual([path.basename(file)]);
-    expect(readdirSync(folder)).toEqual([path.basename(file)]);
-  });
-
   it.each(['', '{', '[]', '{"images": 1}', '{"images": [null, 1, [1], ["1", "x"], [1, 2]]}'])(
-    'takes %j for an empty one, and writes a new one',
-    (text) => {
+    'replaces the invalid file %j',
+    async (text) => {
       const directory = temporaryDirectory();
-      remember(directory, images(1), false);
+      await remember(directory, images(1), false);
       const file = onlyFile(directory);
       writeFileSync(file, text);
       chmodSync(file, 0o600);
       expect(remembered(directory)).toEqual([]);
-      remember(directory, images(1), false);
+      await remember(directory, images(1), false);
       expect(remembered(directory)).toEqual(images(1));
     },
   );

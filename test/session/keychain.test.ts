@@ -1,4 +1,4 @@
-// The system keychain: what its programs are asked, and what they are never shown.
+// The system keychain: how its programs are called, and what they must not see.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -22,9 +22,9 @@ function keychainOn(
   return openKeychain(fakeIo({ platform, env: { ...env, PATH } }));
 }
 
-describe.each(SYSTEMS)('on %s', (platform, name) => {
+describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
   it.each([`'"\\$(x) `, 'pässwörd\n✓', 'x'.repeat(1_000)])(
-    'keeps %j as it is',
+    'stores %j unchanged',
     async (password) => {
       const program = fakeKeychain(name);
       const keychain = keychainOn(platform, program);
@@ -36,13 +36,16 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     },
   );
 
-  it.each(['-x', `it's "a\\ b"`, 'x\n-w ö'])('takes the user name %j as data', async (username) => {
-    const keychain = keychainOn(platform, fakeKeychain(name));
-    await keychain.store({ ...ACCOUNT, username }, 'p4ss');
-    expect(await keychain.lookup({ ...ACCOUNT, username })).toBe('p4ss');
-  });
+  it.each(['-x', `it's "a\\ b"`, 'x\n-w ö'])(
+    'stores a password for the user name %j',
+    async (username) => {
+      const keychain = keychainOn(platform, fakeKeychain(name));
+      await keychain.store({ ...ACCOUNT, username }, 'p4ss');
+      expect(await keychain.lookup({ ...ACCOUNT, username })).toBe('p4ss');
+    },
+  );
 
-  it('has none for another profile, base URL or user', async () => {
+  it('returns no password for another profile, base URL or user', async () => {
     const keychain = keychainOn(platform, fakeKeychain(name));
     await keychain.store(ACCOUNT, 'p4ss');
     for (const other of [{ profile: 'wor' }, { baseUrl: 'https://images' }, { username: 'dem' }]) {
@@ -50,7 +53,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     }
   });
 
-  it('keeps one password of a profile, and forgets that of no other', async () => {
+  it('stores one password per profile and removes only that', async () => {
     const program = fakeKeychain(name);
     const keychain = keychainOn(platform, program);
     await keychain.store({ ...ACCOUNT, profile: 'wor' }, 'another profile');
@@ -63,7 +66,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     expect(await keychain.lookup({ ...ACCOUNT, profile: 'wor' })).toBe('another profile');
   });
 
-  it('hands its program neither the password nor the token in the environment', async () => {
+  it('removes the password and the token from the environment of its program', async () => {
     const program = fakeKeychain(name);
     const env = { IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken', DBUS_SESSION_BUS_ADDRESS: 'x' };
     await keychainOn(platform, program, env).store(ACCOUNT, 'p4ss');
@@ -74,7 +77,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     }
   });
 
-  it('says what the program says, in one line', async () => {
+  it('reports the first line of stderr', async () => {
     const program = fakeKeychain(name);
     program.replaceBy('echo "no session bus" >&2; echo more >&2; exit 2');
     const keychain = keychainOn(platform, program);
@@ -88,7 +91,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
   });
 
-  it('shows nothing of a program that repeats what it read', async () => {
+  it('hides the stderr of a program that repeats the password', async () => {
     const program = fakeKeychain(name);
     const absent = platform === 'linux' ? 1 : 44;
     program.replaceBy(`case $1 in store|-i) cat >&2; exit 3;; esac; exit ${absent}`);
@@ -96,7 +99,7 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
     await expect(storing).rejects.toMatchObject({ message: `${name} ended with exit code 3` });
   });
 
-  it('notices a program that keeps nothing, or something else, and leaves nothing behind', async () => {
+  it('fails if the program stores nothing or something else, and leaves nothing behind', async () => {
     const program = fakeKeychain(name);
     const absent = platform === 'linux' ? 1 : 44;
     const other = path.join(temporaryDirectory(), 'other');
@@ -106,30 +109,30 @@ describe.each(SYSTEMS)('on %s', (platform, name) => {
       *) rm ${other} 2> /dev/null || exit ${absent};;
     esac`);
     const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
-    await expect(storing).rejects.toMatchObject({ message: `${name} did not keep the password` });
+    await expect(storing).rejects.toMatchObject({ message: `${name} did not store the password` });
     expect(existsSync(other)).toBe(false);
     program.replaceBy(`case $1 in store|-i) cat > /dev/null;; *) exit ${absent};; esac`);
     const again = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
-    await expect(again).rejects.toMatchObject({ message: `${name} did not keep the password` });
+    await expect(again).rejects.toMatchObject({ message: `${name} did not store the password` });
   });
 
-  it('does not begin with a password that the program would cut', async () => {
+  it('rejects a password that the program would cut', async () => {
     const program = fakeKeychain(name);
     const storing = keychainOn(platform, program).store(ACCOUNT, 'x'.repeat(5_000));
     await expect(storing).rejects.toMatchObject({ code: 'config' });
     expect(program.calls()).toEqual([]);
   });
 
-  it('says so where there is no such program', async () => {
+  it('fails if the program is not installed', async () => {
     const nowhere = { PATH: '/nonexistent' };
     await expect(keychainOn(platform, nowhere).lookup(ACCOUNT)).rejects.toMatchObject({
       code: 'config',
-      message: `there is no ${name}, the program for the system keychain`,
+      message: `${name}, the program for the system keychain, is not installed`,
     });
   });
 });
 
-it('says so where there is none at all', () => {
+it('the keychain on Windows is not supported', () => {
   expect(() => keychainOn('win32', { PATH: '' })).toThrowError(
     expect.objectContaining({ code: 'config', message: expect.stringContaining('Windows') }),
   );

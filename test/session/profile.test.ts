@@ -1,4 +1,4 @@
-// Profiles in config.json: read strictly, changed one at a time, everything else kept.
+// Profiles in config.json: read strictly, changed one at a time, everything else unchanged.
 
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,36 +22,24 @@ function directoryWith(text: string): string {
 const contents = (directory: string) =>
   JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
 
-describe('names', () => {
-  it.each(['default', 'a', '0', 'A-b_c', 'constructor', 'x'.repeat(64)])('%s', (name) => {
+describe('checkProfileName', () => {
+  it.each(['default', 'a', '0', 'A-b_c', 'constructor', 'x'.repeat(64)])('accepts %s', (name) => {
     expect(checkProfileName(name)).toBe(name);
   });
 
-  it.each([
-    '',
-    '../../x',
-    'a/b',
-    'a\\b',
-    '.',
-    '.hidden',
-    '-a',
-    '__proto__',
-    '_limit',
-    'a b',
-    'ä',
-    'a\n',
-  ])('not %j', (name) => {
+  const PATHS = ['../../x', 'a/b', 'a\\b', '.', '.hidden'];
+  it.each(['', ...PATHS, '-a', '__proto__', '_limit', 'a b', 'ä', 'a\n'])('rejects %j', (name) => {
     expect(() => checkProfileName(name)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('not one that is too long, and it is not repeated in full', () => {
+  it('rejects a long name without repeating it in full', () => {
     expect(() => checkProfileName('x'.repeat(65))).toThrowError();
     expect(() => checkProfileName('x'.repeat(1_000))).toThrowError(/^.{1,120}$/);
   });
 });
 
-describe('reading', () => {
-  it('finds nothing without a directory or file', () => {
+describe('config.json', () => {
+  it('is empty without a directory or file', () => {
     expect(readConfigFile(undefined).profiles.size).toBe(0);
     expect(readConfigFile(path.join(temporaryDirectory(), 'none')).profile).toBeUndefined();
   });
@@ -60,25 +48,28 @@ describe('reading', () => {
     ['{"profiles": ', /not valid JSON at line 1/],
     ['', /not valid JSON/],
     ['[]', /does not hold a JSON object/],
-    ['{"profile": 1}', /profile is not a text$/],
+    ['{"profile": 1}', /profile is not a string$/],
     ['{"profiles": []}', /profiles is not an object$/],
     ['{"profiles": {"a": "s3cret"}}', /profiles\.a is not an object$/],
-    ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a text$/],
-  ])('%j is an error that names file and place, and stays as it is', async (text, reason) => {
-    const directory = directoryWith(text);
-    const expected = expect.objectContaining({
-      code: 'config',
-      message: expect.stringMatching(reason),
-    });
-    expect(() => readConfigFile(directory)).toThrowError(expected);
-    expect(() => readConfigFile(directory)).toThrowError(path.join(directory, 'config.json'));
-    const changed = changeProfile(directory, fakeIo(), 'a', { username: 'demo' });
-    await expect(changed).rejects.toThrowError(expected);
-    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toBe(text);
-    expect(readdirSync(directory)).toEqual(['config.json']);
-  });
+    ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a string$/],
+  ])(
+    'that reads %j is an error with file and place, and is not overwritten',
+    async (text, reason) => {
+      const directory = directoryWith(text);
+      const expected = expect.objectContaining({
+        code: 'config',
+        message: expect.stringMatching(reason),
+      });
+      expect(() => readConfigFile(directory)).toThrowError(expected);
+      expect(() => readConfigFile(directory)).toThrowError(path.join(directory, 'config.json'));
+      const changed = changeProfile(directory, fakeIo(), 'a', { username: 'demo' });
+      await expect(changed).rejects.toThrowError(expected);
+      expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toBe(text);
+      expect(readdirSync(directory)).toEqual(['config.json']);
+    },
+  );
 
-  it('takes __proto__ and constructor as plain data', async () => {
+  it('holds __proto__ and constructor as plain data', async () => {
     const text = '{"__proto__":{"a":1},"profiles":{"__proto__":{"output":"xml"},"constructor":{}}}';
     const directory = directoryWith(text);
     const { profiles } = readConfigFile(directory);
@@ -90,10 +81,8 @@ describe('reading', () => {
     expect(written).toContain('"__proto__":{"a":1}');
     expect(written).toContain('"__proto__":{"output":"xml"}');
   });
-});
 
-describe('changing', () => {
-  it('sets and unsets, and keeps all else', async () => {
+  it('keeps all other members when settings change', async () => {
     const directory = directoryWith(
       '{"future": [1], "profile": "a", "profiles": {"a": {"username": "u", "output": "csv", "new": "n"}, "b": {}}}',
     );
@@ -105,13 +94,13 @@ describe('changing', () => {
     });
   });
 
-  it('can take the default profile away', async () => {
+  it('loses the default profile if that is removed', async () => {
     const directory = directoryWith('{"profile": "a", "profiles": {"a": {}}}');
     await changeConfigFile(directory, fakeIo(), (config) => ({ ...config, profile: undefined }));
     expect(contents(directory)).toEqual({ profiles: { a: {} } });
   });
 
-  it('loses none of many changes at once', async () => {
+  it('gets all of many changes at the same time', async () => {
     const directory = path.join(temporaryDirectory(), 'new');
     const io = impatientIo();
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
@@ -122,7 +111,7 @@ describe('changing', () => {
     expect(readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it('keeps a link to a file elsewhere', async () => {
+  it('stays a link to a file elsewhere', async () => {
     const elsewhere = directoryWith('{}');
     const directory = temporaryDirectory();
     symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));
@@ -131,7 +120,7 @@ describe('changing', () => {
     expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
   });
 
-  it('says so where nothing can be written', async () => {
+  it('that cannot be written is an error', async () => {
     const change = (directory: string | undefined) =>
       changeProfile(directory, fakeIo(), 'a', { output: 'json' });
     await expect(change(undefined)).rejects.toMatchObject({ code: 'config' });

@@ -1,4 +1,4 @@
-// Questions on the terminal.
+// Prompts on the terminal.
 
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
@@ -8,45 +8,40 @@ import { fakeIo, fakeTerminal } from '../support/io.ts';
 const PASSWORD = { what: 'password', hidden: true, instead: 'IMGCTL_PASSWORD' };
 const USER_NAME = { what: 'user name', hidden: false, instead: '--username' };
 
-describe('a hidden answer', () => {
+describe('a hidden prompt', () => {
   it.each([
-    ['as typed', 'secret\r', 'secret'],
-    ['with a line feed', 'secret\n', 'secret'],
-    ['corrected by backspace', 'sex\u007fcret\r', 'secret'],
-    ['corrected by the other backspace', 'sex\bcret\r', 'secret'],
-    ['with one backspace too many', 'x\u007f\u007fsecret\r', 'secret'],
-    ['a letter beyond 16 bits is one letter', 'a😀\u007fb\r', 'ab'],
-    ['begun anew by Ctrl-U', 'wrong\u0015secret\r', 'secret'],
-    ['with arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
-    ['Ctrl-D in its middle means nothing', 'sec\u0004ret\r', 'secret'],
-  ])('%s', async (_what, typed, answer) => {
+    ['plain input', 'secret\r', 'secret'],
+    ['a line feed', 'secret\n', 'secret'],
+    ['backspace', 'sex\u007fcret\r', 'secret'],
+    ['the other backspace', 'sex\bcret\r', 'secret'],
+    ['one backspace too many', 'x\u007f\u007fsecret\r', 'secret'],
+    ['backspace over a letter beyond 16 bits', 'a😀\u007fb\r', 'ab'],
+    ['Ctrl-U, which starts over', 'wrong\u0015secret\r', 'secret'],
+    ['arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
+    ['Ctrl-D in the middle, which is ignored', 'sec\u0004ret\r', 'secret'],
+  ])('accepts %s', async (_what, typed, input) => {
     const terminal = fakeTerminal(typed);
     const io = fakeIo({ stdin: terminal });
-    expect(await ask(io, PASSWORD)).toBe(answer);
+    expect(await ask(io, PASSWORD)).toBe(input);
     expect(terminal.rawModes).toEqual([true, false]);
-    expect(io.stderr.text).toBe('Password: \n');
-    expect(io.stdout.text).toBe('');
+    expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
   });
 
-  it('is not echoed either when it comes together with the question', async () => {
+  it('does not echo input that arrives with the prompt', async () => {
     const terminal = fakeTerminal();
     const modes: boolean[][] = [];
-    const io = fakeIo({ stdin: terminal });
-    const stderr: Sink = {
-      isTTY: true,
-      columns: 80,
-      write: async () => {
-        modes.push([...terminal.rawModes]);
-        if (modes.length === 1) terminal.type('secret\r');
-      },
+    const write = async () => {
+      modes.push([...terminal.rawModes]);
+      if (modes.length === 1) terminal.type('secret\r');
     };
-    expect(await ask({ ...io, stderr }, PASSWORD)).toBe('secret');
+    const stderr: Sink = { isTTY: true, columns: 80, write };
+    expect(await ask({ ...fakeIo({ stdin: terminal }), stderr }, PASSWORD)).toBe('secret');
     expect(modes[0]).toEqual([true]);
   });
 });
 
-describe('an answer that is seen', () => {
-  it('is left to the terminal to echo', async () => {
+describe('a visible prompt', () => {
+  it('leaves the echo to the terminal', async () => {
     const terminal = fakeTerminal('demo\n');
     const io = fakeIo({ stdin: terminal });
     expect(await ask(io, USER_NAME)).toBe('demo');
@@ -54,28 +49,32 @@ describe('an answer that is seen', () => {
     expect(io.stderr.text).toBe('User name: ');
   });
 
-  it('leaves what was typed ahead to the next question', async () => {
+  it('leaves input typed ahead to the next prompt', async () => {
     const io = fakeIo({ stdin: fakeTerminal('demo\nsecret\n') });
     expect(await ask(io, USER_NAME)).toBe('demo');
     expect(await ask(io, PASSWORD)).toBe('secret');
   });
+
+  it('ends its line at an interrupt', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
+    await expect(ask(io, USER_NAME)).rejects.toMatchObject({ code: 'interrupted' });
+    expect(io.stderr.text).toBe('User name: \n');
+  });
 });
 
-describe('no answer', () => {
-  it('Ctrl-C ends it, and the terminal is put back', async () => {
-    const terminal = fakeTerminal('sec\u0003ret\r');
-    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-    expect(terminal.rawModes.at(-1)).toBe(false);
+describe('a prompt', () => {
+  it.each([
+    ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
+    ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],
+    ['an empty line', '\r', { code: 'usage', message: 'no password entered' }],
+    ['a line emptied by Ctrl-U', '\u0015\r', { code: 'usage', message: 'no password entered' }],
+  ])('fails at %s and restores the terminal', async (_what, typed, error) => {
+    const terminal = fakeTerminal(typed);
+    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject(error);
+    expect(terminal.rawModes).toEqual([true, false]);
   });
 
-  it('Ctrl-D is the end of the input', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('\u0004') });
-    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'usage' });
-  });
-
-  it.each(['end', 'destroy'] as const)('a terminal that is gone (%s)', async (how) => {
+  it.each(['end', 'destroy'] as const)('fails if the terminal is gone (%s)', async (how) => {
     const terminal = fakeTerminal();
     const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
     if (how === 'end') terminal.end();
@@ -83,7 +82,7 @@ describe('no answer', () => {
     await expect(asked).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it.each(['before', 'after'])('an interrupt %s the question', async (when) => {
+  it.each(['before', 'after'])('ends at an interrupt %s it is shown', async (when) => {
     const terminal = fakeTerminal();
     const io = fakeIo({ stdin: terminal });
     if (when === 'before') io.interrupt('terminated');
@@ -93,27 +92,11 @@ describe('no answer', () => {
     expect(terminal.rawModes).toEqual([true, false]);
   });
 
-  it.each(['\r', '\u0015\r'])('must hold something: %j', async (typed) => {
-    const io = fakeIo({ stdin: fakeTerminal(typed) });
-    await expect(ask(io, PASSWORD)).rejects.toMatchObject({
-      code: 'usage',
-      message: 'no password was given',
-    });
-  });
-
-  it('that is interrupted ends its line', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
-    await expect(ask(io, USER_NAME)).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-    expect(io.stderr.text).toBe('User name: \n');
-  });
-
-  it('is asked for only on a terminal', async () => {
+  it('needs a terminal', async () => {
     await expect(ask(fakeIo({ stdin: 'secret\n' }), PASSWORD)).rejects.toMatchObject({
       code: 'usage',
-      message: 'cannot ask for the password: there is no terminal',
-      hint: 'give it by IMGCTL_PASSWORD',
+      message: 'cannot prompt for the password without a terminal',
+      hint: 'provide it with IMGCTL_PASSWORD',
     });
   });
 });

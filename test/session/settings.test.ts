@@ -1,14 +1,16 @@
-// Settings: which source wins, and what none of them may say.
+// Settings: where values come from, which are invalid, and durations.
 
 import { describe, expect, it } from 'vitest';
 import {
+  describeDuration,
   isSettingKey,
+  parseDuration,
   SETTING_KEYS,
   type SettingKey,
   Settings,
 } from '../../src/session/settings.ts';
 
-describe('the order of sources', () => {
+describe('a setting', () => {
   const flags = { timeout: '1s' };
   const env = { IMGCTL_TIMEOUT: '2s' };
   const stored = { timeout: '3s' };
@@ -17,19 +19,25 @@ describe('the order of sources', () => {
     ['flag', flags, env, stored, { value: '1s', origin: '--timeout' }],
     ['environment', {}, env, stored, { value: '2s', origin: 'IMGCTL_TIMEOUT' }],
     ['profile', {}, {}, stored, { value: '3s', origin: 'profile work' }],
-    ['empty variable', {}, { IMGCTL_TIMEOUT: '' }, stored, { value: '3s', origin: 'profile work' }],
+    [
+      'profile if the variable is empty',
+      {},
+      { IMGCTL_TIMEOUT: '' },
+      stored,
+      { value: '3s', origin: 'profile work' },
+    ],
     ['default', {}, {}, {}, { value: '30s', origin: 'default' }],
-  ])('%s', (_what, flag, variables, profile, expected) => {
+  ])('comes from the %s', (_what, flag, variables, profile, expected) => {
     expect(new Settings('work', flag, variables, profile).resolve('timeout')).toEqual(expected);
   });
 
-  it('gives nothing where no source says anything', () => {
+  it('is undefined if no source sets it', () => {
     const settings = new Settings('work', {}, {}, {});
     expect(settings.resolve('base-url')).toEqual({ value: undefined, origin: '' });
     expect(settings.text('username')).toBeUndefined();
   });
 
-  it('has defaults that are valid, in the units that are asked for', () => {
+  it('has a valid default', () => {
     const settings = new Settings('work', {}, {}, {});
     expect(settings.duration('timeout')).toBe(30_000);
     expect([settings.number('retries'), settings.number('concurrency')]).toEqual([4, 6]);
@@ -38,9 +46,7 @@ describe('the order of sources', () => {
       if (value !== undefined) new Settings('work', { [key]: value }, {}, {}).resolve(key);
     }
   });
-});
 
-describe('a value that a setting cannot have', () => {
   const cases: [SettingKey, string, string][] = [
     ['base-url', 'not a url', 'https://images.example'],
     ['username', 'a:b', 'demo'],
@@ -55,7 +61,7 @@ describe('a value that a setting cannot have', () => {
     ['time', 'utc', 'age'],
   ];
 
-  it.each(cases)('%s = %s is an error that says where it stands; %s is none', (key, bad, good) => {
+  it.each(cases)('%s rejects %s with its origin and accepts %s', (key, bad, good) => {
     const resolve = (value: string) => new Settings('work', {}, {}, { [key]: value }).resolve(key);
     expect(() => resolve(bad)).toThrowError(
       expect.objectContaining({
@@ -67,7 +73,7 @@ describe('a value that a setting cannot have', () => {
     expect(resolve(good).value).toBe(good);
   });
 
-  it('is named with its variable, or as a usage error of its flag', () => {
+  it('rejects a value with its variable, or as a usage error of its flag', () => {
     const inEnv = new Settings('work', {}, { IMGCTL_OUTPUT: 'xml' }, {});
     expect(() => inEnv.resolve('output')).toThrowError(/\(from IMGCTL_OUTPUT\)$/);
     const asFlag = new Settings('work', { output: '' }, {}, {});
@@ -75,6 +81,60 @@ describe('a value that a setting cannot have', () => {
   });
 });
 
-it.each(['__proto__', 'constructor', 'toString', ''])('%j is no setting', (name) => {
+it.each(['__proto__', 'constructor', 'toString', ''])('isSettingKey rejects %j', (name) => {
   expect(isSettingKey(name)).toBe(false);
+});
+
+describe('parseDuration', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['1.5s', 1_500],
+    [' 5m ', 300_000],
+    ['1h', 3_600_000],
+    ['596h', 2_145_600_000],
+    ['1ms', 1],
+  ])('reads %j', (text, milliseconds) => {
+    expect(parseDuration(text, 'timeout')).toBe(milliseconds);
+  });
+
+  const INVALID = [
+    '',
+    '5',
+    's',
+    '-1s',
+    '0s',
+    '0.4ms',
+    '1e3s',
+    '597h',
+    '1d',
+    '5 m',
+    '5M',
+    '1m30s',
+    '1.s',
+    '٣s',
+  ];
+  it.each(INVALID)('rejects %j', (text) => {
+    expect(() => parseDuration(text, 'timeout')).toThrowError(
+      expect.objectContaining({
+        code: 'usage',
+        message: `invalid timeout: ${text}`,
+        hint: 'use a duration such as 500ms, 30s, 5m or 1h',
+      }),
+    );
+  });
+});
+
+it.each([
+  [0, '0 s'],
+  [-5_000, '0 s'],
+  [400, '0 s'],
+  [45_000, '45 s'],
+  [59_700, '1 min'],
+  [200_000, '3 min 20 s'],
+  [3_600_000, '1 h'],
+  [86_340_000, '23 h 59 min'],
+  [90_000_000, '25 h'],
+])('describeDuration shows %j ms as %s', (milliseconds, text) => {
+  expect(describeDuration(milliseconds)).toBe(text);
 });

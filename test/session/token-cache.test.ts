@@ -1,9 +1,14 @@
-// The token cache: what is believed of it, what goes, and what it says when it fails.
+// The token cache: what it accepts, what it removes, and what it warns about.
 
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgetTokens, looksValid, TokenCache } from '../../src/session/token-cache.ts';
+import {
+  type Account,
+  forgetTokens,
+  needsRenewal,
+  TokenCache,
+} from '../../src/session/token-cache.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
@@ -11,45 +16,39 @@ const NOW = Date.UTC(2025, 0, 15);
 const HOUR = 3_600_000;
 const TOKEN = { token: 's3cret', receivedAt: NOW, expiresAt: NOW + 24 * HOUR };
 
-function cacheIn(
-  directory: string | undefined,
-  account: { profile?: string; username?: string } = {},
-) {
+const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', username: 'demo' };
+
+function cacheIn(directory: string | undefined, changes: Partial<Account> = {}) {
   const warnings: string[] = [];
-  const { profile = 'default', username = 'demo' } = account;
-  const cache = new TokenCache(
-    directory,
-    { profile, baseUrl: 'https://images.example', username },
-    (message) => warnings.push(message),
-  );
+  const account = { ...ACCOUNT, ...changes };
+  const cache = new TokenCache(directory, account, (message) => warnings.push(message));
   return { cache, warnings };
 }
 
-/** Where the one token of the directory lies. */
 function tokenFile(directory: string): string {
   const [name = ''] = readdirSync(path.join(directory, 'tokens'));
   return path.join(directory, 'tokens', name);
 }
 
-describe('looksValid', () => {
+describe('needsRenewal', () => {
   const short = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
 
   it.each([
-    ['fresh', TOKEN, NOW, true],
-    ['a minute and a bit before its end', TOKEN, TOKEN.expiresAt - 60_001, true],
-    ['a minute before its end', TOKEN, TOKEN.expiresAt - 60_000, false],
-    ['after its end', TOKEN, TOKEN.expiresAt + 1, false],
-    ['of a short life, a tenth before its end', short, NOW + 9_000, false],
-    ['of a short life, before that', short, NOW + 8_999, true],
-    ['when the clock was set back', TOKEN, NOW - 1_000 * HOUR, true],
-    ['when the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, false],
-  ])('a token %s', (_when, token, now, expected) => {
-    expect(looksValid(token, now)).toBe(expected);
+    ['fresh', TOKEN, NOW, false],
+    ['just over a minute before its end', TOKEN, TOKEN.expiresAt - 60_001, false],
+    ['a minute before its end', TOKEN, TOKEN.expiresAt - 60_000, true],
+    ['after its end', TOKEN, TOKEN.expiresAt + 1, true],
+    ['with a short life, a tenth before its end', short, NOW + 9_000, true],
+    ['with a short life, before that', short, NOW + 8_999, false],
+    ['after the clock was set back', TOKEN, NOW - 1_000 * HOUR, false],
+    ['after the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, true],
+  ])('for a token %s is %4$s', (_when, token, now, expected) => {
+    expect(needsRenewal(token, now)).toBe(expected);
   });
 });
 
-describe('the token', () => {
-  it('is kept for one profile, base URL and user', async () => {
+describe('the cached token', () => {
+  it('belongs to one profile, base URL and user', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.write(TOKEN);
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
@@ -60,12 +59,12 @@ describe('the token', () => {
 
   it.each([
     ['{"token": "s3cret"', /not valid JSON/],
-    ['{"token": ""}', /does not hold a token/],
-    ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /does not hold a token/],
-    ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /does not hold a token/],
-    ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /does not hold a token/],
+    ['{"token": ""}', /holds no token/],
+    ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /holds no token/],
+    ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /holds no token/],
+    ['{"token": "s3cret", "received_at": 0, "expires_at": 1e300}', /holds no token/],
     ['[]', /does not hold a JSON object/],
-  ])('that reads %s is warned of once, without its contents', async (text, warning) => {
+  ])('that reads %s causes one warning without its contents', async (text, warning) => {
     const directory = temporaryDirectory();
     const { cache, warnings } = cacheIn(directory);
     await cache.write(TOKEN);
@@ -76,7 +75,7 @@ describe('the token', () => {
   });
 
   it.each(['reading', 'writing'])(
-    'in a directory that others could look into is tightened by %s, not so the one above',
+    'tightens its own directory on %s, not the one above',
     async (access) => {
       const directory = temporaryDirectory();
       const tokens = path.join(directory, 'tokens');
@@ -90,7 +89,7 @@ describe('the token', () => {
     },
   );
 
-  it('behind a link leaves the directory there as it is', async () => {
+  it('behind a symbolic link leaves the mode of the target unchanged', async () => {
     const elsewhere = temporaryDirectory();
     chmodSync(elsewhere, 0o755);
     const directory = temporaryDirectory();
@@ -100,18 +99,18 @@ describe('the token', () => {
     expect(modeOf(elsewhere)).toBe('755');
   });
 
-  it('that cannot be kept is warned of once', async () => {
+  it('that cannot be written causes one warning', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const { cache, warnings } = cacheIn(file);
-    expect(cache.isUnkept).toBe(false);
+    expect(cache.writeFailed).toBe(false);
     await cache.write(TOKEN);
     await cache.writeLimit({ remaining: 1, resetsAt: NOW });
-    expect(cache.isUnkept).toBe(true);
-    expect(warnings).toEqual([expect.stringMatching(/^cannot keep the access token \(E[A-Z]+\)/)]);
+    expect(cache.writeFailed).toBe(true);
+    expect(warnings).toEqual([expect.stringMatching(/^cannot store the access token \(E[A-Z]+\)/)]);
   });
 
-  it('has no place without a home', async () => {
+  it('is not written without a home directory', async () => {
     const { cache, warnings } = cacheIn(undefined);
     await cache.write(TOKEN);
     expect(cache.read()).toBeUndefined();
@@ -121,8 +120,8 @@ describe('the token', () => {
   });
 });
 
-describe('the limit', () => {
-  it('is remembered until it ends, for all profiles of the user', async () => {
+describe('the cached limit', () => {
+  it('applies until it resets, to all profiles of the user', async () => {
     const directory = temporaryDirectory();
     const limit = { remaining: 0, resetsAt: NOW + 60_000 };
     await cacheIn(directory).cache.writeLimit(limit);
@@ -132,7 +131,7 @@ describe('the limit', () => {
     expect(cacheIn(directory, { username: 'other' }).cache.readLimit(NOW)).toBeUndefined();
   });
 
-  it('is not believed when it ends in a far future', async () => {
+  it('is ignored if it resets in more than a day', async () => {
     const { cache } = cacheIn(temporaryDirectory());
     await cache.writeLimit({ remaining: 0, resetsAt: NOW + 25 * HOUR });
     expect(cache.readLimit(NOW)).toBeUndefined();
@@ -140,15 +139,15 @@ describe('the limit', () => {
   });
 });
 
-describe('forgetting', () => {
-  it('takes the token away, once', async () => {
+describe('forgetting tokens', () => {
+  it('removes the token once', async () => {
     const { cache } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
     expect([cache.forget(), cache.forget()]).toEqual([true, false]);
     expect(cache.read()).toBeUndefined();
   });
 
-  it('takes a link away, not what it points to, and leaves a directory', async () => {
+  it('removes a link but not its target, and no directory', async () => {
     const directory = temporaryDirectory();
     const { cache } = cacheIn(directory);
     await cache.write(TOKEN);
@@ -163,7 +162,7 @@ describe('forgetting', () => {
     expect(cache.forget()).toBe(false);
   });
 
-  it('takes the tokens of all profiles away, whatever their names, but keeps the limit', async () => {
+  it('removes the tokens of all profiles, whatever their names, but not the limit', async () => {
     const directory = temporaryDirectory();
     for (const profile of ['default', 'limit', 'lock']) {
       await cacheIn(directory, { profile }).cache.write(TOKEN);
@@ -177,13 +176,10 @@ describe('forgetting', () => {
     expect(forgetTokens(directory)).toBe(0);
   });
 
-  it('takes all tokens of one profile away', async () => {
+  it('removes all tokens of one profile', async () => {
     const directory = temporaryDirectory();
-    const accounts = [
-      { profile: 'work' },
-      { profile: 'work', username: 'alice' },
-      { profile: 'work2' },
-    ];
+    const [work, work2] = [{ profile: 'work' }, { profile: 'work2' }];
+    const accounts = [work, { ...work, username: 'alice' }, work2];
     for (const account of accounts) await cacheIn(directory, account).cache.write(TOKEN);
     writeFileSync(path.join(directory, 'tokens', '.work.0.json.1.abc.new'), 'left behind');
     expect(forgetTokens(directory, 'work')).toBe(2);
@@ -192,7 +188,7 @@ describe('forgetting', () => {
     ]);
   });
 
-  it('finds nothing where there is nothing', () => {
+  it('removes nothing without a directory', () => {
     const file = path.join(temporaryDirectory(), 'tokens');
     writeFileSync(file, '');
     expect(forgetTokens(path.dirname(file))).toBe(0);

@@ -1,4 +1,4 @@
-// The limit of token requests: what counts, for whom it holds, and what half of it tells.
+// The token request limit: what counts, to whom it applies, and incomplete headers.
 
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
@@ -6,74 +6,72 @@ import { temporaryDirectory } from '../support/io.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
 
-describe('the limit of token requests', () => {
-  it('counts refused logins too: no sixth request is sent, by whatever session', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const directory = temporaryDirectory();
-    for (let attempt = 1; attempt <= 5; attempt += 1) {
-      const session = await sessionWith(emulator.baseUrl, directory);
+describe('the token request limit', () => {
+  it('counts refused logins, and no session sends a sixth request', async () => {
+    const { tokenRequests, open } = await startService();
+    for (let login = 1; login <= 5; login += 1) {
+      const session = await open();
       await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
         code: 'wrong-credentials',
       });
     }
-    const session = await sessionWith(emulator.baseUrl, directory);
+    const session = await open();
     await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'rate-limited' });
     expect(tokenRequests()).toBe(5);
   });
 
-  const attempts = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
-    for (let attempt = 0; attempt < count; attempt += 1) await session.tokens?.login('demo');
+  const logIn = async (session: Awaited<ReturnType<typeof sessionWith>>, count: number) => {
+    for (let login = 0; login < count; login += 1) await session.tokens?.login('demo');
   };
 
-  it('is shown by a login, and not overrun', async () => {
-    const { emulator, tokenRequests } = await startService({ tokenLimit: 2 });
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
-    await attempts(session, 1);
+  it('is returned by a login and not exceeded', async () => {
+    const { tokenRequests, open } = await startService({ tokenLimit: 2 });
+    const session = await open();
+    await logIn(session, 1);
     expect((await session.tokens?.login('demo'))?.limit.remaining).toBe(0);
-    await expect(attempts(session, 1)).rejects.toMatchObject({
+    await expect(logIn(session, 1)).rejects.toMatchObject({
       code: 'rate-limited',
-      message: 'no token request is left: the service allows only a few',
+      message: 'token request limit reached',
       hint: expect.stringMatching(/^try again after \d{4}-\d\d-\d\dT[\d:]+Z$/),
     });
     expect(tokenRequests()).toBe(2);
   });
 
-  it('holds for the next command too, and counts attempts that failed', async () => {
-    const { emulator, tokenRequests } = await startService({ tokenLimit: 3 });
-    const directory = temporaryDirectory();
-    const first = await sessionWith(emulator.baseUrl, directory);
-    await attempts(first, 1);
+  it('applies to the next command and counts failed logins', async () => {
+    const { tokenRequests, open } = await startService({ tokenLimit: 3 });
+    const first = await open();
+    await logIn(first, 1);
     await expect(first.tokens?.login('wrong')).rejects.toMatchObject({ code: 'wrong-credentials' });
-    const second = await sessionWith(emulator.baseUrl, directory);
-    await attempts(second, 1);
-    await expect(attempts(second, 1)).rejects.toMatchObject({ code: 'rate-limited' });
+    const second = await open();
+    await logIn(second, 1);
+    await expect(logIn(second, 1)).rejects.toMatchObject({ code: 'rate-limited' });
     expect(tokenRequests()).toBe(3);
   });
 
-  it('does not count what was never sent', async () => {
-    const { emulator } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
-    await attempts(session, 1);
+  it('does not count a request that was never sent', async () => {
+    const { emulator, open } = await startService();
+    const session = await open();
+    await logIn(session, 1);
     const before = session.cache.readLimit(Date.now());
     await emulator.close();
-    await expect(attempts(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
     expect(session.cache.readLimit(Date.now())).toEqual(before);
   });
 
-  it('counts what was sent, though no answer came', async () => {
+  it('counts a request without a response', async () => {
     const fault = parseFault('POST /auth/request-token=drop,every=2');
     const { emulator } = await startService({ faults: [fault] });
     const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
-    await attempts(session, 1);
-    await expect(attempts(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
+    await logIn(session, 1);
+    await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
     expect(session.cache.readLimit(Date.now())?.remaining).toBe(3);
   });
 });
 
 it.each([
-  ['what is left', { 'x-ratelimit-remaining': '1' }],
-  ['when it ends', { 'x-ratelimit-reset': '60' }],
-])('a limit of which only %s is told changes nothing of the one known', async (_, half) => {
+  ['the remaining requests', { 'x-ratelimit-remaining': '1' }],
+  ['the reset time', { 'x-ratelimit-reset': '60' }],
+])('the token request limit ignores a response with only %s', async (_, half) => {
   const issue = { token: 'T', duration: 3_600 };
   const whole = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '60' };
   const server = await scriptedServer({

@@ -11,37 +11,34 @@ import { sessionWith, startService } from './harness.ts';
 const DAY = 86_400_000;
 
 describe('a command that needs a token', () => {
-  it('requests one, and the next command uses it', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
-    await (await sessionWith(emulator.baseUrl, directory)).client.serviceRoot();
-    await (await sessionWith(emulator.baseUrl, directory, {})).client.serviceRoot();
+  it('requests one that the next command uses', async () => {
+    const { requests, open } = await startService();
+    await (await open()).client.serviceRoot();
+    await (await open({})).client.serviceRoot();
     expect(requests).toEqual(['POST /auth/request-token', 'GET /v2', 'GET /v2']);
   });
 
-  it('renews once what looks expired, without asking the service first', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
+  it('renews an expired token before its first request', async () => {
+    const { requests, open } = await startService();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
-    const first = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const first = await open({}, io);
     await first.client.serviceRoot();
     io.advance(2 * DAY);
-    const second = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const second = await open({}, io);
     await second.client.serviceRoot();
     expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
   });
 
-  it('renews once what the service refuses, and sends the request again', async () => {
-    const { emulator, requests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+  it('renews a refused token once and sends the request again', async () => {
+    const { emulator, requests, open } = await startService();
+    const session = await open();
     await session.client.serviceRoot();
     emulator.expireTokens();
     await session.client.serviceRoot();
     expect(requests.slice(2)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
   });
 
-  it('does not renew a token that was refused straight after its issue', async () => {
-    // A token that is over as soon as it is issued.
+  it('does not renew a token that was refused right after its issue', async () => {
     const service = await startService({ tokenTtl: 0 });
     const session = await sessionWith(service.emulator.baseUrl, temporaryDirectory());
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
@@ -51,9 +48,9 @@ describe('a command that needs a token', () => {
     expect(service.tokenRequests()).toBe(1);
   });
 
-  it('requests one token for many requests at once, at first and after a refusal', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+  it('requests one token for many requests at the same time, at first and after a refusal', async () => {
+    const { emulator, tokenRequests, open } = await startService();
+    const session = await open();
     const many = () => Promise.all(Array.from({ length: 8 }, () => session.client.serviceRoot()));
     await many();
     expect(tokenRequests()).toBe(1);
@@ -63,28 +60,24 @@ describe('a command that needs a token', () => {
   });
 
   it('waits for the token of another session of the user', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const directory = temporaryDirectory();
-    const sessions = await Promise.all(
-      Array.from({ length: 4 }, () => sessionWith(emulator.baseUrl, directory)),
-    );
+    const { tokenRequests, open } = await startService();
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => open()));
     await Promise.all(sessions.map(({ client }) => client.serviceRoot()));
     expect(tokenRequests()).toBe(1);
   });
 
-  it('finishes a renewal that began before it closes, and keeps the token', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
-    const { tokens, cache, close } = await sessionWith(emulator.baseUrl, directory);
+  it('finishes a renewal before it closes, and stores the token', async () => {
+    const { open } = await startService();
+    const { tokens, cache, close } = await open();
     const renewal = tokens?.renew((await tokens?.current()) ?? '', true);
     await close();
     expect(cache.read()?.token).toBe(await renewal);
     expect(existsSync(`${cache.lockFile}.lock`)).toBe(false);
   });
 
-  it('says which command logs in when there is no password, and sends nothing', async () => {
-    const { emulator, requests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
+  it('names the login command and sends nothing without a password', async () => {
+    const { emulator, requests, open } = await startService();
+    const session = await open({});
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'not-logged-in',
       message: `not logged in to ${emulator.baseUrl} as demo`,
@@ -93,12 +86,12 @@ describe('a command that needs a token', () => {
     expect(requests).toEqual([]);
   });
 
-  it('asks nobody for a password where it has no user name', async () => {
-    const { emulator, requests } = await startService();
+  it('does not run the password command without a user name', async () => {
+    const { emulator, requests, open } = await startService();
     const directory = temporaryDirectory();
     const asked = path.join(directory, 'asked');
     const env = { PATH: process.env.PATH, IMGCTL_PASSWORD_COMMAND: `touch ${asked}` };
-    const { client, tokens } = await sessionWith(emulator.baseUrl, directory, env, undefined, {});
+    const { client, tokens } = await open(env, undefined, {});
     const refusal = {
       code: 'not-logged-in',
       message: `not logged in to ${emulator.baseUrl}`,
@@ -109,9 +102,9 @@ describe('a command that needs a token', () => {
     expect([existsSync(asked), requests]).toEqual([false, []]);
   });
 
-  it('ends with the refusal where it has no password to renew with', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory(), {});
+  it('fails if a token is refused and there is no password', async () => {
+    const { emulator, tokenRequests, open } = await startService();
+    const session = await open({});
     await session.tokens?.login('demo');
     emulator.expireTokens();
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
@@ -121,7 +114,7 @@ describe('a command that needs a token', () => {
     expect(tokenRequests()).toBe(1);
   });
 
-  it('takes the token that was renewed meanwhile in place of one refused late', async () => {
+  it('uses the token renewed meanwhile instead of one refused late', async () => {
     const { emulator, tokenRequests } = await startService();
     const { tokens } = await sessionWith(emulator.baseUrl, undefined);
     const old = (await tokens?.current()) ?? '';
@@ -131,18 +124,17 @@ describe('a command that needs a token', () => {
     expect(tokenRequests()).toBe(2);
   });
 
-  it('lets the service decide on a token that looks expired and cannot be renewed', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
+  it('sends an expired token that it cannot renew', async () => {
+    const { open } = await startService();
     const io = fakeIo({ time: Date.now() });
-    const login = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const login = await open({}, io);
     await login.tokens?.login('demo');
     io.advance(2 * DAY);
-    const later = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const later = await open({}, io);
     await expect(later.client.serviceRoot()).resolves.toBeDefined();
   });
 
-  it('keeps the token in memory, with one warning, where there is no place for it', async () => {
+  it('keeps the token in memory, with one warning, without a directory', async () => {
     const { emulator, tokenRequests } = await startService();
     const session = await sessionWith(emulator.baseUrl, undefined);
     await Promise.all([session.client.serviceRoot(), session.client.serviceRoot()]);
@@ -155,11 +147,10 @@ describe('a command that needs a token', () => {
 describe('a password that the service refuses', () => {
   const refusal = { code: 'wrong-credentials', status: 401 };
 
-  it('is looked for where it came from', async () => {
-    const { emulator } = await startService();
-    const directory = temporaryDirectory();
+  it('causes a hint to its source', async () => {
+    const { open } = await startService();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } });
-    const session = await sessionWith(emulator.baseUrl, directory, {}, io);
+    const session = await open({}, io);
     const hint = 'check IMGCTL_PASSWORD and the user name: imgctl config list';
     await expect(session.client.serviceRoot()).rejects.toMatchObject({ ...refusal, hint });
     await expect(session.tokens?.login('wrong', 'look there')).rejects.toMatchObject({
@@ -168,20 +159,20 @@ describe('a password that the service refuses', () => {
     });
   });
 
-  it('is asked for again where a person gave it', async () => {
-    const { emulator } = await startService();
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+  it('causes a hint to log in again if it was entered', async () => {
+    const { open } = await startService();
+    const session = await open();
     await expect(session.tokens?.login('wrong')).rejects.toMatchObject({
       ...refusal,
       hint: 'check the user name and password, then: imgctl login',
     });
   });
 
-  it('gives no hint to another failure', async () => {
-    const { emulator } = await startService({
+  it('leaves the hint of another failure unchanged', async () => {
+    const { open } = await startService({
       faults: [parseFault('POST /auth/request-token=500')],
     });
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
+    const session = await open();
     await expect(session.tokens?.login('demo', 'look there')).rejects.toMatchObject({
       code: 'server-error',
       hint: expect.stringContaining('try again'),
@@ -190,11 +181,10 @@ describe('a password that the service refuses', () => {
 });
 
 describe('IMGCTL_TOKEN', () => {
-  it('is used as it is, and neither kept nor renewed', async () => {
-    const { emulator, requests } = await startService();
-    const directory = temporaryDirectory();
+  it('is used unchanged, and neither cached nor renewed', async () => {
+    const { requests, open } = await startService();
     const env = { IMGCTL_TOKEN: 'unknown', IMGCTL_PASSWORD: 'demo' };
-    const session = await sessionWith(emulator.baseUrl, directory, env);
+    const session = await open(env);
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
       hint: expect.stringContaining('IMGCTL_TOKEN'),
@@ -204,12 +194,15 @@ describe('IMGCTL_TOKEN', () => {
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
 
-  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is refused, unshown: %j', async (token) => {
-    const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
-    await expect(opened).rejects.toMatchObject({
-      code: 'config',
-      message: 'IMGCTL_TOKEN does not hold an access token',
-      hint: 'a token has neither spaces nor line breaks',
-    });
-  });
+  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])(
+    'is rejected without being shown: %j',
+    async (token) => {
+      const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
+      await expect(opened).rejects.toMatchObject({
+        code: 'config',
+        message: 'IMGCTL_TOKEN is not an access token',
+        hint: 'set IMGCTL_TOKEN to a token, without spaces or line breaks',
+      });
+    },
+  );
 });

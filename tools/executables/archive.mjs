@@ -1,4 +1,4 @@
-// Archives for download, the same bytes whenever they are made, and their checksums.
+// Reproducible archives for download, and their checksums.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { run } from '../run.mjs';
 
 const SUMS = 'SHA256SUMS';
 
-/** Packs a folder of build/: .zip for Windows, .tar.gz for all others. Gives the path of the archive. */
+/** Packs a folder of build/ (.zip for Windows, else .tar.gz) and returns the path of the archive. */
 export function archive(folder, target) {
   const windows = target.startsWith('win-');
   const file = join(BUILD, `imgctl-${MANIFEST.version}-${target}${windows ? '.zip' : '.tar.gz'}`);
@@ -29,14 +29,14 @@ function zip(file, folder) {
   const date = Number(sourceDate());
   for (const name of names) utimesSync(join(folder, name), date, date);
   const entries = names.map((name) => join(basename(folder), name));
-  // -X leaves out owner and other times; zip writes local time.
+  // -X omits owner and extra times; zip writes local time.
   run('zip', ['-9', '-X', '-q', file, ...entries], {
     cwd: dirname(folder),
     env: { ...process.env, TZ: 'UTC' },
   });
 }
 
-/** Of all that build/ holds for download, as `sha256sum --check` reads it. */
+/** Writes the checksums of all downloads in build/, as `sha256sum --check` reads them. */
 export function writeSums() {
   const files = readdirSync(BUILD).filter((name) => /\.(tar\.gz|zip|deb|tgz)$/.test(name));
   const lines = files.sort().map((name) => {

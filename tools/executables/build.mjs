@@ -1,6 +1,6 @@
-// Builds single executables of the program that was built before: a Node with the bundle inside, and its archive.
-// Usage: node tools/executables/build.mjs [target...]   (all of them; on Linux on x86-64, with tar, gzip, zip)
-// Makes build/imgctl-<target>/, an archive of each, and SHA256SUMS. SOURCE_DATE_EPOCH dates what is in them.
+// Builds single executables from dist/: a Node with the bundle inside, and an archive of it.
+// Usage: node tools/executables/build.mjs [target...]   (default: all; runs on Linux x86-64; needs tar, gzip, zip)
+// Writes build/imgctl-<target>/, an archive of each, and SHA256SUMS. SOURCE_DATE_EPOCH sets their dates.
 
 import {
   chmodSync,
@@ -22,9 +22,9 @@ import { BUNDLE, COMPILED, makeBundle, makeMain, makeTraining } from './scripts.
 import { withoutSignature } from './signature.mjs';
 import { NODE_VERSION, POSTJECT, TARGETS } from './targets.mjs';
 
-/** Where the bundle can be compiled ahead: V8 takes it on the platform that made it alone. */
+/** The only target with compiled code: V8 accepts it only on the platform that made it. */
 const OWN = 'linux-x64';
-/** By which Node finds what was put into it. */
+/** Node finds the injected data by this mark. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const PAPERS = ['LICENSE', 'THIRD-PARTY-LICENSES.txt', 'README.md', 'CHANGELOG.md'];
@@ -51,11 +51,11 @@ function put(name, text) {
   return join(work, name);
 }
 
-/** What V8 compiles of the bundle for a listing until its connection is refused: each time the same. */
+/** Compiles what a listing uses of the bundle until its connection is refused; reproducible. */
 function compile() {
   const file = join(work, COMPILED);
   const training = put('training.cjs', makeTraining(ROOT, bundle, file));
-  // V8 seeds what orders the compiled code at random; unlike other flags this one does not make it void.
+  // V8 orders compiled code by a random seed; unlike other flags, this one does not invalidate it.
   const words = ['--random-seed=1', training, 'images', 'list', '--json', '--retries', '0'];
   run(nodeFor(OWN), words, {
     env: { IMGCTL_BASE_URL: 'http://127.0.0.1:1', IMGCTL_TOKEN: 'none' },
@@ -63,7 +63,7 @@ function compile() {
   return file;
 }
 
-/** The folder with the executable and its papers. */
+/** Returns the folder with the executable, its pages and its licences. */
 async function build(target) {
   const folder = join(BUILD, `imgctl-${target}`);
   rmSync(folder, { recursive: true, force: true });
@@ -93,7 +93,7 @@ function postject() {
   return fetchPackage(name, version, { integrity });
 }
 
-/** The file that Node makes of script and assets; it has to be the same Node as the executable's. */
+/** Makes the file with script and assets; the Node that makes it must be the executable's version. */
 function makeBlob(target) {
   const config = join(work, `${target}.json`);
   const output = join(work, `${target}.blob`);
@@ -102,7 +102,7 @@ function makeBlob(target) {
     main,
     output,
     disableExperimentalSEAWarning: true,
-    // NODE_OPTIONS is for the Nodes that a user runs: it could load foreign code beside passwords and tokens.
+    // NODE_OPTIONS could load foreign code next to passwords and tokens.
     execArgvExtension: 'none',
     assets: {
       [BUNDLE]: bundle,
@@ -115,10 +115,10 @@ function makeBlob(target) {
   return output;
 }
 
-/** Takes off the symbols, 18 of 126 MB. */
+/** Removes the symbols, 18 of 126 MB. */
 function strip(executable, target) {
-  // The usual strip knows its own platform alone.
+  // The usual strip knows only its own platform.
   const tool = ['llvm-strip', ...(target === OWN ? ['strip'] : [])].find(hasProgram);
   if (tool) run(tool, [executable]);
-  else process.stderr.write(`${target} keeps its symbols: no llvm-strip here\n`);
+  else process.stderr.write(`${target} still has its symbols: llvm-strip is not installed\n`);
 }

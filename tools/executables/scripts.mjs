@@ -1,16 +1,15 @@
-// What a single executable runs: a short script with the launcher, and the bundle for all that is left to it.
+// The two scripts of a single executable: a short one with the launcher, and the bundle for everything else.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The names under which an executable holds the bundle, and what V8 compiled of it. */
+/** Names of the assets: the bundle, and the code that V8 compiled from it. */
 export const BUNDLE = 'bundle.js';
 export const COMPILED = 'bundle.compiled';
 
 /**
- * A script whose value is the chunks of dist/ by name, each a function that is run when it is first asked for:
- * as little is loaded as from files. (rolldown's own way to one file loads Node's modules all at once.)
- * `__dirname` is undefined in them: nothing lies beside an executable.
+ * Returns a script whose value is the chunks of dist/ by name, each a function that runs when it is first required.
+ * (A single file by rolldown would load all of Node's modules at once.) `__dirname` is undefined in them.
  */
 export function makeBundle(root) {
   const chunks = readdirSync(join(root, 'dist/chunks')).filter((name) => name.endsWith('.cjs'));
@@ -19,15 +18,14 @@ export function makeBundle(root) {
   return `({\n${modules.join('')}})`;
 }
 
-/** The script of the executable. */
 export function makeMain(root) {
   const open = opener(openBundle, { bundle: BUNDLE, compiled: COMPILED });
   return `(${run})(${launcher(root)}, ${open}, require);\n`;
 }
 
 /**
- * A script that does the same outside of an executable with the bundle in a file. At its end it writes to another
- * what V8 has compiled meanwhile; it succeeds if the run ended for want of a connection.
+ * Returns a script that runs the bundle from a file and writes the code that V8 compiled to another file. It succeeds
+ * if the run ended without a connection.
  */
 export function makeTraining(root, bundle, compiled) {
   const open = opener(openForTraining, { bundle, compiled });
@@ -49,7 +47,7 @@ function moduleOf(file, code) {
   return `'${file}': function (module, exports, require, __dirname) {${code}\n},\n`;
 }
 
-// The functions below become part of the scripts, so they use nothing from outside.
+// The source of the functions below becomes part of the scripts, so they use nothing from outside.
 
 function run(files, open, requireBuiltIn) {
   const { posix } = requireBuiltIn('node:path');
@@ -87,7 +85,7 @@ function openForTraining({ bundle, compiled }, require) {
     const script = new Script(readFileSync(bundle, 'utf8'));
     process.on('exit', () => {
       writeFileSync(compiled, script.createCachedData());
-      // Nobody was to be reached; anything else is a failure.
+      // No service was to be reached; anything else is a failure.
       if (process.exitCode === 3) process.exitCode = 0;
     });
     return script.runInThisContext();

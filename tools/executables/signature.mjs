@@ -1,4 +1,4 @@
-// The signature of a program for Windows, which holds no longer once anything is put into the program.
+// Removes the signature of a program for Windows, which is invalid once the program is changed.
 
 /** Offsets by Microsoft's "PE Format", for the 64-bit kind. */
 const HEADER_POSITION = 0x3c;
@@ -6,7 +6,7 @@ const OPTIONAL_HEADER = 24;
 const KIND_64 = 0x20b;
 const CERTIFICATE_TABLE = OPTIONAL_HEADER + 144;
 
-/** The same program unsigned. @throws Error: not such a program, or something follows its signature */
+/** Returns the program without its signature. @throws Error for other programs and formats */
 export function withoutSignature(program) {
   const header = program.readUInt32LE(HEADER_POSITION);
   if (program.readUInt16LE(header + OPTIONAL_HEADER) !== KIND_64) {

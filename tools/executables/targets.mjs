@@ -1,8 +1,8 @@
-// What single executables are made for, and of what: exact versions, and the content that each is known by.
+// The platforms of single executables, and what they are made of: exact versions and digests.
 
 export const NODE_VERSION = '24.21.0';
 
-/** Platforms as npm's packages of Node name them. */
+/** Platforms, as npm's packages of Node name them. */
 export const TARGETS = {
   'linux-x64': {
     integrity:
@@ -20,7 +20,7 @@ export const TARGETS = {
   },
 };
 
-/** Puts the program into a Node: Node 24 itself cannot (node --build-sea is there from Node 25.5 on). */
+/** Injects the program into a Node: Node 24 cannot (node --build-sea exists since Node 25.5). */
 export const POSTJECT = {
   name: 'postject',
   version: '1.0.0-alpha.6',

@@ -1,4 +1,4 @@
-// What is mutated, by what it is for.
+// The files that are mutated, by area.
 
 export const AREAS = {
   'origin check': ['src/api/base-url.ts', 'src/api/next-page.ts'],

@@ -1,4 +1,4 @@
-// Mutation testing of what keeps secrets and writes safe; `npm run test:mutation` runs it, docs/testing.md explains.
+// Mutation testing of the code that protects secrets and writes; docs/testing.md explains it.
 
 import { AREAS } from './areas.mjs';
 
@@ -9,12 +9,12 @@ export default {
   vitest: { configFile: 'tools/mutation/vitest.config.mjs', related: false },
   coverageAnalysis: 'perTest',
   concurrency: 2,
-  // A busy machine must not pass for a mutant that never ends.
+  // On a busy machine a slow mutant must not count as one that never ends.
   timeoutMS: 15_000,
   reporters: ['clear-text', 'json'],
   clearTextReporter: { reportTests: false, reportMutants: true, allowColor: false },
   jsonReporter: { fileName: 'reports/mutation.json' },
   ignorePatterns: ['/dist', '/bench', '/docs', '/reports'],
-  // Stryker would rewrite it with TypeScript's old interface, which version 7 has no more; vitest reads none.
+  // Stryker would rewrite it with TypeScript's old interface, which version 7 no longer has.
   tsconfigFile: 'none.json',
 };

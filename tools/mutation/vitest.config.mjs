@@ -1,4 +1,4 @@
-// The tests that mutants are shown to: those of the parts that are mutated, quick and in this process.
+// The tests that run against each mutant: quick ones of the mutated parts, in this process.
 
 import { defineConfig } from 'vitest/config';
 

@@ -1,6 +1,6 @@
-// Draws lines of a terminal as SVG: text that can be selected, in the colours of the reader's theme.
+// Draws lines of a terminal as SVG: selectable text in the colours of the reader's theme.
 
-/** Pixels. The font is the reader's own; the cells of those that are common are no wider than this. */
+/** Pixels. The font is the reader's own; common ones have cells of at most this width. */
 const FONT_SIZE = 14;
 const CELL = 8.43;
 const LINE = 20;
@@ -23,7 +23,7 @@ const STYLE = `
     }
   `;
 
-/** What the program sends to change how text looks, and the class of what follows; none ends it. */
+/** Escape sequences, and the class of the text that follows; undefined resets it. */
 const CLASSES = new Map([
   ['1', 'bold'],
   ['32', 'green'],
@@ -31,7 +31,7 @@ const CLASSES = new Map([
   ['39', undefined],
 ]);
 
-/** The lines, with their escape sequences, as a whole file. */
+/** Returns the file for these lines with their escape sequences. */
 export function drawTerminal(lines, { columns, title, description }) {
   const width = Math.ceil(columns * CELL) + 2 * PADDING;
   const height = lines.length * LINE + 2 * PADDING;

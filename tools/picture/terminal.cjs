@@ -1,4 +1,4 @@
-// Loaded before the program: lets a file at its output pass for a terminal, as wide as COLUMNS says.
+// Preloaded: makes the program take a file for a terminal of COLUMNS columns.
 'use strict';
 
 const columns = Number(process.env.COLUMNS);

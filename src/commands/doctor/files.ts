@@ -3,9 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../../errors.ts';
-import { isAbsence } from '../../files/json-file.ts';
+import { isMissing, isStagingName, MAX_WRITE_TIME } from '../../files/atomic-file.ts';
 import type { Paths } from '../../files/paths.ts';
-import { isStagingName, LONGEST_WRITE } from '../../files/staging.ts';
+
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/index.ts';
 import { configFilePath } from '../../session/profile.ts';
@@ -45,7 +45,7 @@ function entryOf(file: string): Entry[] {
   try {
     return [{ file, stat: fs.lstatSync(file) }];
   } catch (error) {
-    if (isAbsence(error)) return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }
@@ -93,7 +93,7 @@ function leftBehind(config: string, io: Io): Entry[] {
 
 /** Files are written beside their place, under a hidden name. */
 function isLeftBehind({ file, stat }: Entry, io: Io): boolean {
-  return isStagingName(path.basename(file)) && io.now() - stat.mtimeMs > LONGEST_WRITE;
+  return isStagingName(path.basename(file)) && io.now() - stat.mtimeMs > MAX_WRITE_TIME;
 }
 
 function unwritable({ config, state }: Paths): Finding[] {

@@ -8,7 +8,7 @@ import type { ProxyChoice } from '../../http/proxy-env.ts';
 import { httpDate } from '../../http/retry.ts';
 import type { StageName } from '../../http/stages.ts';
 import type { Io } from '../../io.ts';
-import { describeDuration } from '../../session/duration.ts';
+import { describeDuration } from '../../session/settings.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
 import type { Probe } from './probe.ts';

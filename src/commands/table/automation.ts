@@ -3,8 +3,6 @@
 import { type CommandSpec, DURATION, TEXT } from './spec.ts';
 import { TOPIC_NAMES } from './topics.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-
 export const api: CommandSpec = {
   name: 'api',
   summary: 'send any authenticated request',
@@ -169,7 +167,7 @@ export const completion: CommandSpec = {
       value: {
         kind: 'choice',
         noun: 'shell',
-        words: SHELLS,
+        words: ['bash', 'zsh', 'fish', 'powershell'],
         synonyms: new Map([
           ['sh', 'bash'],
           ['pwsh', 'powershell'],

@@ -1,16 +1,20 @@
-// Programs of the session module in processes of their own, for what only another process can show.
+// Runs code of src/files in processes of their own, for what only another process can show.
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { build } from 'rolldown';
+import { build, type Plugin } from 'rolldown';
 
-/** Bundles test/session/child-program.ts into the directory. @returns its path */
+/** Bundles child-program.ts into the directory, without what the program's build leaves out. */
 export async function bundleChild(directory: string): Promise<string> {
   const file = path.join(directory, 'child.cjs');
+  const leftOut = new URL('../../scripts/left-out.mjs', import.meta.url).href;
+  const { leaveOut } = (await import(leftOut)) as { leaveOut(): Required<Plugin> };
+  const { name, resolveId, load } = leaveOut();
   await build({
     input: path.join(import.meta.dirname, 'child-program.ts'),
     platform: 'node',
     logLevel: 'silent',
+    plugins: [{ name, resolveId, load }],
     output: { file, format: 'cjs', codeSplitting: false },
   });
   return file;
@@ -22,17 +26,17 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Runs a shell command to its end; `heard` gets what was printed so far, and how to signal it. */
+/** Runs a shell command to its end; `onOutput` gets the output so far and a way to send a signal. */
 export function runShell(
   command: string,
-  heard: (output: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
+  onOutput: (output: string, kill: (signal: NodeJS.Signals) => void) => void = () => {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
-      heard(output, (signal) => child.kill(signal));
+      onOutput(output, (signal) => child.kill(signal));
     });
     child.once('error', reject);
     child.once('close', (status, signal) => resolve({ status, signal, output }));

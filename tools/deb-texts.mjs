@@ -1,16 +1,16 @@
-// The papers of the Debian package, made from package.json, CHANGELOG.md and the licences.
+// The control file, changelog and copyright of the Debian package.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MANIFEST, ROOT, sourceDate } from './release.mjs';
 
-/** Who answers for the package, by the variables of Debian's own tools. */
+/** Returns the maintainer from the variables of Debian's own tools. */
 function maintainer() {
   const { DEBFULLNAME = 'The imgctl authors', DEBEMAIL = 'imgctl@packages.invalid' } = process.env;
   return `${DEBFULLNAME} <${DEBEMAIL}>`;
 }
 
-/** DEBIAN/control; the size is in KiB. The libraries are those that Node 24 is linked with. */
+/** Returns DEBIAN/control; the size is in KiB, the libraries are those of Node 24. */
 export function control(architecture, size) {
   const [synopsis, more] = MANIFEST.description.split(': ');
   return `Package: ${MANIFEST.name}
@@ -28,19 +28,19 @@ Description: ${synopsis}
 `;
 }
 
-/** What CHANGELOG.md says of this version, in Debian's form. @throws Error: it says nothing */
+/** Returns the changes of this version in Debian's format. @throws Error if there are none */
 export function changelog() {
   const { name, version } = MANIFEST;
   const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const section = text.split(/^## /m).find((part) => part.startsWith(version));
   const changes = section?.split(/^- /m).slice(1) ?? [];
-  if (changes.length === 0) throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  if (changes.length === 0) throw new Error(`CHANGELOG.md has no changes for ${version}`);
   const items = changes.map((change) => `  * ${wrap(change).join('\n    ')}`);
   const date = new Date(sourceDate() * 1000).toUTCString().replace('GMT', '+0000');
   return `${name} (${version}) unstable; urgency=medium\n\n${items.join('\n')}\n\n -- ${maintainer()}  ${date}\n`;
 }
 
-/** The lines of a text, none too wide for Debian's form. */
+/** Returns the text in lines of at most 72 characters. */
 function wrap(text) {
   return text
     .replace(/\s+/g, ' ')
@@ -49,7 +49,7 @@ function wrap(text) {
     .map((line) => line.trim());
 }
 
-/** All licences of what is in the executable. */
+/** Returns the licences of everything in the executable. */
 export function copyright(built) {
   const parts = [
     ['imgctl', 'LICENSE'],

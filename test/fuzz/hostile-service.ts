@@ -1,64 +1,63 @@
-// The service of one trial: real answers, some of them mutated, each by its own seed.
+// The service of one trial: responses of the emulator, some of them mutated.
 
 import type { Socket } from 'node:net';
-import { type Draft, deliver, draftOf, wireBytes } from './answer.ts';
 import type { Origins } from './json-mutations.ts';
 import { mutate } from './mutations.ts';
 import type { Original, Originals } from './originals.ts';
 import { Random } from './random.ts';
+import { type Draft, deliver, draftOf, wireBytes } from './response.ts';
 
-/** More than any command asks for here, with all its tries. */
-const MOST_REQUESTS = 1_000;
-/** Of each answer in a transcript. */
-const SHOWN_BYTES = 1_500;
+/** More than any command sends here, with all retries. */
+const MAX_REQUESTS = 1_000;
+/** The maximum of each response in the transcript. */
+const MAX_SHOWN_BYTES = 1_500;
 
-export interface HostilityOptions {
+export interface HostileServiceOptions {
   readonly seed: string;
-  /** Mutations to leave out, by the names that `mutations` gives them. */
+  /** Names of mutations to leave out. */
   readonly skipped: ReadonlySet<string>;
   readonly originals: Originals;
   readonly origins: Origins;
-  /** Called where a client asks without end. */
+  /** Called if a client sends too many requests. */
   readonly giveUp: () => void;
 }
 
-/** What is answered depends on seed, request and how often that came: not on the order of several at a time. */
-export class Hostility {
-  /** Names of all mutations in use. */
+/** Responds by seed, request and its count, so that the order of concurrent requests has no effect. */
+export class HostileService {
+  /** The names of all mutations so far. */
   readonly mutations: string[] = [];
-  /** The mutated answers as they were sent. */
+  /** The mutated responses. */
   readonly transcript: string[] = [];
-  readonly #options: HostilityOptions;
+  readonly #options: HostileServiceOptions;
   readonly #counts = new Map<string, number>();
   #requests = 0;
 
-  constructor(options: HostilityOptions) {
+  constructor(options: HostileServiceOptions) {
     this.#options = options;
   }
 
-  /** Writes the answer to a request. */
-  async answer(method: string, target: string): Promise<(socket: Socket) => void> {
+  async respond(method: string, target: string): Promise<(socket: Socket) => void> {
     const { originals, origins, giveUp, seed } = this.#options;
     this.#requests += 1;
-    if (this.#requests > MOST_REQUESTS) giveUp();
+    if (this.#requests > MAX_REQUESTS) giveUp();
     const request = `${method} ${target}`;
     const count = (this.#counts.get(request) ?? 0) + 1;
     this.#counts.set(request, count);
     const place = `${request} (${count})`;
     const random = new Random(`${seed} ${place}`);
-    const original = await originals.answer(method, target, origins.own);
+    const original = await originals.respond(method, target, origins.own);
     const draft = this.#draft(method, original, random, place);
     const changes = this.#change(draft, random, place);
     if (changes.length > 0) {
       const text = wireBytes(draft).toString('latin1');
       this.transcript.push(
-        `${place}, ${changes.join(', ')}, then ${draft.end}:\n${JSON.stringify(text.slice(0, SHOWN_BYTES))}`,
+        `${place}, ${changes.join(', ')}, then ${draft.end}:\n${JSON.stringify(text.slice(0, MAX_SHOWN_BYTES))}`,
       );
     }
     return (socket) => deliver(draft, socket);
   }
 
-  /** The original, or one that answers something else. */
+  /** Returns the original response or another one. */
   #draft(method: string, original: Original, random: Random, place: string): Draft {
     const { originals, origins } = this.#options;
     const other = random.pick(originals.others(origins.own));
@@ -67,7 +66,7 @@ export class Hostility {
     return draftOf(method, status, headers, body);
   }
 
-  /** None to three changes. @returns their kinds */
+  /** Applies up to three mutations and returns their names. */
   #change(draft: Draft, random: Random, place: string): string[] {
     const changes: string[] = [];
     const most = random.pick([0, 1, 1, 1, 2, 3]);

@@ -1,27 +1,27 @@
-// An HTTP answer as the bytes that go over the wire, right or wrong.
+// An HTTP response as bytes, valid or not.
 
 import type { Socket } from 'node:net';
 
 export type Header = readonly [name: string, value: string];
 
-/** A mutable draft, which mutations change in turn. */
+/** A response that mutations change. */
 export interface Draft {
   readonly method: string;
   status: number;
   version: string;
-  /** Without those that tell where the body ends. */
+  /** All headers but those of the framing. */
   headers: Header[];
   body: Buffer;
   framing: 'length' | 'chunked' | 'until-close';
   /** Added to the true content-length. */
   lengthError: number;
-  /** Sent before: interim answers, or what is no HTTP at all. */
+  /** Sent first: interim responses or junk. */
   before: string;
-  /** Sent after: a second answer, or junk. */
+  /** Sent last: a second response or junk. */
   after: string;
   /** The share of all bytes that is sent. */
   sent: number;
-  /** How the connection ends; kept only where the client can tell that the answer has ended. */
+  /** How the connection ends; `keep` needs a response whose end the client can see. */
   end: 'keep' | 'close' | 'reset';
 }
 
@@ -46,7 +46,7 @@ export function draftOf(
   };
 }
 
-/** The bytes, in latin1 for headers, so that any byte can stand in them. */
+/** Returns the bytes; headers are in latin1, so that they may contain any byte. */
 export function wireBytes(draft: Draft): Buffer {
   const { status, version, headers, framing, before, after, sent } = draft;
   const body = draft.method === 'HEAD' ? Buffer.alloc(0) : draft.body;
@@ -79,7 +79,7 @@ const CRLF = Buffer.from('\r\n');
 
 const FRAMING_HEADERS = ['content-length', 'transfer-encoding', 'connection', 'keep-alive'];
 
-/** Whether a client sees where the answer ends while the connection stays open. */
+/** True if a client sees the end of the response while the connection stays open. */
 function isSelfContained({ method, status, version, framing, ...draft }: Draft): boolean {
   const bodiless = status < 200 || status === 204 || status === 304;
   return (
@@ -94,7 +94,7 @@ function isSelfContained({ method, status, version, framing, ...draft }: Draft):
   );
 }
 
-/** Sends the answer. Whatever could leave a client waiting ends with the connection: nothing stalls. */
+/** Sends the response. Closes the connection if the client would wait for more. */
 export function deliver(draft: Draft, socket: Socket): void {
   const bytes = wireBytes(draft);
   const end = draft.end === 'keep' && !isSelfContained(draft) ? 'close' : draft.end;

@@ -1,0 +1,92 @@
+// What each shell passes and wants back. Every record ends in NUL, as names may hold line breaks:
+// the mode, what stands before a path in its word, then the candidates.
+
+import { printable } from '../../output/sanitize.ts';
+import { type BashLine, parseBash, replyBash } from './bash.ts';
+import type { Candidate } from './candidates.ts';
+
+export interface Request {
+  /** Words before the cursor, without the program. */
+  readonly words: readonly string[];
+  /** The word at the cursor, up to it. */
+  readonly current: string;
+  /** The records of the candidates. */
+  readonly format: (candidates: readonly Candidate[]) => readonly string[];
+}
+
+/** Reads what the script of a shell passes. */
+export function readRequest(shell: string, passed: readonly string[]): Request {
+  if (shell === 'bash') {
+    const [breaks = '', text = ''] = passed;
+    const line = parseBash(text, breaks);
+    return { ...line, format: (candidates) => formatBash(candidates, line) };
+  }
+  if (shell === 'powershell') {
+    const [encoded = ''] = passed;
+    const words = Buffer.from(encoded, 'base64').toString().split('\0');
+    const bare = words.pop() ?? '';
+    const current = words.pop() ?? '';
+    return { words, current, format: (candidates) => formatPowershell(candidates, current, bare) };
+  }
+  const words = passed.slice(0, -1);
+  const current = passed.at(-1) ?? '';
+  return { words, current, format: shell === 'fish' ? formatFish : formatZsh };
+}
+
+function formatBash(candidates: readonly Candidate[], line: BashLine): string[] {
+  return candidates
+    .filter(({ value }) => value.startsWith(line.current))
+    .flatMap(({ value }) => replyBash(value, line) ?? []);
+}
+
+/** Each value, then how it is shown in the list; zsh selects by its own rules. */
+function formatZsh(candidates: readonly Candidate[]): string[] {
+  const width = Math.max(0, ...candidates.map(({ value }) => value.length));
+  return candidates.flatMap(({ value, description }) =>
+    description === undefined
+      ? [value, value]
+      : [value, `${value.padEnd(width)}  -- ${printable(description)}`],
+  );
+}
+
+/** A tab begins the description, so no value can hold one; fish selects by its own rules. */
+function formatFish(candidates: readonly Candidate[]): string[] {
+  return candidates
+    .filter(({ value }) => !value.includes('\t'))
+    .map(({ value, description }) =>
+      description === undefined ? value : `${value}\t${printable(description)}`,
+    );
+}
+
+/**
+ * What is inserted, what is listed, what it means. PowerShell takes a comma for the start of another word: `bare` is
+ * the part of the current word that it replaces.
+ */
+function formatPowershell(
+  candidates: readonly Candidate[],
+  current: string,
+  bare: string,
+): string[] {
+  const part = bare.replace(/^['"]+|['"]+$/g, '');
+  const settled = current.endsWith(part) ? current.length - part.length : 0;
+  return candidates
+    .filter(({ value }) => value.toLowerCase().startsWith(current.toLowerCase()))
+    .filter(({ value }) => value.length > settled)
+    .flatMap(({ value, description, isText }) => {
+      const rest = value.slice(settled);
+      const shown = printable(value);
+      return [isText ? quotePowershell(rest) : rest, shown, printable(description ?? value)];
+    });
+}
+
+/** The text as one argument, nothing in it expanded; typographic quotes are quotes to PowerShell. */
+export function quotePowershell(text: string): string {
+  if (/^[\w./][\w./+=:-]*$/.test(text)) return text;
+  if (!/[\u0001-\u001f\u007f-\u009f]/.test(text)) {
+    return `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
+  }
+  const escaped = text
+    .replace(/[`"$\u201c-\u201e]/g, '`$&')
+    .replace(/[\u0001-\u001f\u007f-\u009f]/g, (character) => `$([char]${character.charCodeAt(0)})`);
+  return `"${escaped}"`;
+}

@@ -1,0 +1,238 @@
+// Files that hold settings and secrets: read with suspicion, replaced whole or not at all.
+
+import { createHash, randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isObject, type JsonObject } from '../json.ts';
+import { makeDirectory } from './paths.ts';
+
+export type ReadResult =
+  | { readonly state: 'absent' }
+  | { readonly state: 'read'; readonly value: JsonObject }
+  /** `reason` names the problem and its place, never the contents. */
+  | { readonly state: 'broken'; readonly reason: string };
+
+const MAX_FILE_SIZE = 4 * 2 ** 20;
+
+// Windows has neither flag. Without O_NONBLOCK opening a named pipe never returns.
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+
+/** Reads a JSON object. Tightens a file that others could read to 0600 and refuses a symbolic link. */
+export function readJsonFile(file: string): ReadResult {
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(file, READ_FLAGS);
+  } catch (error) {
+    if (isMissing(error)) return { state: 'absent' };
+    const { code } = error as NodeJS.ErrnoException;
+    return { state: 'broken', reason: code === 'ELOOP' ? 'it is a symbolic link' : `${code}` };
+  }
+  try {
+    const stat = fs.fstatSync(descriptor);
+    if (!stat.isFile()) return { state: 'broken', reason: 'it is not a regular file' };
+    if (stat.size > MAX_FILE_SIZE) return { state: 'broken', reason: 'it is too large' };
+    if ((stat.mode & 0o077) !== 0) tighten(descriptor);
+    return parse(fs.readFileSync(descriptor, 'utf8'));
+  } catch (error) {
+    return { state: 'broken', reason: errorReason(error) };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** True if the file, or a directory above it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Returns the system's code, such as ENOSPC, or else the message. */
+export function errorReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+}
+
+function tighten(descriptor: number): void {
+  try {
+    fs.fchmodSync(descriptor, 0o600);
+  } catch {
+    // On a read-only file system, or another user's file: reading it is still right.
+  }
+}
+
+function parse(text: string): ReadResult {
+  const json = text.replace(/^\ufeff/, '');
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isObject(value)) return { state: 'read', value };
+    return { state: 'broken', reason: 'it does not hold a JSON object' };
+  } catch (error) {
+    const position = errorPosition(json, (error as Error).message);
+    const before = json.slice(0, position).split('\n');
+    const column = (before.at(-1) ?? '').length + 1;
+    return { state: 'broken', reason: `not valid JSON at line ${before.length}, column ${column}` };
+  }
+}
+
+/** V8 omits the position of an unexpected token: the shortest prefix that has one ends there. */
+function errorPosition(json: string, message: string): number {
+  const position = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+  if (position !== undefined) return Number(position);
+  if (!hasUnexpectedToken(json)) return json.length;
+  let valid = 0;
+  let invalid = json.length;
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    if (hasUnexpectedToken(json.slice(0, middle))) invalid = middle;
+    else valid = middle;
+  }
+  return valid;
+}
+
+function hasUnexpectedToken(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return false;
+  } catch (error) {
+    return (error as Error).message.startsWith('Unexpected token');
+  }
+}
+
+export interface WriteOptions {
+  /** Creates the staging file, mode 0600, with the text. */
+  readonly create?: (staging: string, text: string) => void | Promise<void>;
+  readonly platform?: NodeJS.Platform;
+  readonly rename?: (from: string, to: string) => void;
+  readonly sleep?: (milliseconds: number) => Promise<unknown>;
+}
+
+export function writeJsonFile(
+  file: string,
+  value: JsonObject,
+  options?: WriteOptions,
+): Promise<void> {
+  return replaceFile(file, JSON.stringify(value, undefined, '\t'), options);
+}
+
+/**
+ * Replaces a file, mode 0600, in a directory of mode 0700. The old file stays whole until the new one
+ * is on the disk and was read back.
+ * @throws the file system's error; no staging file stays then
+ */
+export async function replaceFile(
+  file: string,
+  text: string,
+  { create = createFile, ...options }: WriteOptions = {},
+): Promise<void> {
+  const directory = path.dirname(file);
+  makeDirectory(directory);
+  removeLeftovers(file);
+  const staging = path.join(directory, stagingName(file));
+  try {
+    await create(staging, text);
+    flushAndVerify(staging, text);
+    await renameWithRetry(staging, file, options);
+  } catch (error) {
+    removeLeftovers(file, path.basename(staging));
+    throw error;
+  }
+}
+
+function createFile(file: string, text: string): void {
+  fs.writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+}
+
+function flushAndVerify(file: string, text: string): void {
+  const descriptor = fs.openSync(file, 'r+');
+  try {
+    fs.fsyncSync(descriptor);
+    if (fs.readFileSync(descriptor, 'utf8') !== text)
+      throw new Error('it was written only in part');
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+const MAX_RENAME_WAIT = 512;
+const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
+
+/** On Windows a virus scanner or another reader blocks a rename for a moment: retries for a second. */
+async function renameWithRetry(
+  from: string,
+  to: string,
+  { platform = process.platform, rename = fs.renameSync, sleep = wait }: WriteOptions,
+): Promise<void> {
+  for (let delay = 8; ; delay *= 2) {
+    try {
+      return rename(from, to);
+    } catch (error) {
+      const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
+      if (!isBusy || delay > MAX_RENAME_WAIT) throw error;
+    }
+    await sleep(delay);
+  }
+}
+
+function stagingName(file: string): string {
+  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
+}
+
+/** Names a process of this machine: machines that share a home have the same process numbers. */
+export function writerOf(pid: number): string {
+  return `${pid}@${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}`;
+}
+
+/** True for staging files, and for those that conf makes from their names. */
+export function isStagingName(name: string): boolean {
+  return /^\..*\.new/.test(name);
+}
+
+/** An older staging file has lost its writer, whatever process has its number now. */
+export const MAX_WRITE_TIME = 60_000;
+
+/** Removes staging files of processes that were killed while writing, and those with the given name. */
+export function removeLeftovers(file: string, staging?: string): void {
+  const directory = path.dirname(file);
+  const prefix = `.${path.basename(file)}.`;
+  for (const name of namesIn(directory)) {
+    if (!name.startsWith(prefix) || !isStagingName(name)) continue;
+    const leftover = path.join(directory, name);
+    const isOwn = staging !== undefined && name.startsWith(staging);
+    if (isOwn || hasDeadWriter(name.slice(prefix.length)) || isOld(leftover)) remove(leftover);
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // The directory is read-only for this user.
+  }
+}
+
+function isOld(file: string): boolean {
+  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && stat.mtimeMs < Date.now() - MAX_WRITE_TIME;
+}
+
+function hasDeadWriter(writer: string): boolean {
+  const pid = Number.parseInt(writer, 10);
+  if (!writer.startsWith(`${writerOf(pid)}.`)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EPERM';
+  }
+}
