@@ -93,16 +93,22 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
     });
   }
   if (options.passwordStdin && options.passwordCommand !== undefined) {
-    throw new ImgctlError('usage', '--password-stdin and --password-command cannot be used together', {
-      hint: 'omit one of them',
-    });
+    throw new ImgctlError(
+      'usage',
+      '--password-stdin and --password-command cannot be used together',
+      {
+        hint: 'omit one of them',
+      },
+    );
   }
   const command = given.resolve('password-command');
   if (options.storePassword && command.value) {
     const message = `the password command (${command.origin}) would override a stored password`;
-    const unset = `imgctl config unset password-command${given.profileFlag}`;
+    const remove = command.origin.startsWith('profile ')
+      ? `run: imgctl config unset password-command${given.profileFlag}`
+      : `remove ${command.origin}`;
     throw new ImgctlError('usage', message, {
-      hint: `omit --store-password, or first run: ${unset}`,
+      hint: `omit --store-password, or ${remove}`,
     });
   }
 }

@@ -23,9 +23,7 @@ async function logout(context: Context): Promise<void> {
 
 async function logoutAll(context: Context): Promise<void> {
   const count = forgetTokens(context.paths.config);
-  context.console.note(
-    count > 0 ? `deleted ${counted(count, 'token')}` : 'you were not logged in',
-  );
+  context.console.note(count > 0 ? `deleted ${counted(count, 'token')}` : 'you were not logged in');
   for (const [profile, stored] of context.config.profiles) {
     if (await deleteStoredPassword(context, new Settings(profile, {}, {}, stored))) {
       context.console.note(`deleted the stored password of profile ${profile}`);
@@ -34,10 +32,7 @@ async function logoutAll(context: Context): Promise<void> {
 }
 
 /** Deletes a profile's password from the keychain; true if there was one. @throws ImgctlError config */
-export async function deleteStoredPassword(
-  context: Context,
-  settings: Settings,
-): Promise<boolean> {
+export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
   const { profile, hasStoredPassword } = settings;
   if (!hasStoredPassword) return false;
   const { openKeychain } = await import('../session/keychain.ts');

@@ -56,7 +56,10 @@ export async function use(context: Context, _options: object, profile: string): 
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
   context.console.note(`the default profile is now ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
-    context.console.note(`IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`, 'run: unset IMGCTL_PROFILE');
+    context.console.note(
+      `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`,
+      'run: unset IMGCTL_PROFILE',
+    );
   }
 }
 
@@ -83,7 +86,7 @@ function requireProfile(context: Context, name: string): Readonly<Record<string,
   const { profiles } = context.config;
   const stored = profiles.get(name);
   if (stored) return stored;
-  throw new ImgctlError('not-found', `profile ${quoted(name)} does not exist`, {
+  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
     hint: suggest(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
   });
 }

@@ -195,7 +195,7 @@ export const FAILURES: readonly FailureRow[] = [
     expected: [
       7,
       'still-waiting',
-      /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
+      /^sync request \d+ did not finish within .* \(status: PENDING\)$/,
       /imgctl sync-status \d+ --wait$/,
     ],
     prepare: async (user) => {
