@@ -29,7 +29,7 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
 
     $mode, $lead, $records = $said.Split([char]0)
     # PowerShell completes files by itself if nothing is offered.
-    if ($mode -cin 'files', 'folders' -and -not $lead) { return }
+    if ($mode -in 'files', 'folders' -and -not $lead) { return }
     $records = @($records)
     $results = @()
     for ($index = 0; $index + 2 -lt $records.Count; $index += 3) {

@@ -6,17 +6,16 @@ import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
+import type { Row, RowFields } from './output/rows.ts';
+import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
   createListWriter,
   createValueWriter,
   type Format,
   isFormat,
   type ListWriter,
-  type Row,
-  type RowFields,
   writeRecord,
-} from './output/index.ts';
-import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
+} from './output/writers.ts';
 import { nearest, quoted, suggest } from './query/suggest.ts';
 import {
   type ConfigFile,
@@ -70,7 +69,7 @@ export class Context implements ConsoleStyle {
     this.io = io;
     this.console = new Console(io, this);
     this.rerun = rerun;
-    this.paths = findPaths(io.env, io.cwd, io.platform);
+    this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }
 
   /** Receives the parsed options. @throws ImgctlError usage */

@@ -24,13 +24,27 @@ export interface Source {
   readonly stream: NodeJS.ReadStream;
 }
 
+/** This process and its machine. */
+export interface System {
+  readonly pid: number;
+  /** undefined on Windows. */
+  readonly uid: number | undefined;
+  readonly platform: NodeJS.Platform;
+  /** Such as `Node 20.19.0 on linux x64`. */
+  readonly runtime: string;
+  /** The clock of file times, milliseconds since the epoch. */
+  now(): number;
+  /** True if a process with that number runs. */
+  isAlive(pid: number): boolean;
+}
+
 export interface Io {
   readonly stdin: Source;
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly platform: NodeJS.Platform;
+  readonly system: System;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Rejects with the signal's reason when it aborts. */
@@ -41,13 +55,15 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal'>;
+/** What a wait, a retry and a lock need. */
+export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal' | 'system'>;
 
 export function systemClock(signal: AbortSignal): Clock {
   // Each request listens; Node would warn about a leak from the eleventh on.
   setMaxListeners(0, signal);
   return {
     signal,
+    system: systemOf(process),
     now: Date.now,
     random: Math.random,
     async sleep(milliseconds, until) {
@@ -80,7 +96,25 @@ export function processIo(process: NodeJS.Process): Io {
     stderr: streamSink(process.stderr),
     env: environmentOf(process),
     cwd: currentDirectory(process),
-    platform: process.platform,
+  };
+}
+
+export function systemOf(process: NodeJS.Process): System {
+  const { pid, platform, arch, versions } = process;
+  return {
+    pid,
+    uid: process.getuid?.(),
+    platform,
+    runtime: `Node ${versions.node} on ${platform} ${arch}`,
+    now: Date.now,
+    isAlive(other) {
+      try {
+        process.kill(other, 0);
+        return true;
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === 'EPERM';
+      }
+    },
   };
 }
 

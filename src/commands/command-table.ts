@@ -1,8 +1,8 @@
 // The command table: the root, the options of every command, and every command in the order of the help.
 
 import type { OptionDeclaration } from '../declarations.ts';
-import { FORMATS } from '../output/index.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
+import { FORMATS } from '../output/writers.ts';
 import { api, complete, completion, emulator, help } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
 import { images, myImages } from './table/images.ts';

@@ -12,7 +12,7 @@ export async function run(context: Context): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'imgctl-demo-'));
   const uploads = path.join(folder, 'uploads');
   fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
-  const emulator = await startEmulator({ uploads, syncDelay: 1_500 });
+  const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
   try {
     const env = {
       ...Object.fromEntries(

@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import { isFormat } from '../output/index.ts';
+import { isFormat } from '../output/writers.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';
 import { checkFiles } from './doctor/files.ts';
 import type { Finding } from './doctor/finding.ts';

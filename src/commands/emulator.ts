@@ -7,7 +7,7 @@ import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
-import { shellQuote } from '../output/index.ts';
+import { shellQuote } from '../output/messages.ts';
 
 interface EmulatorCommandOptions {
   host?: string;
@@ -38,6 +38,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   }
   const emulator = await startEmulator({
     ...rest,
+    now: io.now,
     host,
     port,
     uploads: uploads && path.resolve(io.cwd, uploads),

@@ -3,7 +3,7 @@
 import { listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Row } from '../output/index.ts';
+import type { Row } from '../output/rows.ts';
 import { FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';

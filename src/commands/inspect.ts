@@ -2,7 +2,8 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted, type Row } from '../output/index.ts';
+import { counted } from '../output/messages.ts';
+import type { Row } from '../output/rows.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 

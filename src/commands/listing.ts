@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { defaultTimeStyle, type Format } from '../output/index.ts';
+import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
@@ -94,7 +94,7 @@ export async function rememberNames(
   isWhole: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  await rememberImages(context.paths.cache, account, names, isWhole);
+  await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */

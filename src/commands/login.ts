@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted } from '../output/index.ts';
+import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
 import {
   givenPassword,

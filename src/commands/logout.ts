@@ -1,10 +1,11 @@
 // imgctl logout: deletes the cached token and the stored password.
 
 import type { Context } from '../context.ts';
-import { counted } from '../output/index.ts';
+import { counted } from '../output/messages.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
-import { forgetTokens, TokenCache } from '../session/token-cache.ts';
+import { forgetTokens } from '../session/token-cache.ts';
+import { openCache } from './token-state.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
   return options.all ? logoutAll(context) : logout(context);
@@ -12,9 +13,7 @@ export async function run(context: Context, options: { all?: boolean }): Promise
 
 async function logout(context: Context): Promise<void> {
   const { settings } = context;
-  const cache = new TokenCache(context.paths.config, settings.account, (message) =>
-    context.console.warn(message),
-  );
+  const cache = openCache(context, settings.account);
   context.console.note(cache.forget() ? 'logged out' : 'you were not logged in');
   if (await deleteStoredPassword(context, settings)) {
     context.console.note('deleted the stored password');

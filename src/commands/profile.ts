@@ -2,13 +2,13 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import type { Row } from '../output/index.ts';
+import type { Row } from '../output/rows.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
-import { forgetTokens, TokenCache } from '../session/token-cache.ts';
+import { forgetTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
-import { tokenState } from './token-state.ts';
+import { openCache, tokenState } from './token-state.ts';
 
 export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
@@ -44,10 +44,7 @@ function describe(
 function cachedTokenState(context: Context, settings: Settings): string {
   const account = valueOr(() => settings.account, undefined);
   if (account === undefined) return 'none';
-  const cache = new TokenCache(context.paths.config, account, (message) =>
-    context.console.warn(message),
-  );
-  return tokenState(cache.read(), context.io.now());
+  return tokenState(openCache(context, account).read(), context.io.now());
 }
 
 export async function use(context: Context, _options: object, profile: string): Promise<void> {

@@ -1,10 +1,15 @@
-// The state of the cached token by this machine's clock; the service is not contacted.
+// The cached token of an account and its state by this machine's clock.
 
+import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Settings } from '../session/settings.ts';
-import type { CachedToken } from '../session/token-cache.ts';
+import { type Account, type CachedToken, TokenCache } from '../session/token-cache.ts';
 
 export type TokenState = 'none' | 'expired' | 'valid';
+
+export function openCache({ console, io, paths }: Context, account: Account): TokenCache {
+  return new TokenCache(paths.config, account, io.system, (message) => console.warn(message));
+}
 
 export function tokenState(token: CachedToken | undefined, now: number): TokenState {
   if (token === undefined) return 'none';

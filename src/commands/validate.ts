@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted } from '../output/index.ts';
+import { counted } from '../output/messages.ts';
 import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/settings.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';

@@ -48,8 +48,8 @@ export function imageResponse(
   return jsonResponse(200, { data, meta } satisfies ImageResponse);
 }
 
-export function processingTime({ started }: ApiRequest): string {
-  return `${((performance.now() - started) / 1000).toFixed(6)}s`;
+export function processingTime({ elapsed }: ApiRequest): string {
+  return `${(elapsed() / 1000).toFixed(6)}s`;
 }
 
 /** Builds meta.pages (section 2.4). An empty result has one page; past the end, prev_url is the last page. */

@@ -46,7 +46,7 @@ export interface EmulatorOptions {
   readonly log?: ((line: string) => void) | undefined;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   /** Clock for tokens and syncs, in milliseconds since the epoch. */
-  readonly now?: (() => number) | undefined;
+  readonly now: () => number;
 }
 
 type Optional = 'uploads' | 'onRequest';
@@ -83,7 +83,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
     faults: options.faults ?? [],
     log: options.log ?? (() => undefined),
     onRequest: options.onRequest,
-    now: options.now ?? Date.now,
+    now: options.now,
   };
 }
 

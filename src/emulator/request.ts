@@ -13,8 +13,8 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   readonly remoteAddress: string;
-  /** Arrival time on the clock of `performance.now()`. */
-  readonly started: number;
+  /** Milliseconds since it arrived. */
+  readonly elapsed: () => number;
 }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -25,7 +25,12 @@ export function urlHost(address: string): string {
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
-export function toApiRequest(incoming: IncomingMessage, listenHost: string): ApiRequest {
+export function toApiRequest(
+  incoming: IncomingMessage,
+  listenHost: string,
+  now: () => number,
+): ApiRequest {
+  const started = now();
   const target = incoming.url ?? '/';
   const [path = '', ...search] = target.split('?');
   const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
@@ -37,7 +42,7 @@ export function toApiRequest(incoming: IncomingMessage, listenHost: string): Api
     query: new URLSearchParams(search.join('?')),
     authorization: incoming.headers.authorization,
     remoteAddress,
-    started: performance.now(),
+    elapsed: () => now() - started,
   };
 }
 

@@ -37,7 +37,7 @@ export interface Emulator {
  * Starts the service and resolves once it is reachable.
  * @throws Error for invalid options, or node:net's error (EADDRINUSE, EACCES...)
  */
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveOptions(options);
   const closing = new AbortController();
   const auth = createAuth(settings);

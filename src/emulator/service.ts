@@ -21,13 +21,13 @@ export function createRequestListener(
   settings: EmulatorSettings,
   resources: readonly Resource[],
 ): RequestListener {
-  const { host, latency, log, onRequest } = settings;
+  const { host, latency, log, now, onRequest } = settings;
   const pickFault = createFaultPicker(settings.faults);
 
   const serve = async (incoming: IncomingMessage, stream: ServerResponse) => {
     const { method = '', url: target = '', headers } = incoming;
     onRequest?.({ method, target, headers });
-    const request = toApiRequest(incoming, host);
+    const request = toApiRequest(incoming, host, now);
     const fault = pickFault(request.method, request.path);
     if (latency > 0) await setTimeout(latency, undefined, { ref: false });
     const response = (fault && faultResponse(fault)) ?? route(resources, request);

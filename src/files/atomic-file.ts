@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory } from './paths.ts';
 
@@ -104,7 +105,6 @@ function hasUnexpectedToken(json: string): boolean {
 export interface WriteOptions {
   /** Creates the staging file, mode 0600, with the text. */
   readonly create?: (staging: string, text: string) => void | Promise<void>;
-  readonly platform?: NodeJS.Platform;
   readonly rename?: (from: string, to: string) => void;
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
@@ -112,9 +112,10 @@ export interface WriteOptions {
 export function writeJsonFile(
   file: string,
   value: JsonObject,
+  system: System,
   options?: WriteOptions,
 ): Promise<void> {
-  return replaceFile(file, JSON.stringify(value, undefined, '\t'), options);
+  return replaceFile(file, JSON.stringify(value, undefined, '\t'), system, options);
 }
 
 /**
@@ -125,18 +126,19 @@ export function writeJsonFile(
 export async function replaceFile(
   file: string,
   text: string,
+  system: System,
   { create = createFile, ...options }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
   makeDirectory(directory);
-  removeLeftovers(file);
-  const staging = path.join(directory, stagingName(file));
+  removeLeftovers(file, system);
+  const staging = path.join(directory, stagingName(file, system.pid));
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
-    await renameWithRetry(staging, file, options);
+    await renameWithRetry(staging, file, system, options);
   } catch (error) {
-    removeLeftovers(file, path.basename(staging));
+    removeLeftovers(file, system, path.basename(staging));
     throw error;
   }
 }
@@ -163,7 +165,8 @@ const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 async function renameWithRetry(
   from: string,
   to: string,
-  { platform = process.platform, rename = fs.renameSync, sleep = wait }: WriteOptions,
+  { platform }: System,
+  { rename = fs.renameSync, sleep = wait }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
     try {
@@ -176,8 +179,8 @@ async function renameWithRetry(
   }
 }
 
-function stagingName(file: string): string {
-  return `.${path.basename(file)}.${writerOf(process.pid)}.${randomBytes(6).toString('hex')}.new`;
+function stagingName(file: string, pid: number): string {
+  return `.${path.basename(file)}.${writerOf(pid)}.${randomBytes(6).toString('hex')}.new`;
 }
 
 /** Names a process of this machine: machines that share a home have the same process numbers. */
@@ -194,14 +197,15 @@ export function isStagingName(name: string): boolean {
 export const MAX_WRITE_TIME = 60_000;
 
 /** Removes staging files of processes that were killed while writing, and those with the given name. */
-export function removeLeftovers(file: string, staging?: string): void {
+export function removeLeftovers(file: string, system: System, staging?: string): void {
   const directory = path.dirname(file);
   const prefix = `.${path.basename(file)}.`;
   for (const name of namesIn(directory)) {
     if (!name.startsWith(prefix) || !isStagingName(name)) continue;
     const leftover = path.join(directory, name);
     const isOwn = staging !== undefined && name.startsWith(staging);
-    if (isOwn || hasDeadWriter(name.slice(prefix.length)) || isOld(leftover)) remove(leftover);
+    const isDead = hasDeadWriter(name.slice(prefix.length), system);
+    if (isOwn || isDead || isOld(leftover, system)) remove(leftover);
   }
 }
 
@@ -221,18 +225,12 @@ function remove(file: string): void {
   }
 }
 
-function isOld(file: string): boolean {
+function isOld(file: string, { now }: System): boolean {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs < Date.now() - MAX_WRITE_TIME;
+  return stat !== undefined && stat.mtimeMs < now() - MAX_WRITE_TIME;
 }
 
-function hasDeadWriter(writer: string): boolean {
+function hasDeadWriter(writer: string, { isAlive }: System): boolean {
   const pid = Number.parseInt(writer, 10);
-  if (!writer.startsWith(`${writerOf(pid)}.`)) return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
-  }
+  return writer.startsWith(`${writerOf(pid)}.`) && !isAlive(pid);
 }

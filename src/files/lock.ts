@@ -73,7 +73,7 @@ async function acquire(file: string, patience: number, io: Clock): Promise<Relea
     } catch (error) {
       if (!isHeld(error)) throw error;
     }
-    if (isStale(`${file}.lock`)) await removeStale(file, lock);
+    if (isStale(`${file}.lock`, io)) await removeStale(file, lock, io);
     if (io.now() > deadline) {
       throw new ImgctlError(
         'timeout',
@@ -86,7 +86,7 @@ async function acquire(file: string, patience: number, io: Clock): Promise<Relea
 }
 
 /** Removes the lock of a dead holder, one process at a time; any process may get it then. */
-async function removeStale(file: string, lock: Lock): Promise<void> {
+async function removeStale(file: string, lock: Lock, io: Clock): Promise<void> {
   let release: Release;
   try {
     release = await lock(`${file}.takeover`, { ...OPTIONS, stale: STALE_AFTER });
@@ -95,14 +95,14 @@ async function removeStale(file: string, lock: Lock): Promise<void> {
     return;
   }
   await runAndRelease(release, async () => {
-    if (isStale(`${file}.lock`)) fs.rmSync(`${file}.lock`, { recursive: true, force: true });
+    if (isStale(`${file}.lock`, io)) fs.rmSync(`${file}.lock`, { recursive: true, force: true });
   });
 }
 
 /** True for a lock in the future too: its holder died while the clock was wrong. */
-function isStale(directory: string): boolean {
+function isStale(directory: string, { system }: Clock): boolean {
   const stat = fs.lstatSync(directory, { throwIfNoEntry: false });
-  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) > STALE_AFTER;
+  return stat !== undefined && Math.abs(system.now() - stat.mtimeMs) > STALE_AFTER;
 }
 
 function isHeld(error: unknown): boolean {

@@ -1,4 +1,4 @@
-// The package as a library: a client of the service that keeps its token in memory and needs no settings.
+// The package as a library: a client that keeps its token in memory and reads no settings.
 
 import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
@@ -15,35 +15,24 @@ export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { HttpResponse } from '../http/message.ts';
 export type { ClientOptions, Credentials, ImageQuery } from './options.ts';
 
-/** The service's operations. All of them throw ImgctlError, or the reason of the signal that ended them. */
+/** Every method throws ImgctlError, or the reason of the signal that aborted it. */
 export interface ImageClient {
-  /**
-   * The images of the public catalogue that match, as their pages arrive; every one of them, or an error.
-   * A token, if one is needed, is requested by the first step. Leave the loop whenever you like.
-   * @throws ImgctlError usage (a query that cannot be read), incomplete-list, and those of a request
-   */
+  /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
   images(query?: ImageQuery): AsyncGenerator<Image, void, void>;
-  /** @throws ImgctlError not-found, and those of a request */
   getImage(id: number): Promise<Image>;
-  /** The user's own images that match. */
   myImages(query?: ImageQuery): Promise<Image[]>;
-  /** Submits an image sync request, once. @throws ImgctlError outcome-unknown: it may have been submitted */
+  /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
   submitSync(): Promise<SubmittedSync>;
-  /** How far a sync request is. @throws ImgctlError not-found */
   getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
-  /** Any request with the token; gives the answer whatever its status, but for 401 and 429. */
+  /** Sends any request with the token; returns a response of every status but 401 and 429. */
   send(request: Omit<ServiceRequest, 'credentials'>): Promise<HttpResponse>;
-  /** Ends all connections, and with them what is under way. */
   close(): Promise<void>;
 }
 
-/**
- * A client; it connects with the first request.
- * @throws ImgctlError config or usage: options that cannot be used
- */
+/** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions): ImageClient {
   const connection = connectionOf(options);
-  // A signal of the client's own may have many listeners without a warning; the caller's is left as it is.
+  // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(options.signal ? [options.signal] : []));
   let opened: Promise<Client> | undefined;
   const open = (): Promise<Client> => {
@@ -54,6 +43,7 @@ export function createClient(options: ClientOptions): ImageClient {
     async *images(query = {}) {
       const { listImages } = await import('./listing.ts');
       yield* listImages(await open(), query, {
+        now: clock.now(),
         concurrency: connection.concurrency,
         onWarning: options.onWarning,
       });
@@ -61,7 +51,7 @@ export function createClient(options: ClientOptions): ImageClient {
     getImage: async (id) => (await (await open()).getImage(id)) as Image,
     async myImages(query = {}) {
       const { listMyImages } = await import('./listing.ts');
-      return listMyImages(await open(), query);
+      return listMyImages(await open(), query, clock.now());
     },
     submitSync: async () => (await open()).submitSync(),
     getSyncRequest: async (id, signal) => (await open()).getSyncRequest(id, signal),

@@ -1,4 +1,4 @@
-// Lists images as the commands do: the service answers what it can, the rest of the query is done here.
+// Lists images for the library's client by the same plan and generator as the commands.
 
 import type { Client } from '../api/client.ts';
 import type { Image } from '../api/types.ts';
@@ -8,45 +8,39 @@ import { planQuery, type QueryPlan } from '../query/plan.ts';
 import type { ImageQuery } from './options.ts';
 
 export interface ListingOptions {
-  /** Requests at a time. */
+  /** Milliseconds since the epoch, for filters such as `updated_on,ge,-30d`. */
+  readonly now: number;
   readonly concurrency: number;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Images of the public catalogue, by id where the query has no order. */
 export async function* listImages(
   client: Client,
   query: ImageQuery,
-  { concurrency, onWarning }: ListingOptions,
+  { now, concurrency, onWarning }: ListingOptions,
 ): AsyncGenerator<Image, void, void> {
-  const request = {
-    plan: planOf(query),
-    limit: limitOf(query),
-    streams: true,
-    concurrency,
-  };
+  const request = { plan: planOf(query, now), limit: limitOf(query), streams: true, concurrency };
   const observer = onWarning ? { warn: onWarning } : {};
   for await (const { images } of listCatalogue(client, request, observer)) yield* images as Image[];
 }
 
-/** The user's own images, in the service's order where the query has none. */
-export async function listMyImages(client: Client, query: ImageQuery): Promise<Image[]> {
-  const plan = planOf(query);
+export async function listMyImages(
+  client: Client,
+  query: ImageQuery,
+  now: number,
+): Promise<Image[]> {
+  const plan = planOf(query, now);
   const limit = limitOf(query);
   const { images } = await client.listUserImages();
   return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 
-/** @throws ImgctlError usage */
-function planOf({ text = [], filter = [], sort = [] }: ImageQuery): QueryPlan {
+function planOf({ text = [], filter = [], sort = [] }: ImageQuery, now: number): QueryPlan {
   const input = { words: [text].flat(), filters: [filter].flat(), sorts: [sort].flat() };
-  return planQuery(input, { now: Date.now() });
+  return planQuery(input, { now });
 }
 
-/** @throws ImgctlError usage */
 function limitOf({ limit }: ImageQuery): number | undefined {
   if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) return limit;
-  throw new ImgctlError('usage', `limit cannot be: ${limit}`, {
-    hint: 'a whole number of at least 1',
-  });
+  throw new ImgctlError('usage', `limit must be a whole number of at least 1 (got ${limit})`);
 }

@@ -1,4 +1,4 @@
-// Opens a client: the service's operations, with tokens that live as long as it does.
+// Opens the library's connection to the service, with tokens that are stored in memory only.
 
 import { version } from '../../package.json';
 import type { TokenSource } from '../api/auth.ts';
@@ -10,7 +10,6 @@ import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
 import { describeEvent } from '../session/trace.ts';
 import type { ClientOptions, Connection } from './options.ts';
 
-/** @throws ImgctlError config: a token or a proxy that cannot be used */
 export async function openClient(
   options: ClientOptions,
   connection: Connection,
@@ -60,7 +59,7 @@ function tokensOf(
   });
 }
 
-/** Tokens keep the newest one themselves; only what is known of the limit needs a place. */
+/** Stores only the token request limit, as Tokens holds the newest token itself. */
 function memoryStore(): TokenStore {
   let limit: RememberedLimit | undefined;
   return {

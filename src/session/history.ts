@@ -56,7 +56,7 @@ export async function remember(
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
-    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) });
+    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, io.system);
   });
 }
 

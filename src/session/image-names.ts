@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
+import type { System } from '../io.ts';
 
 export interface Catalogue {
   readonly profile: string;
@@ -49,6 +50,7 @@ export async function rememberImages(
   catalogue: Catalogue,
   seen: ImageNames,
   isWhole: boolean,
+  system: System,
 ): Promise<void> {
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
@@ -58,7 +60,7 @@ export async function rememberImages(
   if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
   // Whoever listed images has them; missing completions are no reason for a warning.
-  await replaceFile(cacheFile(directory, catalogue), text).catch(() => {});
+  await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
 }
 
 function add(

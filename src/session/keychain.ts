@@ -95,12 +95,12 @@ const MAX_REMOVALS = 100;
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
 export function openKeychain(io: Io): Keychain {
-  if (io.platform === 'win32') {
+  if (io.system.platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
       hint: `use ${ALTERNATIVE}`,
     });
   }
-  const program = io.platform === 'darwin' ? SECURITY : SECRET_TOOL;
+  const program = io.system.platform === 'darwin' ? SECURITY : SECRET_TOOL;
 
   async function call({ args, input, secret }: Call): Promise<ChildResult> {
     const { name: command } = program;

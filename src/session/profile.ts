@@ -103,7 +103,8 @@ export async function changeConfigFile(
         profiles: Object.fromEntries(profiles),
         ...rest,
       };
-      await writeJsonFile(file, value, { create: (staging) => storeWithConf(staging, value) });
+      const create = (staging: string) => storeWithConf(staging, value);
+      await writeJsonFile(file, value, io.system, { create });
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;

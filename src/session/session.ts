@@ -49,7 +49,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     );
   }
   const { account } = settings;
-  const cache = new TokenCache(options.configDirectory, account, warn);
+  const cache = new TokenCache(options.configDirectory, account, io.system, warn);
   const fixed = io.env.IMGCTL_TOKEN;
   const tokens = fixed
     ? undefined

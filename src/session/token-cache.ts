@@ -12,6 +12,7 @@ import {
   writeJsonFile,
 } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
+import type { System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 
 export interface Account {
@@ -55,6 +56,7 @@ const LIMIT_FILE = '_limit';
 export class TokenCache {
   readonly #directory: string | undefined;
   readonly #account: Account;
+  readonly #system: System;
   readonly #warn: (message: string, hint?: string) => void;
   readonly #warned = new Set<string>();
   #writeFailed = false;
@@ -62,10 +64,12 @@ export class TokenCache {
   constructor(
     directory: string | undefined,
     account: Account,
+    system: System,
     warn: (message: string, hint?: string) => void,
   ) {
     this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
     this.#account = account;
+    this.#system = system;
     this.#warn = warn;
   }
 
@@ -97,7 +101,7 @@ export class TokenCache {
   read(): CachedToken | undefined {
     const file = this.#tokenFile;
     // Leftovers of killed processes hold tokens too, and runs with a valid token may not write for a day.
-    if (file !== undefined) removeLeftovers(file);
+    if (file !== undefined) removeLeftovers(file, this.#system);
     const value = this.#readRecord(file);
     if (value === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = value;
@@ -125,7 +129,7 @@ export class TokenCache {
   forget(): boolean {
     const file = this.#tokenFile;
     if (file === undefined) return false;
-    removeLeftovers(file);
+    removeLeftovers(file, this.#system);
     return remove(file);
   }
 
@@ -147,7 +151,7 @@ export class TokenCache {
 
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
-    tighten(path.dirname(file));
+    tighten(path.dirname(file), this.#system);
     const result = readJsonFile(file);
     if (result.state === 'broken')
       this.#warnOnce(`cannot read ${file}: ${result.reason}; the file is ignored`);
@@ -157,8 +161,8 @@ export class TokenCache {
   async #writeRecord(file: string | undefined, value: JsonObject): Promise<void> {
     if (file === undefined) return this.#warnNotStored('no home directory');
     try {
-      tighten(path.dirname(file));
-      await writeJsonFile(file, value);
+      tighten(path.dirname(file), this.#system);
+      await writeJsonFile(file, value, this.#system);
     } catch (error) {
       this.#warnNotStored(errorReason(error));
     }
@@ -180,10 +184,10 @@ export class TokenCache {
 }
 
 /** Only for the directory of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
-function tighten(directory: string): void {
+function tighten(directory: string, { uid }: System): void {
   try {
     const stat = fs.lstatSync(directory);
-    const isOurs = stat.isDirectory() && stat.uid === process.getuid?.();
+    const isOurs = stat.isDirectory() && stat.uid === uid;
     if (isOurs && (stat.mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
   } catch {
     // It does not exist yet, or is on a read-only file system: reading is still right.

@@ -15,7 +15,7 @@ import {
   STALL,
   scriptedServer,
 } from '../support/scripted-server.ts';
-import { collect, pageOf, pagesOf, QUERY, serving, upTo } from './listing.ts';
+import { collect, pageOf, pagesOf, QUERY, serving, upTo } from './harness.ts';
 
 describe('navigation that leads astray', () => {
   it.each([

@@ -6,7 +6,7 @@ import { planQuery } from '../../src/query/plan.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { start } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
-import { collect, pageOf, pagesOf, serving, upTo } from './listing.ts';
+import { collect, pageOf, pagesOf, serving, upTo } from './harness.ts';
 
 describe('a list that stays as it is', () => {
   it('requests each page once, with the whole query', async () => {

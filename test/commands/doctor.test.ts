@@ -146,8 +146,12 @@ describe('doctor', () => {
   });
 
   it.each([
-    ['made-up', /^failed: the service refused the access token: Invalid token -> IMGCTL_TOKEN/, 4],
-    ['two words', /^failed: IMGCTL_TOKEN does not hold an access token -> /, 2],
+    [
+      'made-up',
+      /^failed: the service refused the access token: Invalid token -> set IMGCTL_TOKEN/,
+      4,
+    ],
+    ['two words', /^failed: IMGCTL_TOKEN is not an access token -> /, 2],
   ])('reports an invalid IMGCTL_TOKEN: %s', async (token, expected, code) => {
     const { env } = await emulatorUser();
     const { of, exitCode } = await diagnose({ env: { ...env, IMGCTL_TOKEN: token } });

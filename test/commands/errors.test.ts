@@ -41,7 +41,7 @@ describe('formatError', () => {
     expect(debug).toMatch(/\ndebug: TypeError: x is not a function\ndebug: {5}at /);
     expect(
       debug
-        .trimEnd()
+        .trim()
         .split('\n')
         .slice(2)
         .every((line) => line.startsWith('debug: ')),

@@ -58,7 +58,7 @@ describe('sync --wait', () => {
 });
 
 /** Starts an emulator whose syncs take a minute. */
-const emulate = (options: EmulatorOptions = {}) =>
+const emulate = (options: Partial<EmulatorOptions> = {}) =>
   serve({ syncDelay: 60_000, images: 0, ...options });
 
 const ACCOUNT = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };

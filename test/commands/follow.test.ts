@@ -119,12 +119,12 @@ describe('sync-status --wait', () => {
     [[], 3_600_000, '1 h'],
     [['--wait-timeout', '10s'], 10_000, '10 s'],
     [['--wait-timeout', '100ms'], 100, '100 ms'],
-  ])('exits 7 at its limit with the command that resumes: %j', async (options, limit, told) => {
+  ])('exits 7 at its limit with the command that resumes: %j', async (options, limit, shown) => {
     const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
     expect(io.now() - START).toBe(limit);
     expect(stderr).toContain(
-      `imgctl: the sync request 41 has not ended within ${told}; last seen: PENDING\n` +
-        'hint: keep waiting with: imgctl sync-status 41 --wait\n',
+      `imgctl: the sync request 41 has not ended within ${shown}; last seen: PENDING\n` +
+        'hint: go on waiting with: imgctl sync-status 41 --wait\n',
     );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
   });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
 import { runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
@@ -103,14 +103,6 @@ describe('images get', () => {
 
   it('compares names locally if the service ignores the filter', async () => {
     expect(await json('image-0003.ova', catalogueOf(images))).toMatchObject({ data: { id: 3 } });
-  });
-
-  it('prints no image of a list that shrinks twice', async () => {
-    const many = Array.from({ length: 150 }, (_, index) => named(index + 1, 'same.ova'));
-    const { data } = await json('same.ova', ({ url }, index) => ({
-      json: cataloguePage(url, index === 0 ? many : many.slice(20)),
-    }));
-    expect(data).toEqual(many.slice(20));
   });
 
   it('fails if the service refuses the token', async () => {

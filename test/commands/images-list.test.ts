@@ -112,7 +112,6 @@ describe('images list', () => {
     ],
     ['--limit 3 -f folder,ne,null --per-page 4', ['per_page=4&page=1&expand=1&sort=id,asc']],
     ['-s name,desc -s id', ['per_page=100&page=1&expand=1&sort=id,asc']],
-    ['-s name,desc', ['per_page=100&page=1&expand=1&sort=name,desc']],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
     ['--page 1 --urls', ['per_page=100&page=1']],
     [
@@ -128,16 +127,11 @@ describe('images list', () => {
     '--page 1 -f updated_on,ge,-30d',
     '--page 1 image ova',
     '--page 1 -s id -s name',
-    '--page 0',
     '--per-page 101',
-    '--per-page 0',
     '--limit 0',
-    '--limit 1.5',
     '--columns nam',
     '--urls --columns id',
     '--time utc',
-    '-s id,up',
-    '-f nam,eq,1',
   ])('rejects %s without a request', async (options) => {
     expect(await list(options)).toMatchObject({ requests: [], stdout: '', exitCode: 2 });
   });

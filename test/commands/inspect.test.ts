@@ -20,7 +20,7 @@ describe('inspect', () => {
     const { stdout, stderr, exitCode } = await runCli(['inspect', 'one.ova'], {
       cwd: await samples(),
     });
-    const rows = stdout.trimEnd().split('\n');
+    const rows = stdout.trim().split('\n');
     const lines = Object.fromEntries(rows.map((line) => line.split(/ {2,}/)));
     expect(lines).toMatchObject({
       package: 'one.ova',
@@ -61,7 +61,7 @@ describe('inspect', () => {
     const cwd = await samples();
     const { stdout } = await runCli(['inspect', 'one.ova', 'two.ova', '-o', format], { cwd });
     const header = format === 'ndjson' ? [] : [expect.stringMatching(/^file[,\t]kind[,\t]/)];
-    expect(stdout.trimEnd().split(/\r?\n/)).toEqual([
+    expect(stdout.trim().split(/\r?\n/)).toEqual([
       ...header,
       expect.stringContaining('one.ova'),
       expect.stringContaining('two.ova'),

@@ -87,10 +87,10 @@ describe('login', () => {
 
   it.each(['', 'ftp://images.example', 'http://images.example'])(
     'prompts for nothing else after an invalid base URL: %j',
-    async (answer) => {
+    async (typed) => {
       const { imgctl } = await emulatorUser();
       const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
-      const stdin = fakeTerminal(`${answer}\rdemo\rdemo\r`);
+      const stdin = fakeTerminal(`${typed}\rdemo\rdemo\r`);
       const { stderr, exitCode } = await imgctl(['login'], { env, stdin });
       expect(exitCode).toBe(2);
       expect(stderr).toMatch(/^Base URL: \n?imgctl: .+\nhint: .+\n$/);

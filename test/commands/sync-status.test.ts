@@ -103,7 +103,7 @@ describe('sync-status --list', () => {
     });
     const entries = [entry(41, START + 60_000), entry(40, START)];
     expect(JSON.parse(await show('--json'))).toEqual(entries);
-    const lines = (await show('-o', 'ndjson')).trimEnd().split('\n');
+    const lines = (await show('-o', 'ndjson')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
     expect(await show('-o', 'csv')).toMatch(/^id,status,state,submitted_on\r\n41,PENDING,waiting,/);
     expect(await show('-q')).toBe('41\n40\n');

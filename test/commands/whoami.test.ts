@@ -101,12 +101,6 @@ describe('token', () => {
     });
   });
 
-  it('exits 4 without a token and a password', async () => {
-    const { imgctl, requests } = await emulatorUser();
-    expect(await imgctl(['token'])).toMatchObject({ stdout: '', exitCode: 4 });
-    expect(requests).toEqual([]);
-  });
-
   it('prints IMGCTL_TOKEN unchanged', async () => {
     const { imgctl, at } = await loggedIn();
     const given = await imgctl(['token'], { ...at(0), env: { IMGCTL_TOKEN: 'as-it-is' } });

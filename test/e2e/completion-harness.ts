@@ -1,4 +1,4 @@
-// Command lines typed into a real shell on a pseudo terminal, and what became of them.
+// Types command lines into a real shell on a pseudo terminal.
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,14 +20,14 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-/** Why command lines cannot be typed into that shell here; undefined where they can. */
+/** Returns what the tests of that shell lack on this machine. */
 export function missingFor(shell: Shell): string | undefined {
   // `script` is what makes a pseudo terminal for it.
   const missing = [shell, 'script'].filter((name) => spawnSync(name, ['--version']).error);
   return missing.length === 0 ? undefined : `${missing.join(' and ')} not installed`;
 }
 
-/** Keys with a meaning of their own in the shells of this file. */
+/** Keys bound in START_UP. */
 export const INSERT_ALL = '\u0014';
 export const LIST = '\u0019';
 const TAKE = '\u0007';
@@ -103,7 +103,7 @@ export class Machine {
     };
   }
 
-  /** What the program prints; it has to succeed. */
+  /** Runs the program, which must succeed, and returns its output. */
   async run(...argv: string[]): Promise<string> {
     const [program, ...words] = COMMAND;
     return (await promisify(execFile)(program, [...words, ...argv], { env: this.env })).stdout;

@@ -7,7 +7,7 @@ import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './completion-harness.ts';
 
-/** What is typed after `imgctl `, and the words that may come of its last one. */
+/** What is typed after `imgctl `, and what the shell offers for the last word. */
 const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['imag', ['images']],
   ['images l', ['list', 'ls']],
@@ -171,7 +171,7 @@ it.skipIf(MISSING_LIBRARY)(
   },
 );
 
-/** For the title of a test that is left out. */
+/** For the title of a skipped test. */
 function reason(missing: string | undefined): string {
   return missing === undefined ? '' : ` (${missing})`;
 }
@@ -192,7 +192,7 @@ async function allOf(
     const last = typed.at(-1) ?? '';
     const found = (words[index] ?? []).slice(typed.length - 1);
     if (found.length === 1 && found[0] === last) return [];
-    // Bash completes but the part after a = or :.
+    // Bash completes only the part after a = or :.
     const lead = shell === 'bash' ? (/^.*[=:]/.exec(last)?.[0] ?? '') : '';
     return found.map((word, place) => (place === 0 ? word : `${lead}${word}`));
   });

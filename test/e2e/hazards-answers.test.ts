@@ -31,7 +31,7 @@ describe('images list', () => {
     const service = await scriptedService(() => response);
     const result = await service.imgctl('images', 'list');
     expect(result).toMatchObject({ stdout: '', exitCode: 1 });
-    const [line = '', ...rest] = result.stderr.trimEnd().split('\n');
+    const [line = '', ...rest] = result.stderr.trim().split('\n');
     expect(line).toContain(`GET ${service.baseUrl}/v2/image returned 200`);
     expect(line).toMatch(reason);
     expect(rest.filter((more) => !more.startsWith('hint: '))).toEqual([]);

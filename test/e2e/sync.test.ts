@@ -51,8 +51,8 @@ describe.skipIf(!existsSync(FIXTURES))(
       rmSync(path.join(folder, 'input.vmdk'));
       const again = await runBuilt(WAIT, { env });
       expect(again.stderr).toMatch(/^imgctl: warning: .*input\.vmdk/m);
-      const kept = await runBuilt(['my-images', '-o', 'tsv', '--columns', 'name'], { env });
-      expect(kept.stdout).toContain('ubuntu.ova');
+      const listedAgain = await runBuilt(['my-images', '-o', 'tsv', '--columns', 'name'], { env });
+      expect(listedAgain.stdout).toContain('ubuntu.ova');
     });
   },
 );

@@ -19,9 +19,12 @@ import {
   writeJsonFile,
   writerOf,
 } from '../../src/files/atomic-file.ts';
+import { systemOf } from '../../src/io.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { runShell } from './bundle.ts';
+
+const SYSTEM = systemOf(process);
 
 function fileWith(text: string | Buffer, mode = 0o600): string {
   const file = path.join(temporaryDirectory(), 'settings.json');
@@ -99,7 +102,7 @@ describe('writeJsonFile', () => {
   it('creates a file of mode 600 in directories of mode 700', async () => {
     const file = path.join(temporaryDirectory(), 'new', 'below', 'token.json');
     const value = { token: 't', nested: { list: [1] } };
-    await writeJsonFile(file, value);
+    await writeJsonFile(file, value, SYSTEM);
     const parent = path.dirname(file);
     expect([file, parent, path.dirname(parent)].map(modeOf)).toEqual(['600', '700', '700']);
     expect(readJsonFile(file)).toEqual({ state: 'read', value });
@@ -107,7 +110,7 @@ describe('writeJsonFile', () => {
 
   it('replaces a file of a wider mode and leaves nothing else behind', async () => {
     const file = fileWith('{"old": true}', 0o666);
-    await writeJsonFile(file, { new: true });
+    await writeJsonFile(file, { new: true }, SYSTEM);
     expect(modeOf(file)).toBe('600');
     expect(readdirSync(path.dirname(file))).toEqual(['settings.json']);
   });
@@ -116,7 +119,7 @@ describe('writeJsonFile', () => {
     const target = fileWith('{"target": true}');
     const link = `${target}.link`;
     symlinkSync(target, link);
-    await writeJsonFile(link, { secret: true });
+    await writeJsonFile(link, { secret: true }, SYSTEM);
     expect(readJsonFile(link)).toEqual({ state: 'read', value: { secret: true } });
     expect(readFileSync(target, 'utf8')).toBe('{"target": true}');
   });
@@ -125,7 +128,7 @@ describe('writeJsonFile', () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'token.json');
     mkdirSync(file);
-    await expect(writeJsonFile(file, { a: 1 })).rejects.toThrow();
+    await expect(writeJsonFile(file, { a: 1 }, SYSTEM)).rejects.toThrow();
     expect(readdirSync(directory)).toEqual(['token.json']);
     expect(statSync(file).isDirectory()).toBe(true);
   });
@@ -133,7 +136,7 @@ describe('writeJsonFile', () => {
   it('keeps the order and names of unusual keys', async () => {
     const file = path.join(temporaryDirectory(), 'odd.json');
     const value = JSON.parse('{"b": 1, "2": 2, "1": {"__proto__": {"x": 1}, "constructor": "y"}}');
-    await writeJsonFile(file, value);
+    await writeJsonFile(file, value, SYSTEM);
     expect(JSON.stringify(readJsonFile(file))).toBe(JSON.stringify({ state: 'read', value }));
   });
 });
@@ -145,7 +148,9 @@ describe('replaceFile', () => {
       writeFileSync(staging, text.slice(1));
       writeFileSync(`${staging}.tmp-1`, text);
     };
-    await expect(replaceFile(file, 'new', { create })).rejects.toThrow('written only in part');
+    await expect(replaceFile(file, 'new', SYSTEM, { create })).rejects.toThrow(
+      'written only in part',
+    );
     expect(readFileSync(file, 'utf8')).toBe('old');
     expect(readdirSync(path.dirname(file))).toEqual(['settings.json']);
   });
@@ -155,15 +160,19 @@ describe('replaceFile', () => {
     const file = fileWith('old');
     const waits: number[] = [];
     let failures = 0;
-    const error = await replaceFile(file, 'new', {
-      platform,
-      sleep: async (milliseconds) => waits.push(milliseconds),
-      rename: (_from, to) => {
-        failures += 1;
-        if (failures <= times) throw Object.assign(new Error('rename'), { code });
-        writeFileSync(to, 'renamed');
+    const error = await replaceFile(
+      file,
+      'new',
+      { ...SYSTEM, platform },
+      {
+        sleep: async (milliseconds) => waits.push(milliseconds),
+        rename: (_from, to) => {
+          failures += 1;
+          if (failures <= times) throw Object.assign(new Error('rename'), { code });
+          writeFileSync(to, 'renamed');
+        },
       },
-    }).catch((thrown: Error) => thrown);
+    ).catch((thrown: Error) => thrown);
     return {
       text: readFileSync(file, 'utf8'),
       waits,
@@ -210,7 +219,7 @@ describe('leftovers of killed writers', () => {
     const directory = temporaryDirectory();
     leave(directory, `.token.json.${writerOf(DEAD)}.abcdef.new`);
     leave(directory, `.token.json.${writerOf(DEAD)}.abcdef.new.tmp-1234567890abcdef`);
-    await writeJsonFile(path.join(directory, 'token.json'), {});
+    await writeJsonFile(path.join(directory, 'token.json'), {}, SYSTEM);
     expect(readdirSync(directory)).toEqual(['token.json']);
   });
 
@@ -221,10 +230,10 @@ describe('leftovers of killed writers', () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'token.json');
     const staging = leave(directory, `.token.json.${writer}.abcdef.new`);
-    removeLeftovers(file);
+    removeLeftovers(file, SYSTEM);
     expect(readdirSync(directory)).toHaveLength(1);
     utimesSync(staging, LONG_AGO, LONG_AGO);
-    removeLeftovers(file);
+    removeLeftovers(file, SYSTEM);
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -233,7 +242,7 @@ describe('leftovers of killed writers', () => {
     leave(directory, `.token.json.${writerOf(DEAD)}.backup`);
     leave(directory, `.other.json.${writerOf(DEAD)}.abcdef.new`);
     leave(directory, 'token.json.new');
-    removeLeftovers(path.join(directory, 'token.json'));
+    removeLeftovers(path.join(directory, 'token.json'), SYSTEM);
     expect(readdirSync(directory)).toHaveLength(3);
   });
 });

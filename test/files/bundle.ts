@@ -7,7 +7,7 @@ import { build, type Plugin } from 'rolldown';
 /** Bundles child-program.ts into the directory, without what the program's build leaves out. */
 export async function bundleChild(directory: string): Promise<string> {
   const file = path.join(directory, 'child.cjs');
-  const leftOut = new URL('../../scripts/left-out.mjs', import.meta.url).href;
+  const leftOut = new URL('../../tools/left-out.mjs', import.meta.url).href;
   const { leaveOut } = (await import(leftOut)) as { leaveOut(): Required<Plugin> };
   const { name, resolveId, load } = leaveOut();
   await build({

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, writeJsonFile } from '../../src/files/atomic-file.ts';
 import { withLock } from '../../src/files/lock.ts';
-import { processIo } from '../../src/io.ts';
+import { processIo, systemOf } from '../../src/io.ts';
 import { changeProfile } from '../../src/session/profile.ts';
 
 const io = processIo(process);
@@ -19,7 +19,7 @@ async function report(writing: Promise<void>): Promise<void> {
   process.stdout.write(`${result}\n`);
 }
 
-const write = (file: string) => report(writeJsonFile(file, { text: LONG_TEXT }));
+const write = (file: string) => report(writeJsonFile(file, { text: LONG_TEXT }, systemOf(process)));
 
 const set = (directory: string) =>
   report(changeProfile(directory, io, 'default', { username: LONG_TEXT }));

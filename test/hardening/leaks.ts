@@ -34,14 +34,6 @@ const echoedToken =
     return { env: account(baseUrl, user.name, user.password), argv };
   };
 
-/** A service that sends the password back, in clear text and as the Basic pair. */
-const echoedPassword =
-  (echo: (password: string, pair: string) => ScriptedResponse): Prepare =>
-  async ({ user }) => {
-    const { baseUrl } = await scriptedServer((request) => echo(user.password, secretIn(request)));
-    return { env: account(baseUrl, user.name, user.password), argv: ['login'] };
-  };
-
 const throughProxy =
   (response: string | undefined): Prepare =>
   async ({ user, proxy }) => {
@@ -113,11 +105,6 @@ const sync = (fields: object): ScriptedResponse => ({ json: { data: { id: 1, ...
 const ROWS: readonly (readonly [title: string, exitCode: number, prepare: Prepare])[] = [
   ['the token in a 401', 4, echoedToken((token) => errorResponse(401, `unknown token ${token}.`))],
   [
-    'the token in plain text',
-    1,
-    echoedToken((token) => ({ status: 500, body: `Bearer ${token}` })),
-  ],
-  [
     'the token in a redirect',
     1,
     echoedToken((token) => ({
@@ -140,23 +127,6 @@ const ROWS: readonly (readonly [title: string, exitCode: number, prepare: Prepar
       (token) => sync({ status: token }),
       ['sync-status', '1', '--wait', '--wait-timeout', '1ms'],
     ),
-  ],
-  [
-    'the token in a raw error response',
-    1,
-    echoedToken(
-      (token) => ({ status: 400, headers: { 'x-echo': token }, json: { message: token } }),
-      ['api', '/v2', '-i'],
-    ),
-  ],
-  ['the password in a 401', 4, echoedPassword((text) => errorResponse(401, `wrong: ${text}`))],
-  [
-    'the Basic pair in a redirect',
-    1,
-    echoedPassword((_password, pair) => ({
-      status: 301,
-      headers: { location: `https://images.example/${encodeURIComponent(pair)}` },
-    })),
   ],
   ['a proxy that answers 407', 3, throughProxy('HTTP/1.1 407 Authentication Required\r\n\r\n')],
   ['a proxy that hangs up', 3, throughProxy(undefined)],

@@ -1,7 +1,7 @@
 // One record in every format.
 
 import { describe, expect, it } from 'vitest';
-import { type Format, type RecordOptions, writeRecord } from '../../src/output/index.ts';
+import { type Format, type RecordOptions, writeRecord } from '../../src/output/writers.ts';
 import { MemorySink, PIPE } from '../support/memory-sink.ts';
 
 const RECORD = { id: 41, status: 'PENDING', errors: [], created_on: 'x' };

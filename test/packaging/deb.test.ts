@@ -1,4 +1,4 @@
-// The Debian package: what is in it, and that it installs, runs and goes away again without a trace.
+// The Debian package: its content, and that it installs, runs and is removed without a trace.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const DEB = path.resolve(process.env.IMGCTL_DEB || ROOT);
 const HAS_DPKG = spawnSync('dpkg-deb', ['--version']).error === undefined;
 
-/** Why nothing is tested, or ''. */
+/** Returns why the tests are skipped, or ''. */
 function reasonToSkip(): string {
   if (!process.env.IMGCTL_DEB)
     return 'skipped: IMGCTL_DEB names none; npm run test:executable does';
   return HAS_DPKG ? '' : 'skipped: no dpkg-deb here';
 }
 
-/** What a .deb holds that is no folder, without the dot before its path. */
+/** The files of a .deb, without the dot before their paths. */
 const FILES = [
   'usr/bin/imgctl',
   'usr/share/bash-completion/completions/imgctl',

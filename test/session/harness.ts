@@ -20,7 +20,9 @@ export interface ServiceUnderTest {
 
 type StoredSettings = Readonly<Record<string, string>>;
 
-export async function startService(options: EmulatorOptions = {}): Promise<ServiceUnderTest> {
+export async function startService(
+  options: Partial<EmulatorOptions> = {},
+): Promise<ServiceUnderTest> {
   const requests: string[] = [];
   const directory = temporaryDirectory();
   const onRequest = ({ method, target }: RequestRecord) => {

@@ -3,13 +3,14 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemOf } from '../../src/io.ts';
 import { collectNames, readImageNames, rememberImages } from '../../src/session/image-names.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 
 const remember = (directory: string | undefined, elements: readonly unknown[], isWhole: boolean) =>
-  rememberImages(directory, HERE, collectNames(elements), isWhole);
+  rememberImages(directory, HERE, collectNames(elements), isWhole, systemOf(process));
 
 const remembered = (directory: string | undefined) =>
   [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));

@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemOf } from '../../src/io.ts';
 import {
   type Account,
   forgetTokens,
@@ -21,7 +22,9 @@ const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', usernam
 function cacheIn(directory: string | undefined, changes: Partial<Account> = {}) {
   const warnings: string[] = [];
   const account = { ...ACCOUNT, ...changes };
-  const cache = new TokenCache(directory, account, (message) => warnings.push(message));
+  const cache = new TokenCache(directory, account, systemOf(process), (message) =>
+    warnings.push(message),
+  );
   return { cache, warnings };
 }
 

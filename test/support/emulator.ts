@@ -27,15 +27,15 @@ export interface Service extends Emulator {
 }
 
 /** Starts a service on a free port for the running test. */
-export async function serve(options: EmulatorOptions = {}): Promise<Service> {
+export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Service> {
   const service = await serveUntilClosed(options);
   onTestFinished(() => service.close());
   return service;
 }
 
 /** Starts a service that the caller closes: for several tests, or outside of them. */
-export async function serveUntilClosed(options: EmulatorOptions = {}): Promise<Service> {
-  const emulator = await startEmulator(options);
+export async function serveUntilClosed(options: Partial<EmulatorOptions> = {}): Promise<Service> {
+  const emulator = await startEmulator({ now: Date.now, ...options });
   const send: Service['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;
     const response = await fetch(url, { method, headers, redirect: 'manual' });
@@ -56,7 +56,7 @@ export async function serveUntilClosed(options: EmulatorOptions = {}): Promise<S
 export const START = Date.UTC(2025, 0, 15, 12);
 
 /** Starts a service for the running test whose clock stands still until `advance` moves it. */
-export async function serveWithClock(options: EmulatorOptions = {}) {
+export async function serveWithClock(options: Partial<EmulatorOptions> = {}) {
   let now = START;
   const service = await serve({ now: () => now, ...options });
   const advance = (milliseconds: number) => {

@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
-import type { Io } from '../../src/io.ts';
+import { type Io, systemOf } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { MemorySink } from './memory-sink.ts';
 
@@ -81,7 +81,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     stderr: new MemorySink(options.errorColumns ?? (input.isTTY ? 80 : undefined)),
     env: options.env ?? {},
     cwd: options.cwd ?? tmpdir(),
-    platform: options.platform ?? 'linux',
+    system: { ...systemOf(process), platform: options.platform ?? 'linux' },
     signal: abort.signal,
     sleeps,
     now: () => time ?? Date.now(),

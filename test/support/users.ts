@@ -35,7 +35,7 @@ const imgctlOf =
 export type EmulatorUser = Awaited<ReturnType<typeof emulatorUser>>;
 
 /** The user demo of an emulator, with a folder for the settings and without the password. */
-export async function emulatorUser(options: EmulatorOptions = {}) {
+export async function emulatorUser(options: Partial<EmulatorOptions> = {}) {
   const requests: string[] = [];
   const credentials: string[] = [];
   const emulator = await serve({

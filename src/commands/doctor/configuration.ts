@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { counted, shellQuote } from '../../output/index.ts';
+import { counted, shellQuote } from '../../output/messages.ts';
 import { nearest } from '../../query/suggest.ts';
 import { configFilePath } from '../../session/profile.ts';
 import {
@@ -22,10 +22,11 @@ import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 const MIN_NODE = [20, 19] as const;
 
 export function checkProgram(context: Context): Finding[] {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const node = context.io.system.runtime;
+  const version = /[\d.]+/.exec(node)?.[0] ?? '';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
   const [minMajor, minMinor] = MIN_NODE;
   const isOld = major < minMajor || (major === minMajor && minor < minMinor);
-  const node = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
   const hint = `install Node ${MIN_NODE.join('.')} or later`;
   return [
     ok('imgctl', `version ${context.version}`),

@@ -7,7 +7,7 @@ import { isMissing, isStagingName, MAX_WRITE_TIME } from '../../files/atomic-fil
 import type { Paths } from '../../files/paths.ts';
 
 import type { Io } from '../../io.ts';
-import { shellQuote } from '../../output/index.ts';
+import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
@@ -73,13 +73,13 @@ function findProblems(config: string, io: Io): Finding[] {
   };
   report(links, 'symbolic link, which is not followed', 'rm');
   report(leftovers, 'left behind by a killed run', 'rm');
-  if (io.platform === 'win32') return findings;
+  if (io.system.platform === 'win32') return findings;
   const accessible = (entries: readonly Entry[], bits: number) =>
     entries.filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & bits) !== 0);
   report(accessible(directory, WRITE_ACCESS), 'writable by other users', 'chmod 700');
   report(accessible(tokens, ANY_ACCESS), 'accessible to other users', 'chmod 700');
   report(accessible([...settings, ...files], ANY_ACCESS), 'readable by other users', 'chmod 600');
-  const uid = process.getuid?.();
+  const { uid } = io.system;
   const foreign = all.filter(({ stat }) => uid !== undefined && stat.uid !== uid);
   report(foreign, 'owned by another user', 'sudo chown "$(id -un)"');
   return findings;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { utcTime } from '../../api/responses.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
-import { shellQuote } from '../../output/index.ts';
+import { shellQuote } from '../../output/messages.ts';
 import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
 import { tokenOfEnvironment } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
@@ -98,7 +98,7 @@ function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
   const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');
   try {
     fs.accessSync(file, fs.constants.R_OK);
-    if (io.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
+    if (io.system.platform === 'win32' || (fs.statSync(file).mode & 0o007) === 0) return undefined;
     return warning('password', `readable by all users: ${file}`, `chmod o= ${shellQuote(file)}`);
   } catch (error) {
     return failed('password', unreadableFile(file, error));

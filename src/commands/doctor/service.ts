@@ -53,7 +53,7 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const { io, paths } = context;
   const account = accountOf(settings, baseUrlText(baseUrl));
   const cacheWarnings: Finding[] = [];
-  const cache = new TokenCache(paths.config, account, (message) =>
+  const cache = new TokenCache(paths.config, account, io.system, (message) =>
     cacheWarnings.push(warning('token', message, settings.loginCommand)),
   );
   const token = checkToken(settings, account, cache, io);

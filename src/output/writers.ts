@@ -14,9 +14,6 @@ import {
 import { printable } from './sanitize.ts';
 import { loadBold, type Terminal } from './terminal.ts';
 
-export { counted, shellQuote } from './messages.ts';
-export type { Row, RowFields, TimeFields } from './rows.ts';
-
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
 export type Format = (typeof FORMATS)[number];
