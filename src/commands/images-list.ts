@@ -22,8 +22,8 @@ export async function run(
 ): Promise<void> {
   const plan = readQuery(context, words, options);
   if (options.page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
-    throw new ImgctlError('usage', '--page cannot be used with a query that needs local work', {
-      hint: 'use --limit instead, or see what the service can do: imgctl help filters',
+    throw new ImgctlError('usage', '--page cannot be used with local filters or sorts', {
+      hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
   const { format, io, settings } = context;
@@ -50,7 +50,7 @@ export async function run(
       : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  // Only names are collected: the list itself may not fit into memory.
+  // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
@@ -94,11 +94,7 @@ function urlOf(image: ImageOrUrl, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
   }
-  throw new ImgctlError(
-    'bad-answer',
-    'the service sent an image without an id, so its URL is unknown',
-    {
-      hint: 'list the images without --urls',
-    },
-  );
+  throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
+    hint: 'list the images without --urls',
+  });
 }

@@ -1,4 +1,4 @@
-// imgctl login: prompts for missing values, requests a token and stores both in the profile.
+// imgctl login: prompts for what is missing, requests a token and stores the login.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -93,13 +93,8 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
     });
   }
   if (options.passwordStdin && options.passwordCommand !== undefined) {
-    throw new ImgctlError(
-      'usage',
-      '--password-stdin and --password-command cannot be used together',
-      {
-        hint: 'omit one of them',
-      },
-    );
+    const message = '--password-stdin and --password-command cannot be used together';
+    throw new ImgctlError('usage', message, { hint: 'omit one of them' });
   }
   const command = given.resolve('password-command');
   if (options.storePassword && command.value) {
@@ -107,9 +102,7 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
     const remove = command.origin.startsWith('profile ')
       ? `run: imgctl config unset password-command${given.profileFlag}`
       : `remove ${command.origin}`;
-    throw new ImgctlError('usage', message, {
-      hint: `omit --store-password, or ${remove}`,
-    });
+    throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
   }
 }
 

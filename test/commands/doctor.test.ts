@@ -57,7 +57,7 @@ describe('doctor', () => {
     expect(stderr).toMatch(/^imgctl: failed checks: base URL\nhint: run: imgctl login/);
     const homeless = await runCli(['doctor']);
     expect(homeless.stdout).toMatch(
-      /\nfiles +warning +there is no home .* -> set IMGCTL_CONFIG_DIR/,
+      /\nfiles +warning +no home directory.* -> set IMGCTL_CONFIG_DIR/,
     );
   });
 
@@ -176,7 +176,7 @@ describe('doctor', () => {
     expect((await diagnose({ env })).of('token requests')).toMatch(/^ok: 4 left until \d{4}-/);
     for (let count = 0; count < 4; count += 1) await imgctl(['login'], { env: PASSWORD });
     const { of, exitCode } = await diagnose({ env });
-    expect(of('token requests')).toMatch(/^warning: none is left until (\S+) -> log in after \1$/);
+    expect(of('token requests')).toMatch(/^warning: none left until (\S+) -> log in after \1$/);
     expect(exitCode).toBe(0);
   });
 });
@@ -198,7 +198,7 @@ describe('doctor', () => {
       1,
     ],
     [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is correct/, 1],
-    [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
+    [{ status: 401, body: '<html>' }, /^warning: GET \/v2 returned 401, but not in the format/, 4],
     [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
   ])('reports the response %j', async (response, expected, code) => {
     const { of, exitCode } = await responded(response);
@@ -211,8 +211,8 @@ describe('doctor', () => {
 
   it.each([
     [NOON + 299_000, /^ok: /],
-    [NOON + 301_000, /^warning: 5 min 1 s ahead of that of the service -> .*timedatectl/],
-    [NOON - 3_600_000, /^warning: 1 h behind that of the service/],
+    [NOON + 301_000, /^warning: 5 min 1 s ahead of the service -> .*timedatectl/],
+    [NOON - 3_600_000, /^warning: 1 h behind the service/],
   ])('compares the clock with the Date header: %i', async (time, expected) => {
     const { of, exitCode } = await responded({ headers: { date }, json: {} }, time);
     expect(of('clock')).toMatch(expected);

@@ -123,8 +123,8 @@ describe('sync-status --wait', () => {
     const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
     expect(io.now() - START).toBe(limit);
     expect(stderr).toContain(
-      `imgctl: the sync request 41 has not ended within ${shown}; last seen: PENDING\n` +
-        'hint: go on waiting with: imgctl sync-status 41 --wait\n',
+      `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n` +
+        'hint: keep waiting with: imgctl sync-status 41 --wait\n',
     );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
   });

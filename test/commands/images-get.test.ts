@@ -93,8 +93,8 @@ describe('images get', () => {
   it('prints the images it finds, names the others and exits 5', async () => {
     const { stdout, stderr, exitCode } = await get('1 99 none-such 2 -o csv --columns id');
     expect({ stdout, exitCode }).toEqual({ stdout: 'id\r\n1\r\n2\r\n', exitCode: 5 });
-    expect(stderr).toContain('no image with the id 99');
-    expect(stderr).toContain('no image with the name none-such');
+    expect(stderr).toContain('image 99 does not exist');
+    expect(stderr).toContain('image none-such does not exist');
   });
 
   it('prints an empty array if no argument matches', async () => {

@@ -64,7 +64,7 @@ describe('sync-status --wait-timeout', () => {
     const result = await runBuilt(argv, { env: account(baseUrl) });
     expect(result).toMatchObject({ stdout: '', exitCode: 7 });
     expect(result.stderr).toMatch(
-      /last seen: no answer\nhint: .*imgctl sync-status 41 .*--wait\n$/,
+      /\(status: unknown\)\nhint: .*imgctl sync-status 41 .*--wait\n$/,
     );
   });
 });

@@ -27,7 +27,7 @@ export async function checkService(
     return [baseUrlFinding(url.value, settings), ...(await checkAt(url.value, context, settings))];
   }
   const dependent = ['proxy', ...NETWORK_CHECKS, 'token', 'token requests'];
-  // The unreadable file may hold a base URL, so a login is no remedy.
+  // The unreadable file may hold a base URL, so a login would not help.
   const mayBeInFile = isConfigBroken && valueOr(() => settings.text('base-url'), '') === undefined;
   return [
     mayBeInFile ? notChecked('base URL', 'configuration failed') : failed('base URL', url.error),
