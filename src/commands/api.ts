@@ -1,4 +1,4 @@
-// imgctl api: a raw authenticated request to the service, as curl would send it.
+// imgctl api: sends a raw authenticated request to the service.
 
 import { nextPage } from '../api/pages.ts';
 import { isSuccess, statusError } from '../api/responses.ts';
@@ -16,16 +16,10 @@ interface ApiOptions {
 }
 
 export async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
-  const { method: text = 'GET' } = options;
-  const method = text.toUpperCase();
-  if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT' || method === 'TRACE') {
-    throw new ImgctlError('usage', `not a method: ${text}`, {
-      hint: 'GET, POST, PUT or PATCH',
-    });
-  }
+  const method = parseMethod(options.method ?? 'GET');
   if (options.paginate && method !== 'GET') {
-    throw new ImgctlError('usage', '--paginate goes with GET alone', {
-      hint: 'leave out one of them',
+    throw new ImgctlError('usage', `--paginate works only with GET (got ${method})`, {
+      hint: `omit --paginate or --method ${method}`,
     });
   }
   const { client, baseUrl } = await context.session();
@@ -37,32 +31,44 @@ export async function run(context: Context, options: ApiOptions, path: string): 
   while (next) {
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
-    await show(context, response, options);
+    await printResponse(context, response, options);
     if (!isSuccess(response)) throw statusError(response);
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
 }
 
-function parseField(text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new ImgctlError('usage', `not key=value: ${text}`, {
-    hint: 'write it as in -f per_page=5',
+function parseMethod(text: string): string {
+  const method = text.toUpperCase();
+  if (/^[A-Z]{1,20}$/.test(method) && method !== 'CONNECT' && method !== 'TRACE') return method;
+  throw new ImgctlError('usage', `invalid --method: ${text}`, {
+    hint: 'use GET, POST, PUT or PATCH',
   });
 }
 
-async function show(context: Context, response: HttpResponse, options: ApiOptions): Promise<void> {
-  // What a request is refused with may repeat it, and ends in logs; data stays as it came.
-  const safe = (text: string) =>
+function parseField(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
+    hint: 'use a parameter such as -f per_page=5',
+  });
+}
+
+async function printResponse(
+  context: Context,
+  response: HttpResponse,
+  options: ApiOptions,
+): Promise<void> {
+  // An error response may repeat the token and often ends in a log.
+  const redact = (text: string) =>
     isSuccess(response) ? text : context.console.redaction.apply(text);
   if (options.include) {
     const headers = Object.entries(response.headers).map(
-      ([name, value]) => `${name}: ${printable(safe(value))}\n`,
+      ([name, value]) => `${name}: ${printable(redact(value))}\n`,
     );
     await context.console.print(`${response.status}\n${headers.join('')}\n`);
   }
-  const body = safe(response.body.toString('utf8'));
-  // Raw is what the command is for, but a terminal must not be at the service's mercy.
+  const body = redact(response.body.toString('utf8'));
+  // Control characters from the service must not reach a terminal.
   const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
   if (lines !== '') await context.console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
 }

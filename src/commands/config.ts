@@ -1,4 +1,4 @@
-// imgctl config: the settings of a profile, and where each value comes from.
+// imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
 import type { Context } from '../context.ts';
@@ -18,16 +18,15 @@ export async function list(context: Context): Promise<void> {
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
     const { shown = String }: SettingDefinition = SETTINGS[key];
-    const { value: found, origin } = settings.find(key);
+    const { value: unchecked, origin } = settings.find(key);
     const result = valueOrError(() => settings.resolve(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
-    const value = problem ? shown(found ?? '') : found;
+    const value = problem ? shown(unchecked ?? '') : unchecked;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
   const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];
-  // In a table that has nothing to say of errors their column would be in the way.
   if (format !== 'table' || problems.size > 0) columns.push('error');
   await context.printList(rows, columns, { format, idField: 'key' });
   const [first] = problems.values();
@@ -39,7 +38,7 @@ export async function get(context: Context, _options: object, name: string): Pro
   const { value } = context.settings.resolve(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
-      hint: `imgctl config set ${key} VALUE${context.settings.profileFlag}`,
+      hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
   await context.console.print(`${value}\n`);
@@ -54,7 +53,7 @@ export async function set(
   const key = requireKey(name);
   SETTINGS[key].check(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
-  // Commands run anywhere.
+  // Later commands may run in another directory.
   await change(context, key, key === 'ca-file' ? path.resolve(context.io.cwd, value) : value);
 }
 

@@ -1,4 +1,4 @@
-// imgctl demo: the whole job against a fresh embedded service, as a user would type it.
+// imgctl demo: runs login, listing and sync against a temporary embedded service.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -21,19 +21,19 @@ export async function run(context: Context): Promise<void> {
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
     };
-    const type = async (...words: string[]): Promise<void> => {
-      await say(`$ imgctl ${words.join(' ')}`);
+    const runCommand = async (...words: string[]): Promise<void> => {
+      await printLine(`$ imgctl ${words.join(' ')}`);
       const exitCode = await context.rerun(words, { ...context.io, env });
       context.io.signal.throwIfAborted();
       if (exitCode !== 0)
-        throw new ImgctlError('failed', `the demo ended at: imgctl ${words.join(' ')}`);
-      await say('');
+        throw new ImgctlError('failed', `the demo failed at: imgctl ${words.join(' ')}`);
+      await printLine('');
     };
-    const say = (line: string) => context.console.print(`${line}\n`);
+    const printLine = (line: string) => context.console.print(`${line}\n`);
 
-    await type('login', '--base-url', emulator.baseUrl, '--username', 'demo');
-    await type('images', 'list', '--limit', '5');
-    await type(
+    await runCommand('login', '--base-url', emulator.baseUrl, '--username', 'demo');
+    await runCommand('images', 'list', '--limit', '5');
+    await runCommand(
       'images',
       'list',
       '--filter',
@@ -43,12 +43,12 @@ export async function run(context: Context): Promise<void> {
       '--limit',
       '5',
     );
-    await type('my-images');
+    await runCommand('my-images');
     const file = path.join(uploads, 'demo', 'sample.ova');
     await writeSampleOva(file);
-    await say(`# uploaded: sample.ova, ${fs.statSync(file).size} bytes`);
-    await type('sync', '--wait', '--poll-interval', '500ms');
-    await type('my-images');
+    await printLine(`# uploaded: sample.ova, ${fs.statSync(file).size} bytes`);
+    await runCommand('sync', '--wait', '--poll-interval', '500ms');
+    await runCommand('my-images');
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });

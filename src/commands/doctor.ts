@@ -1,4 +1,4 @@
-// imgctl doctor: what a login and a listing need, checked one by one, with a remedy where something is wrong.
+// imgctl doctor: checks everything that a login and a listing need, and says how to fix it.
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
@@ -16,31 +16,31 @@ export async function run(context: Context): Promise<void> {
     ({ check, state }) => check === 'configuration' && state === 'failed',
   );
   if (settings) findings.push(...(await checkService(context, settings, isConfigBroken)));
-  await show(context, findings);
+  await printFindings(context, findings);
   const failures = findings.filter(({ state }) => state === 'failed');
   const [first] = failures;
   if (first === undefined) return;
   const names = [...new Set(failures.map(({ check }) => check))].join(', ');
-  throw new ImgctlError(first.code ?? 'failed', `something is wrong with: ${names}`, {
+  throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
     hint: first.remedy ?? undefined,
   });
 }
 
-async function show(context: Context, findings: readonly Finding[]): Promise<void> {
+async function printFindings(context: Context, findings: readonly Finding[]): Promise<void> {
   const { quiet, options } = context;
   const { redaction } = context.console;
   const { json, output = 'table' } = options;
-  const asked = json ? 'json' : output;
-  const format = valueOr(() => context.format, isFormat(asked) ? asked : 'table');
-  const bad = findings.filter(({ state }) => state === 'failed' || state === 'warning');
-  const rows = (quiet ? bad : findings).map(({ check, state, ...told }) => {
-    const finding = redaction.apply(told.finding);
-    const remedy = told.remedy === null ? null : redaction.apply(told.remedy);
+  const requested = json ? 'json' : output;
+  const format = valueOr(() => context.format, isFormat(requested) ? requested : 'table');
+  const problems = findings.filter(({ state }) => state === 'failed' || state === 'warning');
+  const rows = (quiet ? problems : findings).map(({ check, state, ...texts }) => {
+    const finding = redaction.apply(texts.finding);
+    const remedy = texts.remedy === null ? null : redaction.apply(texts.remedy);
     if (format !== 'table') return { check, state, finding, remedy };
-    // A column of its own would stand far to the right of most lines.
+    // A column for remedies would start far to the right of most findings.
     return { check, state, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
   });
   const columns = ['check', 'state', 'finding', ...(format === 'table' ? [] : ['remedy'])];
-  // A remedy that is cut does not help.
+  // A truncated remedy is useless.
   await context.printList(rows, columns, { format, idField: 'check', whole: true });
 }

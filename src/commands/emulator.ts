@@ -1,4 +1,4 @@
-// imgctl emulator: the embedded service on this machine, until it is told to end.
+// imgctl emulator: runs the embedded service on this machine until it is terminated.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,8 +27,7 @@ interface EmulatorCommandOptions {
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { host = '127.0.0.1', port = 8080, uploads, ...others } = options;
-  const { user, deniedUser, fault, ...rest } = others;
+  const { host = '127.0.0.1', port = 8080, uploads, user, deniedUser, fault, ...rest } = options;
   const users = user?.map(parseUser);
   const deniedUsers = deniedUser?.map(parseUser);
   const faults = fault?.map(readFault);
@@ -69,8 +68,8 @@ function parseUser(text: string): User {
   const at = text.indexOf(':');
   if (at > 0 && at < text.length - 1)
     return { name: text.slice(0, at), password: text.slice(at + 1) };
-  throw new ImgctlError('usage', 'a user must be given as name:password', {
-    hint: 'for example: imgctl emulator --user alice:secret',
+  throw new ImgctlError('usage', 'a user must be name:password', {
+    hint: 'use a user such as: imgctl emulator --user alice:secret',
   });
 }
 
@@ -79,7 +78,7 @@ function readFault(text: string): Fault {
     return parseFault(text);
   } catch (error) {
     throw new ImgctlError('usage', (error as Error).message, {
-      hint: 'see the kinds of faults with: imgctl emulator --help',
+      hint: 'list the kinds of faults with: imgctl emulator --help',
     });
   }
 }

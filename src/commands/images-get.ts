@@ -1,4 +1,4 @@
-// imgctl images get: images by id or exact name, in full.
+// imgctl images get: shows images by id or exact name, with all fields.
 
 import { listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
@@ -10,8 +10,7 @@ import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
 import { readView, rememberNames, type ViewOptions } from './listing.ts';
 
-/** Names that are compared to suggest similar ones. */
-const MAX_CANDIDATES = 1000;
+const MAX_SUGGESTION_CANDIDATES = 1000;
 
 export async function run(
   context: Context,
@@ -19,9 +18,11 @@ export async function run(
   wanted: readonly string[],
 ): Promise<void> {
   if (wanted.some((name) => name.trim() === '')) {
-    throw new ImgctlError('usage', 'an empty name', { hint: 'give an id or the name of an image' });
+    throw new ImgctlError('usage', 'the name of an image must not be empty', {
+      hint: 'provide an id or a name; list both with: imgctl images list',
+    });
   }
-  const view = readView(context, options, { columns: FIELDS, setting: undefined });
+  const view = readView(context, options, { columns: FIELDS });
   const found: Row[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
@@ -50,7 +51,6 @@ async function find(context: Context, wanted: string): Promise<readonly Row[]> {
   return found.length > 0 ? found : byName(context, wanted, id !== undefined);
 }
 
-/** The image with that id, or none. */
 async function byId(context: Context, id: number): Promise<Row[]> {
   const { client } = await context.session();
   try {
@@ -61,24 +61,27 @@ async function byId(context: Context, id: number): Promise<Row[]> {
   }
 }
 
-/** @throws ImgctlError not-found, with the nearest names */
+/** @throws ImgctlError not-found, with similar names as the hint */
 async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
-  // The comparison here corrects a service that ignores the filter, or the case.
+  // The service may ignore the filter or the case.
   const images = await listMatching(context, { filters: [`name,eq,${name}`] });
   const found = images.filter((row) => row.name === name);
   if (found.length > 1) context.console.note(`${found.length} images have the name ${name}`);
   if (found.length > 0) return found;
-  const near = isId ? [] : await namesNear(context, name);
-  throw new ImgctlError('not-found', `there is no image with the ${isId ? 'id' : 'name'} ${name}`, {
-    hint: near.length > 0 ? `similar names: ${near.join(', ')}` : 'list all: imgctl images list',
+  const similar = isId ? [] : await similarNames(context, name);
+  throw new ImgctlError('not-found', `image ${name} does not exist`, {
+    hint:
+      similar.length > 0
+        ? `did you mean ${similar.join(' or ')}?`
+        : 'list all images with: imgctl images list',
   });
 }
 
-async function namesNear(context: Context, name: string): Promise<string[]> {
-  // A name begins with what the image contains, so a similar one probably shares the first word.
+async function similarNames(context: Context, name: string): Promise<string[]> {
+  // Similar names usually share the first word; else compare the names of any images.
   const word = /[a-z]{3,}/i.exec(name)?.[0];
   for (const words of word === undefined ? [[]] : [[word], []]) {
-    const images = await listMatching(context, { words }, MAX_CANDIDATES);
+    const images = await listMatching(context, { words }, MAX_SUGGESTION_CANDIDATES);
     const names = new Set(images.map((row) => row.name).filter((each) => typeof each === 'string'));
     const near = nearestFew(name, [...names], 3);
     if (near.length > 0) return near;

@@ -1,4 +1,4 @@
-// imgctl images list: the public catalogue, all of it or what a query leaves.
+// imgctl images list: lists the public catalogue, or the images that match a query.
 
 import type { ImageOrUrl } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
@@ -22,13 +22,9 @@ export async function run(
 ): Promise<void> {
   const plan = readQuery(context, words, options);
   if (options.page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
-    throw new ImgctlError(
-      'usage',
-      '--page shows one page of the service, which takes one filter and one sort key',
-      {
-        hint: 'use --limit instead, or leave out what the service cannot answer: imgctl help filters',
-      },
-    );
+    throw new ImgctlError('usage', '--page cannot be used with local filters or sorts', {
+      hint: 'use --limit instead, or see which ones are local: imgctl help filters',
+    });
   }
   const { format, io, settings } = context;
   const list = openImageList(context, options);
@@ -41,7 +37,7 @@ export async function run(
     streams: format === 'ndjson',
     concurrency: settings.number('concurrency'),
   };
-  // ndjson on a terminal shows rows as they arrive; a moving line between them would disturb.
+  // Rows of ndjson arrive on the terminal all the time; a progress line would flicker between them.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {
@@ -54,7 +50,7 @@ export async function run(
       : [await readCataloguePage(client, query, options.page, observer)];
   let count = 0;
   let meta: Row = {};
-  // Only what completion needs: a list may be far longer than what memory should hold.
+  // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
@@ -84,7 +80,9 @@ function openImageList(context: Context, options: ImagesListOptions): ListWriter
   });
   if (!options.urls) return context.openList(view.columns, view);
   if (options.columns !== undefined) {
-    throw new ImgctlError('usage', '--urls and --columns contradict', { hint: 'give one of them' });
+    throw new ImgctlError('usage', '--urls and --columns cannot be used together', {
+      hint: 'omit --urls or --columns',
+    });
   }
   return context.openValues('url', { header: view.header });
 }
@@ -96,7 +94,7 @@ function urlOf(image: ImageOrUrl, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
   }
-  throw new ImgctlError('bad-answer', 'the service sent an image without an id, so it has no URL', {
-    hint: 'leave out --urls to see it',
+  throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
+    hint: 'list the images without --urls',
   });
 }

@@ -1,4 +1,4 @@
-// imgctl inspect: what is in a local OVA, or OVF with its files.
+// imgctl inspect: shows what is in local OVA and OVF packages.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -37,7 +37,7 @@ export async function run(
   });
 }
 
-/** Prints packages one by one: tables as records with a blank line between, a single package as a record. */
+/** Prints packages as they are read: tables as records with blank lines between, a single package as a record. */
 function openPackageList(context: Context, single: boolean) {
   const options = { columns: COLUMNS, idField: 'file' };
   const list = context.openList(COLUMNS, options);
@@ -46,7 +46,7 @@ function openPackageList(context: Context, single: boolean) {
   return {
     async write(summary: PackageSummary): Promise<void> {
       if (asTable) {
-        // Not even an archive: the error names it, and its record would be empty.
+        // The record would be empty, and the error names the file.
         if (summary.ovfVersion === null && summary.files.length === 0) return;
         await context.console.print(gap);
         await context.printRecord(describe(summary));
@@ -75,7 +75,7 @@ const COLUMNS = [
   'findings',
 ];
 
-/** The summary with the names of its fields written as the service writes its own. */
+/** Names fields in snake case, as the service does. */
 function dataOf(summary: PackageSummary): Row {
   return snakeCase({ ...summary }) as Row;
 }
@@ -91,7 +91,7 @@ function snakeCase(value: unknown): unknown {
   );
 }
 
-/** The summary for people: a line for each thing in it. */
+/** Describes the package for people, one line per part. */
 function describe(summary: PackageSummary): Row {
   const { file, kind, ovfVersion, manifest, certificate } = summary;
   return {
@@ -137,7 +137,7 @@ function describeSystem(system: VirtualSystem): string {
   return joined([name ?? id ?? 'unnamed', operatingSystem, hardware, ...hardwareFamilies, within]);
 }
 
-/** A deployment option with what each system has under it. */
+/** Describes an option with the hardware that each system has under it. */
 function describeOption(option: DeploymentOption, systems: readonly VirtualSystem[]): string {
   const hardware = systems
     .flatMap(({ options }) => options)
@@ -160,7 +160,7 @@ function bytesOf(bytes: number | null): string | null {
   return bytes === null ? null : describeBytes(bytes);
 }
 
-/** The last part of a format's address, which is the word that people use for it. */
+/** Returns the last part of a format's URL, the name that people use. */
 function formatName(format: string | null): string | null {
   return format && (/[^/#]+$/.exec(format)?.[0] ?? format);
 }
@@ -169,7 +169,7 @@ function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** `disk` for a single line, `disk 1`, `disk 2` for several; null stands for none. */
+/** Labels a single line `disk`, several `disk 1`, `disk 2`; no line is null. */
 function numbered(noun: string, lines: readonly string[]): Row {
   if (lines.length <= 1) return { [noun]: lines[0] ?? null };
   return Object.fromEntries(lines.map((line, index) => [`${noun} ${index + 1}`, line]));

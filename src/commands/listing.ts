@@ -1,4 +1,4 @@
-// What images list, images get and my-images share: their options, the query, and how the result is shown.
+// The options, query and view that images list, images get and my-images share.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -10,7 +10,6 @@ import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/settings.ts';
 
-/** Options of a listing, as commander hands them over. */
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
   sort?: string[];
@@ -19,14 +18,13 @@ export interface ListingOptions extends ViewOptions {
   meta?: boolean;
 }
 
-/** Options of everything that shows images. */
 export interface ViewOptions {
   columns?: string;
   header?: boolean;
   time?: string;
 }
 
-/** The query of the command line. @throws ImgctlError usage */
+/** @throws ImgctlError usage */
 export function readQuery(
   context: Context,
   words: readonly string[],
@@ -38,30 +36,25 @@ export function readQuery(
 
 export interface ImageView {
   readonly columns: readonly Field[];
-  /** No columns were chosen, so formats that can hold every field do. */
+  /** True without --columns: JSON and YAML then show every field. */
   readonly allFields: boolean;
   readonly header: boolean;
   readonly times: { fields: readonly string[]; format(text: string): string } | undefined;
 }
 
-/** Columns and time stamps by options, settings, and what is usual for the command. */
-export function readView(
-  context: Context,
-  options: ViewOptions,
-  usual: { readonly columns: readonly Field[]; readonly setting: SettingKey | undefined },
-): ImageView {
-  const chosen = options.columns;
-  const setting = usual.setting === undefined ? undefined : context.settings.text(usual.setting);
+interface DefaultView {
+  readonly columns: readonly Field[];
+  /** The setting that replaces these columns. */
+  readonly setting?: SettingKey;
+}
+
+/** Reads columns and time style from options, then settings, then the command's defaults. */
+export function readView(context: Context, options: ViewOptions, defaults: DefaultView): ImageView {
   const style = readTimeStyle(context, options, context.format);
   const { now } = context.io;
   return {
-    columns:
-      chosen !== undefined
-        ? readColumns(chosen, '--columns')
-        : setting !== undefined
-          ? readColumns(setting, `setting ${usual.setting}`)
-          : usual.columns,
-    allFields: chosen === undefined,
+    columns: chooseColumns(context, options, defaults),
+    allFields: options.columns === undefined,
     header: options.header !== false,
     times:
       style === 'wire'
@@ -73,7 +66,17 @@ export function readView(
   };
 }
 
-/** @throws ImgctlError usage: a column that is no field */
+function chooseColumns(
+  { settings }: Context,
+  options: ViewOptions,
+  { columns, setting }: DefaultView,
+): readonly Field[] {
+  if (options.columns !== undefined) return readColumns(options.columns, '--columns');
+  const stored = setting && settings.text(setting);
+  return stored === undefined ? columns : readColumns(stored, `setting ${setting}`);
+}
+
+/** @throws ImgctlError usage: an unknown column */
 export function readColumns(text: string, where: string): readonly Field[] {
   if (text.trim().toLowerCase() === 'all') return FIELDS;
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
@@ -84,7 +87,7 @@ function readTimeStyle(context: Context, options: ViewOptions, format: Format): 
   return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
 }
 
-/** Keeps what completion offers for `images get`; `isWhole`: the catalogue holds nothing else. */
+/** Caches names for completion; `isWhole`: the catalogue has no others. */
 export async function rememberNames(
   context: Context,
   names: ImageNames,
@@ -94,8 +97,13 @@ export async function rememberNames(
   await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
 }
 
-/** What is said of an empty result. @throws ImgctlError empty, where the user asked for that */
-export function reportEmpty(context: Context, options: ListingOptions, message: string): void {
-  if (options.failEmpty) throw new ImgctlError('empty', message);
-  if (context.format === 'table') context.console.note(message);
+/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
+export function reportEmpty(
+  context: Context,
+  options: ListingOptions,
+  message: string,
+  hint?: string,
+): void {
+  if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
+  if (context.format === 'table') context.console.note(message, hint);
 }

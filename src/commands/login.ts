@@ -1,4 +1,4 @@
-// imgctl login: asks for what it was not given, fetches a token, remembers where it logged in.
+// imgctl login: prompts for what is missing, requests a token and stores the login.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -27,17 +27,17 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   const { io } = context;
   const flags = { username: options.username, 'password-command': options.passwordCommand };
   const given = context.settingsWith(flags);
-  refuseContradictions(context, options, given);
+  checkConflicts(context, options, given);
   const baseUrl = await findBaseUrl(context, given);
   const username = given.text('username') ?? (await ask(io, USER_NAME));
   const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
   const session = await context.openSession(settings);
   const { account, tokens } = session;
-  if (tokens === undefined) throw new Error('a login without IMGCTL_TOKEN has a source of tokens');
+  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const keychain = options.storePassword
     ? (await import('../session/keychain.ts')).openKeychain(io)
     : undefined;
-  // Where there is no keychain, no token request is spent.
+  // Without a keychain this fails before it uses up a token request.
   await keychain?.lookup(account);
   const { password, remedy } = await readPassword(context, options, settings, session);
   const token = await tokens.login(password, remedy);
@@ -48,17 +48,17 @@ export async function run(context: Context, options: LoginOptions): Promise<void
     ...(options.passwordCommand === undefined
       ? {}
       : { 'password-command': options.passwordCommand }),
-    // Written before the password is stored: none is ever there that a logout would not find.
+    // Written before the password is stored, so that a logout always finds the password.
     ...(keychain ? { [STORED_PASSWORD]: 'keychain' } : {}),
   }).catch((error: unknown) => {
-    // The login itself has worked; without a place to keep the rest it holds for this run.
+    // The login itself worked, even if the settings cannot be written.
     if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
-    // Where the token could not be kept either, one warning has said so.
+    // One warning is enough if the token could not be stored either.
     if (!session.cache.writeFailed) context.console.warn(error.message, error.hint);
   });
   report(context, session, token);
   await keychain?.store(account, password).catch(async (error: unknown) => {
-    // After an interrupt, or where there was one before, the keychain may well hold one.
+    // After an interrupt the keychain may hold the password, as it may after an earlier login.
     const holdsNone = error instanceof ImgctlError && error.code === 'config';
     if (holdsNone && !settings.hasStoredPassword) {
       const nothing = { [STORED_PASSWORD]: undefined };
@@ -66,7 +66,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
     }
     throw error;
   });
-  if (keychain) context.console.note('the password is kept in the system keychain');
+  if (keychain) context.console.note('the password is stored in the system keychain');
 }
 
 const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };
@@ -77,7 +77,7 @@ const PASSWORD = {
   instead: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
 };
 
-/** One that cannot be used is refused before anything else is asked. */
+/** Rejects an unusable URL before the next prompt. */
 async function findBaseUrl(context: Context, given: Settings): Promise<string> {
   const baseUrl = given.text('base-url') ?? (await ask(context.io, BASE_URL));
   const { requireBaseUrl } = await import('../session/session.ts');
@@ -86,30 +86,27 @@ async function findBaseUrl(context: Context, given: Settings): Promise<string> {
 }
 
 /** @throws ImgctlError usage */
-function refuseContradictions(context: Context, options: LoginOptions, given: Settings): void {
+function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
   if (context.io.env.IMGCTL_TOKEN) {
-    throw new ImgctlError('usage', 'IMGCTL_TOKEN is set: it would be used instead of this login', {
-      hint: 'unset IMGCTL_TOKEN, then log in',
+    throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
+      hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
   if (options.passwordStdin && options.passwordCommand !== undefined) {
-    throw new ImgctlError('usage', '--password-stdin and --password-command contradict', {
-      hint: 'give one of them',
-    });
+    const message = '--password-stdin and --password-command cannot be used together';
+    throw new ImgctlError('usage', message, { hint: 'omit one of them' });
   }
   const command = given.resolve('password-command');
   if (options.storePassword && command.value) {
-    throw new ImgctlError(
-      'usage',
-      `there is a password command (${command.origin}): a stored password would not be used`,
-      {
-        hint: `leave out --store-password, or first: imgctl config unset password-command${given.profileFlag}`,
-      },
-    );
+    const message = `the password command (${command.origin}) would override a stored password`;
+    const remove = command.origin.startsWith('profile ')
+      ? `run: imgctl config unset password-command${given.profileFlag}`
+      : `remove ${command.origin}`;
+    throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
   }
 }
 
-/** The password of this login, and what helps where the service refuses it. */
+/** Returns the password, and the hint if the service refuses it. */
 async function readPassword(
   context: Context,
   options: LoginOptions,
@@ -123,10 +120,10 @@ async function readPassword(
   }
   const given = givenPassword(settings, io);
   if (given) return { password: await given.read(), remedy: given.remedy };
-  // One that is to be stored does not come from the store.
+  // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
   const password = await stored?.read().catch((error: unknown) => {
-    // Without a session that has the keychain, such as over ssh, a person can still be asked.
+    // A session without the keychain, such as over ssh, can still prompt.
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
     context.console.warn(error.message);
   });
@@ -134,7 +131,7 @@ async function readPassword(
   return { password: await context.console.exclusively(() => ask(io, PASSWORD)) };
 }
 
-/** Says what the login has brought, and how many more the service allows when those are few. */
+/** Reports the lifetime of the token, and the token requests left if they are few. */
 function report(context: Context, { baseUrl, account }: Session, token: LoginResult): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);

@@ -1,4 +1,4 @@
-// imgctl my-images: the user's own images; the whole query is evaluated here.
+// imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
 import type { Context } from '../context.ts';
 import { type ListingOptions, readQuery, readView, reportEmpty } from './listing.ts';
@@ -20,9 +20,6 @@ export async function run(
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
-  reportEmpty(
-    context,
-    options,
-    images.length === 0 ? 'no images yet: upload one, then run: imgctl sync' : 'no images match',
-  );
+  if (images.length > 0) reportEmpty(context, options, 'no images match');
+  else reportEmpty(context, options, 'no images yet', 'upload one, then run: imgctl sync');
 }

@@ -1,4 +1,4 @@
-// What inspect and validate share: reading the packages that were named, and telling which could not be read.
+// Reads packages for inspect and validate, and reports those that are unreadable.
 
 import path from 'node:path';
 import type { Context } from '../context.ts';
@@ -6,8 +6,8 @@ import { ImgctlError } from '../errors.ts';
 import type { PackageSummary, ReadOptions } from '../ovf/package.ts';
 
 /**
- * Reads one package after the other and hands each over; those that cannot be read do not stop the rest.
- * @throws ImgctlError not-found (there is no such file) or failed, once the others are done
+ * Reads the packages in order and passes each to `handle`.
+ * @throws ImgctlError not-found or failed for an unreadable one, after the others
  */
 export async function eachPackage(
   context: Context,
@@ -31,12 +31,12 @@ export async function eachPackage(
   if (last) throw last;
 }
 
-/** @throws whatever is no error of the file system */
+/** @throws the error itself if it is not from the file system */
 function readError(file: string, error: unknown): ImgctlError {
   const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : null;
   if (typeof code !== 'string') throw error;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = 'give the path of an OVA file, or of an OVF file with its disks beside it';
+    const hint = 'provide an OVA file, or an OVF file with its disks in the same folder';
     return new ImgctlError('not-found', `file ${file} does not exist`, { hint, cause: error });
   }
   const hint =
@@ -50,7 +50,7 @@ export function countErrors({ findings }: PackageSummary): number {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** For people: `185 bytes`, `67 KiB`, `1.5 GiB`. */
+/** Formats as `185 bytes`, `67 KiB` or `1.5 GiB`. */
 export function describeBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

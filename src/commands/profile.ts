@@ -1,4 +1,4 @@
-// imgctl profile: which profiles there are, which one is the default, and away with one.
+// imgctl profile: lists, selects and deletes profiles.
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
@@ -7,15 +7,15 @@ import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
 import { forgetTokens } from '../session/token-cache.ts';
-import { forgetPassword, openCache } from './logout.ts';
-import { stateOf } from './whoami.ts';
+import { deleteStoredPassword } from './logout.ts';
+import { openCache, tokenState } from './token-state.ts';
 
 export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => describe(context, name, stored, profile));
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
   await context.printList(rows, columns, { idField: 'name' });
-  if (rows.length === 0) context.console.note('there are no profiles', 'run: imgctl login');
+  if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
 }
 
 function describe(
@@ -31,7 +31,7 @@ function describe(
     default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
     base_url: stored['base-url'] ?? null,
     username: stored.username ?? null,
-    token: tokenState(context, settings),
+    token: cachedTokenState(context, settings),
     password: stored['password-command']
       ? 'command'
       : settings.hasStoredPassword
@@ -40,21 +40,23 @@ function describe(
   };
 }
 
-/** A base URL that nobody can use has no token either: what is wrong with it is not said here. */
-function tokenState(context: Context, settings: Settings): string {
+/** An invalid base URL has no token; `config list` reports what is wrong with it. */
+function cachedTokenState(context: Context, settings: Settings): string {
   const account = valueOr(() => settings.account, undefined);
   if (account === undefined) return 'none';
-  const cache = openCache(context, account);
-  return stateOf(cache.read(), context.io.now());
+  return tokenState(openCache(context, account).read(), context.io.now());
 }
 
 export async function use(context: Context, _options: object, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
-  context.console.note(`the default profile is ${profile}`);
+  context.console.note(`the default profile is now ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
-    context.console.note(`IMGCTL_PROFILE comes before it: ${io.env.IMGCTL_PROFILE}`);
+    context.console.note(
+      `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`,
+      'run: unset IMGCTL_PROFILE',
+    );
   }
 }
 
@@ -62,24 +64,26 @@ export async function remove(context: Context, _options: object, name: string): 
   const stored = requireProfile(context, name);
   const { paths, io } = context;
   forgetTokens(paths.config, name);
-  await forgetPassword(context, new Settings(name, {}, {}, stored));
+  await deleteStoredPassword(context, new Settings(name, {}, {}, stored));
   const wasDefault = context.config.profile === name;
   await changeConfigFile(paths.config, io, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
-  context.console.note(`profile ${name} is deleted`);
-  if (wasDefault)
-    context.console.note('it was the default one', 'choose another: imgctl profile use NAME');
+  context.console.note(`deleted profile ${name}`);
+  if (wasDefault) {
+    const hint = 'select another with: imgctl profile use NAME';
+    context.console.note('it was the default profile', hint);
+  }
 }
 
-/** The settings of a profile. @throws ImgctlError not-found: there is none of that name */
+/** @throws ImgctlError not-found */
 function requireProfile(context: Context, name: string): Readonly<Record<string, string>> {
   const { profiles } = context.config;
   const stored = profiles.get(name);
   if (stored) return stored;
-  throw new ImgctlError('not-found', `there is no profile ${quoted(name)}`, {
+  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
     hint: suggest(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
   });
 }

@@ -1,19 +1,19 @@
-// How a sync request shows in every command, and what is remembered of it.
+// Prints sync requests, and remembers those submitted from this machine.
 
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
-const REPORTS = ['errors', 'warnings'];
 
-/** Prints the request, every format in one shape. @throws ImgctlError sync-failed */
+/** Prints the request. @throws ImgctlError sync-failed */
 export async function showRequest(context: Context, request: SyncRequest): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
-  // Each report shows once: in the record, or on stderr where the record has no good place for it.
-  const apart = context.quiet || context.format === 'table';
-  const changes = (value: SyncRequest['added']) => (apart ? describeNames(value) : value);
+  // A table has no room for errors and warnings; with -q nothing else would show them.
+  const reportsOnStderr = context.quiet || context.format === 'table';
+  const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
   const record = {
     id,
     status: status ?? null,
@@ -26,24 +26,23 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
     updated_on: request.updatedOn,
     response,
   };
-  const columns = apart ? COLUMNS : [...COLUMNS, ...REPORTS];
-  // The reasons of a failure may repeat what was sent with the request.
+  const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
+  // The reasons of a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   await context.printRecord(shown, { columns });
-  if (apart) {
+  if (reportsOnStderr) {
     for (const warning of warnings) context.console.warn(`sync ${id}: ${warning}`);
-    // Part of an upload can fail while the rest goes through.
+    // A request that succeeds may still have errors in some files.
     for (const error of errors) context.console.warn(`sync ${id}: error: ${error}`);
   }
   if (state !== 'failed') return;
-  const hint =
-    errors.length > 0 ? 'mend what it names, upload it again, then: imgctl sync' : undefined;
-  throw new ImgctlError('sync-failed', `the sync request ${id} ended with status ${status}`, {
-    hint,
+  const fix = 'fix the files named above, upload them again, then run: imgctl sync';
+  throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
+    hint: errors.length > 0 ? fix : undefined,
   });
 }
 
-/** A list of names for people; anything else as it is. */
+/** Joins a list of names for people; returns anything else unchanged. */
 export function describeNames(value: SyncRequest['added']): number | string | null {
   if (typeof value === 'number' || value === null) return value;
   return value.length === 0 ? 'none' : value.map(nameOf).join(', ');
@@ -55,7 +54,7 @@ function nameOf(element: unknown): string {
   return typeof name === 'string' ? name : JSON.stringify(element);
 }
 
-/** The command that shows a request, with what it takes to reach the same service. */
+/** Returns the command that shows a request, with the options that reach the same service. */
 export function statusCommand(context: Context, id: number | string): string {
   const { profile, baseUrl } = context.options;
   const flags = [
@@ -65,7 +64,7 @@ export function statusCommand(context: Context, id: number | string): string {
   return ['imgctl sync-status', id, ...flags].join(' ');
 }
 
-/** Writes down a request that was submitted; a history that cannot be kept is no reason to fail. */
+/** Stores a submitted request or its new status; warns if it cannot. */
 export async function rememberRequest(
   context: Context,
   id: number | string,
@@ -80,26 +79,25 @@ export async function rememberRequest(
     status: status ?? null,
   };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
-    // Where the token could not be kept either, one warning has said so.
+    // One warning is enough if the token could not be stored either.
     if (cache.writeFailed) return;
-    const reason =
-      error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : '';
-    context.console.warn(`cannot keep the sync history: ${reason}`);
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
   });
 }
 
-/** Writes down how far a request is; one that was submitted elsewhere stays out of the history. */
+/** Stores the new status of a request, unless it was submitted elsewhere. */
 export async function rememberStatus(
   context: Context,
   id: number | string,
   status: string | undefined,
 ): Promise<void> {
-  const isOurs = (await submittedHere(context)).some((entry) => entry.id === id);
-  if (isOurs) await rememberRequest(context, id, status);
+  const isLocal = (await localRequests(context)).some((entry) => entry.id === id);
+  if (isLocal) await rememberRequest(context, id, status);
 }
 
-/** The requests of this profile at this service that were submitted from this machine, oldest first. */
-export async function submittedHere(context: Context): Promise<HistoryEntry[]> {
+/** Returns what this profile submitted to this service from this machine, oldest first. */
+export async function localRequests(context: Context): Promise<HistoryEntry[]> {
   const { account } = await context.session();
   return readHistory(context.paths.state, account.profile, account.baseUrl);
 }

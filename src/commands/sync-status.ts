@@ -1,10 +1,10 @@
-// imgctl sync-status: shows a sync request, the last one submitted here if none is named, or lists them.
+// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
 
 import { syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { follow, getRequest, type WaitOptions } from './follow.ts';
-import { rememberStatus, showRequest, submittedHere } from './sync-record.ts';
+import { follow, getRequest, LIST_REQUESTS, type WaitOptions } from './follow.ts';
+import { localRequests, rememberStatus, showRequest } from './sync-record.ts';
 
 interface StatusOptions extends WaitOptions {
   list?: boolean;
@@ -13,10 +13,10 @@ interface StatusOptions extends WaitOptions {
 export async function run(
   context: Context,
   options: StatusOptions,
-  given: string | undefined,
+  argument: string | undefined,
 ): Promise<void> {
-  if (options.list) return list(context, given);
-  const id = given === undefined ? await lastId(context) : requestId(given);
+  if (options.list) return list(context, argument);
+  const id = argument === undefined ? await lastId(context) : parseId(argument);
   if (options.wait) return showRequest(context, await follow(context, id, options));
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
@@ -25,30 +25,29 @@ export async function run(
 
 async function list(context: Context, id: string | undefined): Promise<void> {
   if (id !== undefined) {
-    const hint = `for one request: imgctl sync-status ${id}`;
-    throw new ImgctlError('usage', '--list takes no id', { hint });
+    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
+      hint: `show one request with: imgctl sync-status ${id}`,
+    });
   }
-  const entries = (await submittedHere(context)).reverse();
+  const entries = (await localRequests(context)).reverse();
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
   await context.printList(rows, ['id', 'status', 'state', 'submitted_on']);
-  if (entries.length === 0 && context.format === 'table') context.console.note(NONE_YET, SUBMIT);
+  if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
 }
 
-const NONE_YET = 'no sync request was submitted from this machine with this profile';
+const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
 
 async function lastId(context: Context): Promise<number | string> {
-  const last = (await submittedHere(context)).at(-1);
+  const last = (await localRequests(context)).at(-1);
   if (last) return last.id;
-  throw new ImgctlError('not-found', NONE_YET, { hint: `give its id, or ${SUBMIT}` });
+  throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
 }
 
-function requestId(text: string): number | string {
+function parseId(text: string): number | string {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   if (/^\w[\w.-]{0,99}$/.test(text)) return text;
-  throw new ImgctlError('usage', `not the id of a sync request: ${text}`, {
-    hint: 'it is a number, as sync shows it',
-  });
+  throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }

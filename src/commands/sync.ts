@@ -1,4 +1,4 @@
-// imgctl sync: submits an image sync request, and follows it if asked.
+// imgctl sync: submits an image sync request, and follows it with --wait.
 
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
@@ -17,9 +17,9 @@ export async function run(context: Context, options: SyncOptions): Promise<void>
 
 async function sync(context: Context, options: SyncOptions): Promise<void> {
   const { client, baseUrl, tokens } = await context.session();
-  // With the token at hand, what fails afterwards is about the submit alone.
+  // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
-  const before = options.wait ? await listImages(context).catch(unlessFinal) : undefined;
+  const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
   const submitted = await client.submitSync();
   const { id, status, message, response } = submitted;
   if (id === undefined) throw unknownId(submitted);
@@ -30,8 +30,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  const columns = ['id', 'status', 'url', 'message'];
-  await context.printRecord(record, { columns });
+  await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'] });
   const hint = `follow it with: ${statusCommand(context, id)} --wait`;
   context.console.note(`sync request ${id} submitted`, hint);
 }
@@ -53,13 +52,13 @@ async function listImages(context: Context): Promise<readonly Row[]> {
   return (await client.listUserImages()).images;
 }
 
-/** A look at the images that fails must not hinder the sync, unless that would fail by the same. */
-function unlessFinal(error: unknown): undefined {
-  const final: readonly ErrorCode[] = ['interrupted', 'terminated', 'token-refused'];
-  if (!(error instanceof ImgctlError) || final.includes(error.code)) throw error;
+/** The list before a sync is optional, so it fails only if the submit would fail as well. */
+function ignoreTransient(error: unknown): undefined {
+  const lasting: readonly ErrorCode[] = ['interrupted', 'terminated', 'token-refused'];
+  if (!(error instanceof ImgctlError) || lasting.includes(error.code)) throw error;
 }
 
-/** The request with names instead of the numbers that the service gives, or instead of nothing. */
+/** Replaces the numbers of the service by the names of the images that were added and deleted. */
 async function nameChanges(
   context: Context,
   request: SyncRequest,
@@ -71,14 +70,14 @@ async function nameChanges(
   if (after === undefined) return request;
   return {
     ...request,
-    added: namesFor(request.added, without(after, before)),
-    deleted: namesFor(request.deleted, without(before, after)),
+    added: nameReported(request.added, without(after, before)),
+    deleted: nameReported(request.deleted, without(before, after)),
   };
 }
 
-/** Names only where they agree with what the service says: other uploads may be under way. */
-function namesFor(said: SyncRequest['added'], seen: readonly Row[]): SyncRequest['added'] {
-  return said === null || said === seen.length ? seen.map(nameOf) : said;
+/** Another sync may run at the same time, so names must agree with the reported number. */
+function nameReported(reported: SyncRequest['added'], images: readonly Row[]) {
+  return reported === null || reported === images.length ? images.map(nameOf) : reported;
 }
 
 function without(images: readonly Row[], others: readonly Row[]): readonly Row[] {
@@ -96,9 +95,7 @@ function nameOf({ id, name }: Row): string {
 
 function unknownId({ response }: SubmittedSync): ImgctlError {
   const body = JSON.stringify(response).slice(0, 500);
-  return new ImgctlError(
-    'bad-answer',
-    `the sync was submitted, but its id is unknown; the service says: ${body}`,
-    { hint: 'see what has become of it with: imgctl my-images' },
-  );
+  return new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
+    hint: 'check the result with: imgctl my-images',
+  });
 }

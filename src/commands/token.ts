@@ -1,15 +1,15 @@
-// imgctl token: a valid access token on stdout, for other programs.
+// imgctl token: prints a valid access token for other programs.
 
 import type { Context } from '../context.ts';
-import { isLive, noValidToken } from './whoami.ts';
+import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context): Promise<void> {
   const { tokens, cache } = await context.session();
   const { env, now } = context.io;
   const token = tokens === undefined ? env.IMGCTL_TOKEN : await tokens.current();
   const cached = cache.read();
-  // A request would leave it to the service; whoever is handed a token has to be able to rely on it.
-  if (cached && cached.token === token && !isLive(cached, now())) {
+  // Requests send an expired token and leave the decision to the service; other programs rely on it.
+  if (cached?.token === token && tokenState(cached, now()) === 'expired') {
     throw noValidToken('expired', context.settings);
   }
   await context.console.print(`${token}\n`);

@@ -1,4 +1,4 @@
-// imgctl validate: everything that is wrong with a local OVA, or OVF with its files.
+// imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -12,12 +12,13 @@ export async function run(
   _options: object,
   files: readonly string[],
 ): Promise<void> {
+  const { io } = context;
   const columns = ['severity', 'code', 'place', 'message'];
   const shown = files.length > 1 ? ['file', ...columns] : columns;
-  // A finding that is cut does not say what is wrong.
+  // A truncated finding does not say what is wrong.
   const list = context.openList(shown, { idField: 'code', whole: true });
-  // A line that moves would stand between the findings that ndjson shows as they come.
-  const quiet = context.format === 'ndjson' && context.io.stdout.isTTY;
+  // ndjson findings arrive on the terminal all the time; a progress line would flicker between them.
+  const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const invalid: PackageSummary[] = [];
   try {
@@ -26,18 +27,21 @@ export async function run(
       files,
       (file) => {
         progress.update(`${file}: reading`);
-        return {
-          onProgress: reporter(context, file, (text, detail) => progress.update(text, detail)),
-        };
+        const started = io.now();
+        const onProgress = (done: number, total: number) =>
+          progress.update(`${file}: checking digests`, () =>
+            describeRate(done, total, io.now() - started),
+          );
+        return { onProgress };
       },
       async (summary) => {
         const errors = countErrors(summary);
         const warnings = summary.findings.length - errors;
         if (errors > 0) invalid.push(summary);
-        else
-          context.console.note(
-            `${summary.file}: valid, ${warnings === 0 ? 'no findings' : counted(warnings, 'warning')}`,
-          );
+        else {
+          const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
+          context.console.note(`${summary.file}: valid, ${found}`);
+        }
         await list.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
       },
     );
@@ -48,18 +52,7 @@ export async function run(
   if (invalid.length > 0) throw invalidPackage(invalid);
 }
 
-/** Tells how far the digests of a file are. */
-function reporter(
-  { io }: Context,
-  file: string,
-  update: (text: string, detail: () => string) => void,
-): (done: number, total: number) => void {
-  const started = io.now();
-  return (done, total) =>
-    update(`${file}: checking digests`, () => describeRate(done, total, io.now() - started));
-}
-
-/** Part done, bytes a second and time left, after so many milliseconds. */
+/** Formats the share done, the bytes per second and the time left. @param elapsed milliseconds */
 export function describeRate(done: number, total: number, elapsed: number): string {
   const rate = describeBytes((1000 * done) / Math.max(1, elapsed));
   const left = describeDuration(((total - done) / done) * elapsed);

@@ -89,10 +89,10 @@ describe('api', () => {
   it.each([
     ['http://user:secret@evil.example/', 'not a URL of'],
     ['//evil.example/v2', 'not a URL of'],
-    ['/v2 -X CONNECT', 'not a method'],
-    ['/v2 -X POST --paginate', '--paginate goes with GET alone'],
-    ['/v2 -f novalue', 'not key=value'],
-    ['/v2 -f =x', 'not key=value'],
+    ['/v2 -X CONNECT', 'invalid --method'],
+    ['/v2 -X POST --paginate', '--paginate works only with GET'],
+    ['/v2 -f novalue', '--field must be key=value'],
+    ['/v2 -f =x', '--field must be key=value'],
   ])('rejects %s without a request', async (line, message) => {
     const { imgctl, requests } = await scriptedUser({});
     const result = await imgctl(`api ${line}`);

@@ -23,7 +23,7 @@ describe('config', () => {
     expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
     expect(await imgctl(['config', 'get', 'time'])).toEqual({
       stdout: '',
-      stderr: 'imgctl: time is not set\nhint: imgctl config set time VALUE\n',
+      stderr: 'imgctl: time is not set\nhint: set it with: imgctl config set time VALUE\n',
       exitCode: 5,
     });
     expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
@@ -31,7 +31,7 @@ describe('config', () => {
 
   it('names the profile in its hint', async () => {
     const { stderr } = await user().imgctl(['config', 'get', 'time', '--profile', 'work']);
-    expect(stderr).toContain('hint: imgctl config set time VALUE --profile work\n');
+    expect(stderr).toContain('hint: set it with: imgctl config set time VALUE --profile work\n');
   });
 
   it('stores the absolute path of ca-file', async () => {

@@ -29,18 +29,22 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
     [
       'a token that others can read',
       ({ token }) => fs.chmodSync(token, 0o644),
-      /^others can read it: /,
+      /^readable by other users: /,
     ],
     [
       'settings that others can read',
       ({ directory }) => fs.chmodSync(path.join(directory, 'config.json'), 0o640),
-      /^others can read it: .*config\.json$/,
+      /^readable by other users: .*config\.json$/,
     ],
-    ['tokens in the open', ({ tokens }) => fs.chmodSync(tokens, 0o755), /^others can look into it/],
+    [
+      'tokens in the open',
+      ({ tokens }) => fs.chmodSync(tokens, 0o755),
+      /^accessible to other users/,
+    ],
     [
       'a shared folder',
       ({ directory }) => fs.chmodSync(directory, 0o777),
-      /^others can write in it/,
+      /^writable by other users/,
     ],
     [
       'a link in place of a token',
@@ -48,7 +52,7 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
         fs.renameSync(token, path.join(directory, 'elsewhere'));
         fs.symlinkSync('../elsewhere', token);
       },
-      /^a symbolic link, which is not followed: /,
+      /^symbolic link, which is not followed: /,
     ],
     [
       'what a killed run left behind',
@@ -59,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
           fs.utimesSync(file, old, old);
         }
       },
-      /^left behind by a run that was killed: .*, .*\.new$/,
+      /^left behind by a killed run: .*, .*\.new$/,
     ],
   ])('prints a remedy that helps against %s', async (_, spoil, expected) => {
     const place = await loggedIn();
@@ -105,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
   it('reports a file in place of the folder', async () => {
     const { env, token } = await loggedIn();
     const { of } = await diagnose({ env: { ...env, IMGCTL_CONFIG_DIR: path.join(token, 'x') } });
-    expect(of('files')).toMatch(/^warning: .*\.json is no directory -> set IMGCTL_CONFIG_DIR/);
+    expect(of('files')).toMatch(/^warning: .*\.json is not a directory -> set IMGCTL_CONFIG_DIR/);
   });
 
   it('reports a password file that is missing or readable by everybody', async () => {
@@ -117,10 +121,10 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
     );
     fs.writeFileSync(file, 'demo\n', { mode: 0o644 });
     const { of } = await diagnose({ env: withFile });
-    expect(of('password')).toMatch(/^warning: everybody can read .* -> chmod o= '/);
+    expect(of('password')).toMatch(/^warning: readable by all users: .* -> chmod o= '/);
     fs.chmodSync(file, 0o640);
     expect((await diagnose({ env: withFile })).of('password')).toBe(
-      'ok: from IMGCTL_PASSWORD_FILE; not tried here',
+      'ok: from IMGCTL_PASSWORD_FILE; not tested',
     );
   });
 });

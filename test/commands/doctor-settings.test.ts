@@ -30,13 +30,13 @@ describe('doctor', () => {
       'failed: invalid username: a:… (from IMGCTL_USERNAME)',
       'failed: invalid timeout: soon (from profile default)',
       expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
-      'warning: unknown setting bas-url; base-url was probably meant',
+      'warning: unknown setting bas-url; did you mean base-url?',
     ]);
     expect(found.map(({ remedy }) => remedy)).toEqual([
       'use a user name without a colon',
       'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m or 1h)',
       expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
-      `take it out of the file by hand: ${path.join(directory, 'config.json')}`,
+      `remove it from ${path.join(directory, 'config.json')}`,
     ]);
   });
 
@@ -53,7 +53,7 @@ describe('doctor', () => {
     await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
     const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
     expect(of('profile')).toBe(
-      'warning: stagin has no settings; there are: staging -> --profile staging, or: imgctl login --profile stagin',
+      'warning: unknown profile stagin; profiles: staging -> use --profile staging, or run: imgctl login --profile stagin',
     );
     const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
     expect(wrong.of('profile')).toMatch(/^failed: invalid profile name/);

@@ -40,24 +40,24 @@ describe('doctor', () => {
     expect(requests).toEqual(['GET /v2']);
     expect(credentials).toEqual([`Bearer ${token}`]);
     expect(of('base URL')).toBe(`ok: ${emulator.baseUrl}`);
-    expect(of('DNS')).toBe('ok: 127.0.0.1 is an address itself');
+    expect(of('DNS')).toBe('ok: 127.0.0.1 is an IP address');
     expect(of('TLS')).toBe('not checked: the base URL is plain http');
-    expect(of('service')).toBe('ok: GET /v2 answers 200');
-    expect(of('token')).toMatch(/^ok: valid until [\dT:-]+Z, and the service takes it$/);
-    expect(of('token requests')).toBe('ok: no limit is remembered');
+    expect(of('service')).toBe('ok: GET /v2 returned 200');
+    expect(of('token')).toMatch(/^ok: valid until [\dT:-]+Z, accepted by the service$/);
+    expect(of('token requests')).toBe('ok: no known limit');
   });
 
   it('hints at a login if nothing is set', async () => {
     const home = temporaryDirectory();
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });
     expect(exitCode).toBe(2);
-    expect(stdout).toContain('config/imgctl is made by the first login\n');
+    expect(stdout).toContain('the first login creates ');
     expect(stdout).toMatch(/\nbase URL +failed +no service configured.* -> run: imgctl login/);
     expect(stdout).toMatch(/\nDNS +not checked +base URL failed\n/);
-    expect(stderr).toMatch(/^imgctl: something is wrong with: base URL\nhint: run: imgctl login/);
+    expect(stderr).toMatch(/^imgctl: failed checks: base URL\nhint: run: imgctl login/);
     const homeless = await runCli(['doctor']);
     expect(homeless.stdout).toMatch(
-      /\nfiles +warning +there is no home .* -> set IMGCTL_CONFIG_DIR/,
+      /\nfiles +warning +no home directory.* -> set IMGCTL_CONFIG_DIR/,
     );
   });
 
@@ -66,9 +66,9 @@ describe('doctor', () => {
     const { of, problems, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
     expect({ problems, exitCode }).toEqual({ problems: [], exitCode: 0 });
     expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
-    expect(of('service')).toBe('ok: GET /v2 answers 401 without a token, as it should');
+    expect(of('service')).toBe('ok: GET /v2 returned 401 without a token, as expected');
     expect(of('token')).toContain('ok: none yet; the next command requests one with the password');
-    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tried here');
+    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tested');
   });
 
   it('does not hint at a login if the configuration is invalid', async () => {
@@ -83,7 +83,7 @@ describe('doctor', () => {
   it('reports a password in the keychain without reading it', async () => {
     const IMGCTL_CONFIG_DIR = configDirectory({ username: 'alice', 'stored-password': 'keychain' });
     const { of } = await diagnose({ env: { IMGCTL_CONFIG_DIR } });
-    expect(of('password')).toBe('ok: from the system keychain; not tried here');
+    expect(of('password')).toBe('ok: from the system keychain; not tested');
     expect(of('settings')).toMatch(/^ok: /);
   });
 
@@ -93,7 +93,7 @@ describe('doctor', () => {
     const command = { IMGCTL_PASSWORD_COMMAND: `touch ${file}` };
     const { of } = await diagnose({ env: { ...env, ...command } });
     expect(of('password')).toBe(
-      'ok: from the password command (IMGCTL_PASSWORD_COMMAND); not tried here',
+      'ok: from the password command (IMGCTL_PASSWORD_COMMAND); not tested',
     );
     expect(existsSync(file)).toBe(false);
   });
@@ -101,13 +101,11 @@ describe('doctor', () => {
   it('exits 4 without a token and a password, and hints at a login', async () => {
     const { env } = await emulatorUser();
     const { of, exitCode, stderr } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'staging' } });
-    expect(of('token')).toBe(
-      'failed: not logged in: there is no token -> run: imgctl login --profile staging',
-    );
+    expect(of('token')).toBe('failed: not logged in -> run: imgctl login --profile staging');
     expect(exitCode).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'not-logged-in',
-      message: 'something is wrong with: token',
+      message: 'failed checks: token',
       hint: 'run: imgctl login --profile staging',
     });
   });
@@ -167,7 +165,7 @@ describe('doctor', () => {
       env: { ...PASSWORD, IMGCTL_BASE_URL: emulator.baseUrl, IMGCTL_PROFILE: 'staging' },
     });
     expect(of('password')).toBe(
-      'warning: from IMGCTL_PASSWORD, but there is no user name -> imgctl config set username NAME --profile staging',
+      'warning: from IMGCTL_PASSWORD, but no user name is set -> imgctl config set username NAME --profile staging',
     );
     expect([of('token').slice(0, 7), exitCode]).toEqual(['failed:', 4]);
   });
@@ -178,7 +176,7 @@ describe('doctor', () => {
     expect((await diagnose({ env })).of('token requests')).toMatch(/^ok: 4 left until \d{4}-/);
     for (let count = 0; count < 4; count += 1) await imgctl(['login'], { env: PASSWORD });
     const { of, exitCode } = await diagnose({ env });
-    expect(of('token requests')).toMatch(/^warning: none is left until (\S+) -> log in after \1$/);
+    expect(of('token requests')).toMatch(/^warning: none left until (\S+) -> log in after \1$/);
     expect(exitCode).toBe(0);
   });
 });
@@ -200,12 +198,12 @@ describe('doctor', () => {
       1,
     ],
     [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is correct/, 1],
-    [{ status: 401, body: '<html>' }, /^warning: GET \/v2 answers 401, but not as/, 4],
+    [{ status: 401, body: '<html>' }, /^warning: GET \/v2 returned 401, but not in the format/, 4],
     [{ status: 429, headers: { 'retry-after': '9' }, json: {} }, /^failed: .*too many/, 6],
   ])('reports the response %j', async (response, expected, code) => {
     const { of, exitCode } = await responded(response);
     expect(of('service')).toMatch(expected);
-    expect(of('token')).not.toContain('and the service takes it');
+    expect(of('token')).not.toContain('accepted by the service');
     expect(exitCode).toBe(code);
   });
 
@@ -213,8 +211,8 @@ describe('doctor', () => {
 
   it.each([
     [NOON + 299_000, /^ok: /],
-    [NOON + 301_000, /^warning: 5 min 1 s ahead of that of the service -> .*timedatectl/],
-    [NOON - 3_600_000, /^warning: 1 h behind that of the service/],
+    [NOON + 301_000, /^warning: 5 min 1 s ahead of the service -> .*timedatectl/],
+    [NOON - 3_600_000, /^warning: 1 h behind the service/],
   ])('compares the clock with the Date header: %i', async (time, expected) => {
     const { of, exitCode } = await responded({ headers: { date }, json: {} }, time);
     expect(of('clock')).toMatch(expected);

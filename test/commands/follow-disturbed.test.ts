@@ -34,7 +34,7 @@ describe('sync-status --wait', () => {
   ])('keeps waiting after %s', async (_what, response) => {
     const many = Array.from({ length: 12 }, () => response);
     const { stderr, exitCode } = await followed([...many, DONE]);
-    expect(stderr).toMatch(/^sync 41: .+; still trying\nsync 41: PROCESSED\n$/);
+    expect(stderr).toMatch(/^sync 41: .+; retrying\nsync 41: PROCESSED\n$/);
     expect(exitCode).toBe(0);
   });
 });
@@ -108,7 +108,7 @@ describe('sync --wait with the emulator', () => {
     );
     const { stderr, exitCode } = await runCli(['sync', '--wait'], user);
     expect(stderr).toMatch(
-      /has expired; the sync request 1 goes on\nhint: .*IMGCTL_TOKEN.*; then follow it with: imgctl sync-status 1 --wait\n$/,
+      /has expired; sync request 1 continues\nhint: .*IMGCTL_TOKEN.*; then follow it with: imgctl sync-status 1 --wait\n$/,
     );
     expect(exitCode).toBe(4);
   });
@@ -128,7 +128,7 @@ describe('sync --wait with the emulator', () => {
     });
     const result = await runCli(['sync', '--wait', '--retries', '0'], user);
     expect(result.stderr).toMatch(
-      /^sync 1: PENDING\nsync 1: cannot reach .*refused; still trying\n(sync 1: .*\n)*sync 1: PROCESSED\n/,
+      /^sync 1: PENDING\nsync 1: cannot reach .*refused; retrying\n(sync 1: .*\n)*sync 1: PROCESSED\n/,
     );
     expect(result.exitCode).toBe(0);
   });

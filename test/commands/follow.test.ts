@@ -32,7 +32,7 @@ describe('sync-status --wait', () => {
   it.each<[string, ScriptedResponse, string]>([
     ['PENDING', record({ status: 'PENDING' }), 'PENDING'],
     ['an unknown status', { json: { id: 41, status: 'BREWING' } }, 'BREWING'],
-    ['a status that is not a text', record({ status: 3 }), 'no status given'],
+    ['a status that is not a text', record({ status: 3 }), 'unknown status'],
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
     const { stdout, stderr, exitCode, checks } = await followed([response, DONE]);
     expect(stdout).toMatch(/^status +PROCESSED$/m);
@@ -69,8 +69,8 @@ describe('sync-status --wait with errors and warnings', () => {
         'sync 41: ERROR',
         'imgctl: warning: sync 41: c.ova: no manifest',
         'imgctl: warning: sync 41: error: bad.ova: no descriptor',
-        'imgctl: the sync request 41 ended with status ERROR',
-        'hint: mend what it names, upload it again, then: imgctl sync',
+        'imgctl: sync request 41 failed (status: ERROR)',
+        'hint: fix the files named above, upload them again, then run: imgctl sync',
         '',
       ].join('\n'),
     );
@@ -123,8 +123,8 @@ describe('sync-status --wait', () => {
     const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
     expect(io.now() - START).toBe(limit);
     expect(stderr).toContain(
-      `imgctl: the sync request 41 has not ended within ${shown}; last seen: PENDING\n` +
-        'hint: go on waiting with: imgctl sync-status 41 --wait\n',
+      `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n` +
+        'hint: keep waiting with: imgctl sync-status 41 --wait\n',
     );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
   });
@@ -162,7 +162,7 @@ describe('sync-status --wait', () => {
       beforeSleep(io, () => io.interrupt(signal)),
     );
     expect(stderr).toBe(
-      `sync 41: PENDING\nimgctl: ${signal}; the sync request 41 goes on\n` +
+      `sync 41: PENDING\nimgctl: ${signal}; sync request 41 continues\n` +
         'hint: follow it with: imgctl sync-status 41 --wait\n',
     );
     expect(exitCode).toBe(code);
@@ -178,8 +178,8 @@ describe('sync-status --wait', () => {
   it('exits 5 for an unknown request', async () => {
     const { stderr, exitCode } = await followed([{ status: 404 }]);
     expect(stderr).toBe(
-      'imgctl: the service knows no sync request 41\n' +
-        'hint: those submitted from this machine: imgctl sync-status --list\n',
+      'imgctl: sync request 41 does not exist\n' +
+        'hint: list your requests with: imgctl sync-status --list\n',
     );
     expect(exitCode).toBe(5);
   });

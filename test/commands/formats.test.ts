@@ -47,7 +47,7 @@ describe('images list', () => {
       expect(withoutLineEnds(stderr)).not.toMatch(RAW_HARM);
     }
     const { stderr } = await imgctl('images get none.ova');
-    expect(stderr).toContain('no image with the name none.ova');
+    expect(stderr).toContain('image none.ova does not exist');
     expect(withoutLineEnds(stderr)).not.toMatch(RAW_HARM);
   });
 });

@@ -53,10 +53,10 @@ describe('images get', () => {
   });
 
   it.each([
-    ['image-0003.oav', 'there is no image with the name image-0003.oav', 'image-0003.ova'],
-    ['imgae-0003.ova', 'there is no image with the name imgae-0003.ova', 'image-0003.ova'],
-    ['99', 'there is no image with the id 99', 'list all: imgctl images list'],
-    ['007', 'there is no image with the name 007', 'list all: imgctl images list'],
+    ['image-0003.oav', 'image image-0003.oav does not exist', 'image-0003.ova'],
+    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'image-0003.ova'],
+    ['99', 'image 99 does not exist', 'list all images with: imgctl images list'],
+    ['007', 'image 007 does not exist', 'list all images with: imgctl images list'],
   ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
     const { stdout, stderr, exitCode } = await get(`${line} -o json`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
@@ -74,13 +74,13 @@ describe('images get', () => {
   it('suggests no name if images have none', async () => {
     const nameless = { ...testImage(1), name: null };
     const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
-    expect(stderr).toContain('list all: imgctl images list');
+    expect(stderr).toContain('list all images with: imgctl images list');
   });
 
   it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {
     const { stdout, stderr, exitCode } = await runCli(['images', 'get', ...names]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toContain('imgctl: an empty name\nhint: give an id');
+    expect(stderr).toContain('imgctl: the name of an image must not be empty\nhint: provide an id');
   });
 
   it('prints an array in the order of several arguments', async () => {
@@ -93,8 +93,8 @@ describe('images get', () => {
   it('prints the images it finds, names the others and exits 5', async () => {
     const { stdout, stderr, exitCode } = await get('1 99 none-such 2 -o csv --columns id');
     expect({ stdout, exitCode }).toEqual({ stdout: 'id\r\n1\r\n2\r\n', exitCode: 5 });
-    expect(stderr).toContain('no image with the id 99');
-    expect(stderr).toContain('no image with the name none-such');
+    expect(stderr).toContain('image 99 does not exist');
+    expect(stderr).toContain('image none-such does not exist');
   });
 
   it('prints an empty array if no argument matches', async () => {

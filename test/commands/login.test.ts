@@ -70,7 +70,7 @@ describe('login', () => {
   });
 
   it.each([
-    [['--password-stdin', '--password-command', 'x'], {}, 'contradict'],
+    [['--password-stdin', '--password-command', 'x'], {}, 'cannot be used together'],
     [['--username', ''], { env: PASSWORD }, 'username must not be empty'],
     [['--password-command', ''], {}, 'password-command must not be empty'],
     [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],

@@ -14,7 +14,7 @@ describe('logout', () => {
     expect(JSON.parse(whoami.stdout)).toMatchObject({ username: 'demo', token: 'none' });
     expect(whoami.exitCode).toBe(4);
     const second = await imgctl(['logout']);
-    expect(second).toMatchObject({ stderr: 'imgctl: there was no token to forget\n', exitCode: 0 });
+    expect(second).toMatchObject({ stderr: 'imgctl: you were not logged in\n', exitCode: 0 });
   });
 
   it('finds the token for another spelling of the base URL', async () => {
@@ -33,7 +33,7 @@ describe('logout', () => {
     expect((await imgctl(['whoami', '--profile', 'one'])).exitCode).toBe(4);
     expect((await imgctl(['whoami', '--profile', 'two'])).exitCode).toBe(0);
     const all = await imgctl(['logout', '--all']);
-    expect(all).toEqual({ stdout: '', stderr: 'imgctl: 2 tokens forgotten\n', exitCode: 0 });
+    expect(all).toEqual({ stdout: '', stderr: 'imgctl: deleted 2 tokens\n', exitCode: 0 });
     expect((await imgctl(['whoami', '--profile', 'two'])).exitCode).toBe(4);
   });
 

@@ -69,7 +69,7 @@ describe('my-images', () => {
   });
 
   it.each([
-    ['', [], 'imgctl: no images yet: upload one, then run: imgctl sync\n', 0],
+    ['', [], 'imgctl: no images yet\nhint: upload one, then run: imgctl sync\n', 0],
     ['none', IMAGES, 'imgctl: no images match\n', 0],
     ['none --fail-empty', IMAGES, 'imgctl: no images match\n', 5],
     ['none -o ndjson', IMAGES, '', 0],

@@ -64,7 +64,7 @@ describe('profile list', () => {
     const { imgctl } = userWith({});
     expect(await imgctl(['list'])).toEqual({
       stdout: '',
-      stderr: 'imgctl: there are no profiles\nhint: run: imgctl login\n',
+      stderr: 'imgctl: no profiles yet\nhint: create one with: imgctl login\n',
       exitCode: 0,
     });
     expect((await imgctl(['list', '--json'])).stdout).toBe('[]\n');
@@ -75,11 +75,11 @@ describe('profile use', () => {
   it('changes the default and nothing else', async () => {
     const { imgctl, config } = userWith({ ...TWO, future: 1 });
     expect((await imgctl(['use', 'default'])).stderr).toBe(
-      'imgctl: the default profile is default\n',
+      'imgctl: the default profile is now default\n',
     );
     expect(config()).toEqual({ ...TWO, profile: 'default', future: 1 });
     const other = await imgctl(['use', 'staging'], { IMGCTL_PROFILE: 'x' });
-    expect(other.stderr).toContain('IMGCTL_PROFILE comes before it: x');
+    expect(other.stderr).toContain('IMGCTL_PROFILE=x overrides it');
     expect(config().profile).toBe('staging');
   });
 
@@ -110,7 +110,7 @@ describe.each(['use', 'delete'])('profile %s', (action) => {
     const { imgctl, config } = userWith(TWO);
     expect(await imgctl([action, name])).toEqual({
       stdout: '',
-      stderr: `imgctl: there is no profile '${name}'\nhint: ${hint}\n`,
+      stderr: `imgctl: unknown profile '${name}'\nhint: ${hint}\n`,
       exitCode: 5,
     });
     expect(config()).toEqual(TWO);
@@ -133,7 +133,7 @@ describe('profile delete', () => {
     writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
     expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
       stdout: '',
-      stderr: 'imgctl: profile work is deleted\n',
+      stderr: 'imgctl: deleted profile work\n',
       exitCode: 0,
     });
     expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
@@ -145,7 +145,7 @@ describe('profile delete', () => {
   it('removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);
     expect((await imgctl(['delete', 'staging'])).stderr).toBe(
-      'imgctl: profile staging is deleted\nimgctl: it was the default one\nhint: choose another: imgctl profile use NAME\n',
+      'imgctl: deleted profile staging\nimgctl: it was the default profile\nhint: select another with: imgctl profile use NAME\n',
     );
     expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
   });

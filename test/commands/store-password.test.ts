@@ -26,7 +26,7 @@ describe('login --store-password', () => {
     const { directory, emulator, imgctl, keychain, requests } = await keychainUser();
     const login = await imgctl(LOGIN, { stdin: fakeTerminal('demo\r') });
     expect(login).toMatchObject({ stdout: '', exitCode: 0 });
-    expect(login.stderr).toMatch(/^Password: \n.*logged in.*\n.*kept in the system keychain\n$/);
+    expect(login.stderr).toMatch(/^Password: \n.*logged in.*\n.*stored in the system keychain\n$/);
     expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toContain(
       '"stored-password": "keychain"',
     );
@@ -41,7 +41,7 @@ describe('login --store-password', () => {
 
     expect(await imgctl(['logout'])).toEqual({
       stdout: '',
-      stderr: 'imgctl: logged out\nimgctl: the stored password is forgotten\n',
+      stderr: 'imgctl: logged out\nimgctl: deleted the stored password\n',
       exitCode: 0,
     });
     expect(keychain.held()).toEqual({});
@@ -70,7 +70,10 @@ describe('login --store-password', () => {
   ])('rejects a password command: %j %j', async (argv, env) => {
     const { imgctl, keychain, requests } = await keychainUser();
     expect(await imgctl([...LOGIN, ...argv], { env })).toEqual(
-      failed(2, /^imgctl: there is a password command \(.+\).*\nhint: .*unset/),
+      failed(
+        2,
+        /^imgctl: the password command \(.+\) would override .*\nhint: omit --store-password, or remove /,
+      ),
     );
     expect([...requests, ...keychain.calls()]).toEqual([]);
   });
@@ -126,9 +129,9 @@ describe('a stored password', () => {
     for (const profile of ['one', 'two']) await store('demo', '--profile', profile);
     expect((await imgctl(['logout', '--all'])).stderr).toBe(
       [
-        'imgctl: 2 tokens forgotten',
-        'imgctl: the stored password of profile one is forgotten',
-        'imgctl: the stored password of profile two is forgotten',
+        'imgctl: deleted 2 tokens',
+        'imgctl: deleted the stored password of profile one',
+        'imgctl: deleted the stored password of profile two',
         '',
       ].join('\n'),
     );

@@ -68,8 +68,8 @@ describe('sync-status', () => {
     const service = await scriptedServer({});
     const { stderr, exitCode } = await runCli(['sync-status'], userOf(service.baseUrl));
     expect(stderr).toBe(
-      'imgctl: no sync request was submitted from this machine with this profile\n' +
-        'hint: give its id, or submit one with: imgctl sync\n',
+      'imgctl: this profile has submitted no sync request from this machine\n' +
+        'hint: provide an id, or submit one with: imgctl sync\n',
     );
     expect(exitCode).toBe(5);
     expect(service.requests).toEqual([]);
@@ -115,7 +115,7 @@ describe('sync-status --list', () => {
     expect(await runCli(['sync-status', '--list'], io)).toEqual({
       stdout: '',
       stderr:
-        'imgctl: no sync request was submitted from this machine with this profile\n' +
+        'imgctl: this profile has submitted no sync request from this machine\n' +
         'hint: submit one with: imgctl sync\n',
       exitCode: 0,
     });

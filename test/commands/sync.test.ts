@@ -43,7 +43,7 @@ describe('sync', () => {
     const env = { IMGCTL_TOKEN: 'token', IMGCTL_CONFIG_DIR: '/dev/null/x' };
     const { stdout, stderr } = await runCli(['sync', '-q'], userOf(service.baseUrl, env));
     expect(stdout).toBe('41\n');
-    expect(stderr).toMatch(/^imgctl: warning: cannot keep the sync history: E[A-Z]+\n$/);
+    expect(stderr).toMatch(/^imgctl: warning: cannot store the sync history: E[A-Z]+\n$/);
   });
 
   it('prints a table, and only the id with -q', async () => {

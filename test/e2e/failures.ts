@@ -165,7 +165,7 @@ export const FAILURES: readonly FailureRow[] = [
   },
   {
     title: 'an unknown sync request',
-    expected: [5, 'not-found', /sync request 999$/, /imgctl sync-status/],
+    expected: [5, 'not-found', /sync request 999 does not exist$/, /imgctl sync-status/],
     prepare: command('sync-status', '999'),
   },
   {
@@ -195,7 +195,7 @@ export const FAILURES: readonly FailureRow[] = [
     expected: [
       7,
       'still-waiting',
-      /^the sync request \d+ has not ended within .*; last seen: PENDING$/,
+      /^sync request \d+ did not finish within .* \(status: PENDING\)$/,
       /imgctl sync-status \d+ --wait$/,
     ],
     prepare: async (user) => {

@@ -71,7 +71,7 @@ it.skipIf(missing.length > 0)(
     ]);
     expect({ stdout, stderr }).toEqual({
       stdout: `alice\n${PASSWORD} forgotten\n`,
-      stderr: expect.stringContaining('the stored password is forgotten'),
+      stderr: expect.stringContaining('deleted the stored password'),
     });
   },
 );

@@ -59,7 +59,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const result = await sync.ended;
     expect(result).toMatchObject({ stdout: '', exitCode });
     expect(result.stderr).toMatch(
-      /; the sync request 1 goes on\nhint: .*imgctl sync-status 1 --wait\n$/,
+      /; sync request 1 continues\nhint: .*imgctl sync-status 1 --wait\n$/,
     );
   });
 

@@ -63,8 +63,6 @@ describe('sync-status --wait-timeout', () => {
     const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
     const result = await runBuilt(argv, { env: account(baseUrl) });
     expect(result).toMatchObject({ stdout: '', exitCode: 7 });
-    expect(result.stderr).toMatch(
-      /last seen: no answer\nhint: .*imgctl sync-status 41 .*--wait\n$/,
-    );
+    expect(result.stderr).toMatch(/\(status: unknown\)\nhint: .*imgctl sync-status 41 .*--wait\n$/);
   });
 });

@@ -1,4 +1,4 @@
-// The program, its settings and its environment: everything that can be judged without the network.
+// Checks the program, the settings and the environment, all without the network.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -19,24 +19,24 @@ import {
 import { readColumns } from '../listing.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 
-const OLDEST_NODE = [20, 19] as const;
+const MIN_NODE = [20, 19] as const;
 
 export function checkProgram(context: Context): Finding[] {
   const node = context.io.system.runtime;
   const version = /[\d.]+/.exec(node)?.[0] ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor, leastMinor] = OLDEST_NODE;
-  const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
-  const hint = `install Node ${OLDEST_NODE.join('.')} or later`;
+  const [minMajor, minMinor] = MIN_NODE;
+  const isOld = major < minMajor || (major === minMajor && minor < minMinor);
+  const hint = `install Node ${MIN_NODE.join('.')} or later`;
   return [
     ok('imgctl', `version ${context.version}`),
-    old
+    isOld
       ? failed('node', new ImgctlError('config', `${node} is too old`, { hint }))
       : ok('node', node),
   ];
 }
 
-/** The settings to go on with; undefined where not even the profile's name can be read. */
+/** Also returns the settings for the other checks; undefined without a valid profile name. */
 export function checkConfiguration(context: Context): {
   readonly findings: readonly Finding[];
   readonly settings: Settings | undefined;
@@ -44,15 +44,14 @@ export function checkConfiguration(context: Context): {
   const findings = [configFileFinding(context)];
   const settings = valueOrError(() => context.settings);
   if ('error' in settings) {
-    const why = 'there is no profile to read them from';
-    findings.push(failed('profile', settings.error), notChecked('settings', why));
+    findings.push(failed('profile', settings.error), notChecked('settings', 'profile failed'));
     return { findings, settings: undefined };
   }
   findings.push(...profileFindings(context), ...settingsFindings(context, settings.value));
   return { findings, settings: settings.value };
 }
 
-/** What is wrong with the file shows here; everything else goes on without it. */
+/** Reports an unreadable file; all other checks ignore it. */
 function configFileFinding(context: Context): Finding {
   const config = valueOrError(() => context.config);
   if ('error' in config) {
@@ -60,12 +59,12 @@ function configFileFinding(context: Context): Finding {
     return failed('configuration', config.error);
   }
   const directory = context.paths.config;
-  if (directory === undefined) return notChecked('configuration', 'there is no place for it');
+  if (directory === undefined) return notChecked('configuration', 'no home directory');
   const file = configFilePath(directory);
   const profiles = counted(config.value.profiles.size, 'profile');
   return ok(
     'configuration',
-    fs.existsSync(file) ? `${file}: ${profiles}` : `${file} is not there yet`,
+    fs.existsSync(file) ? `${file}: ${profiles}` : `${file} does not exist yet`,
   );
 }
 
@@ -73,11 +72,10 @@ function profileFindings({ config, profileName }: Context): Finding[] {
   const known = [...config.profiles.keys()];
   if (known.length === 0 || known.includes(profileName)) return [ok('profile', profileName)];
   const meant = nearest(profileName, known);
-  const finding = `${profileName} has no settings; there are: ${known.join(', ')}`;
+  const finding = `unknown profile ${profileName}; profiles: ${known.join(', ')}`;
   const login = `imgctl login --profile ${profileName}`;
-  return [
-    warning('profile', finding, meant === undefined ? login : `--profile ${meant}, or: ${login}`),
-  ];
+  const remedy = meant === undefined ? login : `use --profile ${meant}, or run: ${login}`;
+  return [warning('profile', finding, remedy)];
 }
 
 function settingsFindings(context: Context, settings: Settings): Finding[] {
@@ -102,22 +100,22 @@ function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
   });
   if (!('error' in result)) return [];
   const finding = failed('settings', result.error);
-  const kept = result.error.message.includes('(from profile ') || key.startsWith('columns.');
-  if (!kept) return [finding];
+  const isStored = result.error.message.includes('(from profile ') || key.startsWith('columns.');
+  if (!isStored) return [finding];
   const command = `imgctl config set ${key} VALUE${settings.profileFlag}`;
   return [{ ...finding, remedy: `${command} (${finding.remedy})` }];
 }
 
 function unknownSetting({ paths }: Context, key: string): Finding {
   const meant = nearest(key, SETTING_KEYS);
-  const finding = `unknown setting ${key}${meant === undefined ? '' : `; ${meant} was probably meant`}`;
+  const finding = `unknown setting ${key}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
   const file = shellQuote(configFilePath(paths.config ?? ''));
-  return warning('settings', finding, `take it out of the file by hand: ${file}`);
+  return warning('settings', finding, `remove it from ${file}`);
 }
 
 const PREFIX = 'IMGCTL_';
 
-/** Every variable of ours that is read somewhere, without the prefix; a name beside them is a slip. */
+/** Every variable that imgctl reads, without the prefix. */
 const VARIABLES = [
   ...Object.values(SETTINGS).flatMap((setting) =>
     'env' in setting ? setting.env.slice(PREFIX.length) : [],
@@ -143,20 +141,17 @@ export function checkEnvironment(io: Io): Finding[] {
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
   if (extra && !fs.existsSync(path.resolve(io.cwd, extra))) {
-    warn(
-      `NODE_EXTRA_CA_CERTS names a file that is not there: ${extra}`,
-      'unset NODE_EXTRA_CA_CERTS',
-    );
+    warn(`NODE_EXTRA_CA_CERTS file does not exist: ${extra}`, 'unset NODE_EXTRA_CA_CERTS');
   }
   if ((env.ALL_PROXY || env.all_proxy) && !(env.HTTPS_PROXY || env.https_proxy)) {
-    warn('ALL_PROXY is not used', 'set HTTPS_PROXY instead');
+    warn('ALL_PROXY is ignored', 'set HTTPS_PROXY instead');
   }
   for (const name of Object.keys(env)) {
-    const ours = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
-    if (ours === undefined || VARIABLES.includes(ours)) continue;
-    const meant = nearest(ours, VARIABLES);
+    const suffix = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
+    if (suffix === undefined || VARIABLES.includes(suffix)) continue;
+    const meant = nearest(suffix, VARIABLES);
     if (meant === undefined) continue;
-    warn(`${name} is not used`, `${PREFIX}${meant} was probably meant: unset ${name}`);
+    warn(`${name} is ignored; did you mean ${PREFIX}${meant}?`, `unset ${name}`);
   }
-  return findings.length > 0 ? findings : [ok('environment', 'nothing unusual')];
+  return findings.length > 0 ? findings : [ok('environment', 'no problems')];
 }

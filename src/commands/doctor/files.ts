@@ -1,4 +1,4 @@
-// The files of imgctl: where they are, who can read and write them, and what was left behind.
+// Checks the files of imgctl: owner, modes, symbolic links and leftovers.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,29 +11,30 @@ import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-const ANOTHER_PLACE = 'set IMGCTL_CONFIG_DIR to a directory that can be written';
+const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-const OTHERS_READ = 0o077;
-const OTHERS_WRITE = 0o022;
+/** Mode bits of everyone but the owner. */
+const ANY_ACCESS = 0o077;
+const WRITE_ACCESS = 0o022;
 
-/** To be run before anything is read: reading a token tightens its file. */
+/** Must run before a token is read, which tightens the modes of its file. */
 export function checkFiles(paths: Paths, io: Io): Finding[] {
   const { config } = paths;
   if (config === undefined) {
-    const finding = 'there is no home directory: a token lasts for one run, settings are not kept';
-    return [warning('files', finding, ANOTHER_PLACE)];
+    const finding = 'no home directory: tokens last for one run, settings cannot be stored';
+    return [warning('files', finding, SET_CONFIG_DIR)];
   }
   let problems: Finding[];
   try {
-    problems = [...problemsOf(config, io), ...unwritable(paths)];
+    problems = [...findProblems(config, io), ...unwritable(paths)];
   } catch (error) {
-    const message = `cannot look at the files: ${(error as Error).message}`;
-    const hint = `see whose they are: ls -la ${shellQuote(config)}`;
+    const message = `cannot check the files: ${(error as Error).message}`;
+    const hint = `check the owner and the modes: ls -la ${shellQuote(config)}`;
     return [failed('files', new ImgctlError('config', message, { hint }))];
   }
   if (problems.length > 0) return problems;
-  if (!fs.existsSync(config)) return [ok('files', `${config} is made by the first login`)];
-  return [ok('files', `${config}: owner and modes are right`)];
+  if (!fs.existsSync(config)) return [ok('files', `the first login creates ${config}`)];
+  return [ok('files', `${config}: owner and modes are correct`)];
 }
 
 interface Entry {
@@ -50,7 +51,7 @@ function entryOf(file: string): Entry[] {
   }
 }
 
-function problemsOf(config: string, io: Io): Finding[] {
+function findProblems(config: string, io: Io): Finding[] {
   const directory = fs.existsSync(config) ? entryOf(fs.realpathSync(config)) : [];
   const tokens = entryOf(path.join(config, 'tokens'));
   const settings = entryOf(configFilePath(config));
@@ -62,7 +63,7 @@ function problemsOf(config: string, io: Io): Finding[] {
   const files = inTokens.filter(({ stat }) => !stat.isDirectory());
   const all = [...directory, ...settings, ...tokens, ...files];
   const links = [...tokens, ...files].filter(({ stat }) => stat.isSymbolicLink());
-  const left = [...leftBehind(config, io), ...files.filter((entry) => isLeftBehind(entry, io))];
+  const leftovers = [...leftoversIn(config, io), ...files.filter((entry) => isLeftover(entry, io))];
   const findings: Finding[] = [];
   const report = (entries: readonly Entry[], what: string, remedy: string) => {
     if (entries.length === 0) return;
@@ -70,29 +71,28 @@ function problemsOf(config: string, io: Io): Finding[] {
     const words = names.map(shellQuote).join(' ');
     findings.push(warning('files', `${what}: ${names.join(', ')}`, `${remedy} ${words}`));
   };
-  report(links, 'a symbolic link, which is not followed', 'rm');
-  report(left, 'left behind by a run that was killed', 'rm');
+  report(links, 'symbolic link, which is not followed', 'rm');
+  report(leftovers, 'left behind by a killed run', 'rm');
   if (io.system.platform === 'win32') return findings;
-  const wide = (entries: readonly Entry[], bits: number) =>
+  const accessible = (entries: readonly Entry[], bits: number) =>
     entries.filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & bits) !== 0);
-  report(wide(directory, OTHERS_WRITE), 'others can write in it', 'chmod 700');
-  report(wide(tokens, OTHERS_READ), 'others can look into it', 'chmod 700');
-  report(wide([...settings, ...files], OTHERS_READ), 'others can read it', 'chmod 600');
+  report(accessible(directory, WRITE_ACCESS), 'writable by other users', 'chmod 700');
+  report(accessible(tokens, ANY_ACCESS), 'accessible to other users', 'chmod 700');
+  report(accessible([...settings, ...files], ANY_ACCESS), 'readable by other users', 'chmod 600');
   const { uid } = io.system;
   const foreign = all.filter(({ stat }) => uid !== undefined && stat.uid !== uid);
-  report(foreign, 'it belongs to another user', 'sudo chown "$(id -un)"');
+  report(foreign, 'owned by another user', 'sudo chown "$(id -un)"');
   return findings;
 }
 
-function leftBehind(config: string, io: Io): Entry[] {
+function leftoversIn(config: string, io: Io): Entry[] {
   const names = fs.existsSync(config) ? fs.readdirSync(config) : [];
   return names
     .flatMap((name) => entryOf(path.join(config, name)))
-    .filter((entry) => isLeftBehind(entry, io));
+    .filter((entry) => isLeftover(entry, io));
 }
 
-/** Files are written beside their place, under a hidden name. */
-function isLeftBehind({ file, stat }: Entry, io: Io): boolean {
+function isLeftover({ file, stat }: Entry, io: Io): boolean {
   return isStagingName(path.basename(file)) && io.now() - stat.mtimeMs > MAX_WRITE_TIME;
 }
 
@@ -100,17 +100,18 @@ function unwritable({ config, state }: Paths): Finding[] {
   const directories = [config, state].filter((directory) => directory !== undefined);
   return [...new Set(directories.map(nearestExisting))].flatMap((existing) => {
     try {
-      if (!fs.statSync(existing).isDirectory()) return [cannotWrite(`${existing} is no directory`)];
+      if (!fs.statSync(existing).isDirectory())
+        return [cannotWrite(`${existing} is not a directory`)];
       fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK);
       return [];
     } catch (error) {
-      return [cannotWrite(`cannot write in ${existing}: ${(error as NodeJS.ErrnoException).code}`)];
+      return [cannotWrite(`cannot write to ${existing}: ${(error as NodeJS.ErrnoException).code}`)];
     }
   });
 }
 
 function cannotWrite(finding: string): Finding {
-  return warning('files', finding, ANOTHER_PLACE);
+  return warning('files', finding, SET_CONFIG_DIR);
 }
 
 function nearestExisting(directory: string): string {

@@ -1,4 +1,4 @@
-// What a check found, and the ways to say it.
+// The result of a check, and a function for each state it can have.
 
 import type { ErrorCode, ImgctlError } from '../../errors.ts';
 
@@ -6,9 +6,9 @@ export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'not checked';
   readonly finding: string;
-  /** The command or setting that helps, where something is not ok. */
+  /** The command or setting that fixes a warning or failure. */
   readonly remedy: string | null;
-  /** Why it failed; decides the exit code. */
+  /** Decides the exit code of a failure. */
   readonly code?: ErrorCode;
 }
 

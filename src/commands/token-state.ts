@@ -1,0 +1,22 @@
+// The cached token of an account and its state by this machine's clock.
+
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import type { Settings } from '../session/settings.ts';
+import { type Account, type CachedToken, TokenCache } from '../session/token-cache.ts';
+
+export type TokenState = 'none' | 'expired' | 'valid';
+
+export function openCache({ console, io, paths }: Context, account: Account): TokenCache {
+  return new TokenCache(paths.config, account, io.system, (message) => console.warn(message));
+}
+
+export function tokenState(token: CachedToken | undefined, now: number): TokenState {
+  if (token === undefined) return 'none';
+  return now < token.expiresAt ? 'valid' : 'expired';
+}
+
+export function noValidToken(state: 'none' | 'expired', { loginCommand }: Settings): ImgctlError {
+  const message = state === 'none' ? 'not logged in' : 'the token has expired';
+  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand}` });
+}
