@@ -6,7 +6,7 @@ import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
-import type { Row, RowFields } from './output/rows.ts';
+import type { Row } from './output/rows.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
   createListWriter,
@@ -14,6 +14,7 @@ import {
   type Format,
   isFormat,
   type ListWriter,
+  type RecordOptions,
   writeRecord,
 } from './output/writers.ts';
 import { nearest, quoted, suggest } from './query/suggest.ts';
@@ -41,14 +42,9 @@ export interface GlobalOptions {
 }
 
 /** How a command's data is printed, if not as the options and settings say. */
-export interface PrintOptions extends RowFields {
-  /** The field that -q prints; `id` by default. */
-  readonly idField?: string;
-  readonly columns?: readonly string[] | undefined;
+export interface PrintOptions extends Partial<Omit<RecordOptions, 'sink' | 'terminal' | 'quiet'>> {
   /** Never cuts cells to the width of the terminal. */
   readonly whole?: boolean;
-  readonly format?: Format;
-  readonly header?: boolean | undefined;
 }
 
 export class Context implements ConsoleStyle {

@@ -91,7 +91,7 @@ function linesOf(command, baseUrl) {
   return readFileSync(output, 'utf8')
     .replaceAll(baseUrl, BASE_URL)
     .replaceAll(/\d{4}-\d\d-\d\d \w{3} \d\d:\d\d:\d\d E[DS]T/g, TIME)
-    .trimEnd()
+    .replace(/\s+$/, '')
     .split('\n')
     .map((line) => line.split(ERASE_LINE).at(-1));
 }

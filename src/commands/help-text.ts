@@ -37,7 +37,7 @@ function renderBlock(block: Block, width: number): string {
       const lines = wrap(meaning, Math.max(20, width - column));
       const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
       const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
-      return `${start.padEnd(column)}${first}`.trimEnd() + indented;
+      return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
     })
     .join('\n');
 }
