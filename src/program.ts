@@ -4,12 +4,17 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { GLOBAL_OPTIONS, HELP_OPTION, ROOT, VERSION_OPTION } from './commands/command-table.ts';
 import { renderHelp } from './commands/help-text.ts';
-import { valueParser } from './commands/options.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
 import type { Context, GlobalOptions } from './context.ts';
-import { type ArgumentDeclaration, argumentTerm, type OptionDeclaration } from './declarations.ts';
+import {
+  type ArgumentDeclaration,
+  argumentTerm,
+  type OptionDeclaration,
+  type Value,
+} from './declarations.ts';
 import { ImgctlError } from './errors.ts';
-import { nearest, suggest } from './query/suggest.ts';
+import { nearest, parseChoice, suggest } from './query/suggest.ts';
+import { parseDuration } from './session/settings.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
@@ -23,7 +28,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.console.settle();
 }
 
-/** The program with every command by name; a command gets its options and arguments when it is reached. */
+/** Builds the commands by name; each gets its arguments, options and subcommands when it is reached. */
 function buildProgram(context: Context): Command {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command(ROOT.name)
@@ -54,6 +59,8 @@ function buildProgram(context: Context): Command {
     for (const each of spec.options ?? []) command.addOption(optionOf(each));
     if (spec.hidden) command.allowUnknownOption();
     command.addHelpText('after', () => renderHelp(spec, helpWidth()));
+    throwUsageErrors(command, root, context);
+    add(command, spec.subcommands ?? []);
     const { load } = spec;
     if (load === undefined) return;
     command.action(async () => {
@@ -67,9 +74,7 @@ function buildProgram(context: Context): Command {
       const { name, summary, aliases = [], hidden = false } = spec;
       const command = parent.command(name, { hidden }).summary(summary).aliases(aliases);
       command.description(sentence(summary));
-      throwUsageErrors(command, root, context);
       pending.set(command, spec);
-      if (spec.subcommands) add(command, spec.subcommands);
     }
   };
   throwUsageErrors(root, root, context);
@@ -81,8 +86,8 @@ function buildProgram(context: Context): Command {
       let command = root;
       for (const name of path) {
         command = command.commands.find((each) => each.name() === name) ?? command;
+        declare(command);
       }
-      declare(command);
       command.outputHelp();
     },
   };
@@ -108,6 +113,37 @@ function argumentOf(declaration: ArgumentDeclaration, command: Command): Argumen
   const { value } = declaration;
   if (value?.kind === 'choice') argument.argParser(valueParser(value, fullName(command)));
   return argument;
+}
+
+/** Returns what parses a value of the option or command `name`, and throws usage errors. */
+function valueParser(value: Value, name: string): (text: string) => string | number {
+  switch (value.kind) {
+    case 'text':
+      return (text) => text;
+    case 'number':
+      return (text) => parseNumber(text, value, name);
+    case 'duration':
+      return (text) => {
+        const milliseconds = parseDuration(text, name);
+        return value.keepText ? text : milliseconds;
+      };
+    case 'choice': {
+      const { noun, words, synonyms } = value;
+      const choice = { noun, valid: words, where: name, ...(synonyms && { synonyms }) };
+      return (text) => parseChoice(text, choice);
+    }
+  }
+}
+
+function parseNumber(
+  text: string,
+  { min, max }: { readonly min: number; readonly max?: number },
+  name: string,
+): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
 }
 
 /** Turns what commander finds wrong with a command line into our errors. */
