@@ -18,7 +18,7 @@ import { parseDuration } from './session/settings.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const root = buildProgram(context);
+  const root = buildProgram(context, argv[0]);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
     await root.parseAsync(argv, { from: 'user' });
@@ -29,7 +29,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
 }
 
 /** Builds the commands by name; each gets its arguments, options and subcommands when it is reached. */
-function buildProgram(context: Context): Command {
+function buildProgram(context: Context, first: string | undefined): Command {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command(ROOT.name)
     .description(sentence(ROOT.summary))
@@ -78,9 +78,12 @@ function buildProgram(context: Context): Command {
     }
   };
   throwUsageErrors(root, root, context);
-  add(root, ROOT.subcommands ?? []);
+  const { subcommands: commands = [] } = ROOT;
+  // A command line that begins with a command needs no other one, except for the help command.
+  const named = commands.filter(({ name }) => name === first && name !== 'help');
+  add(root, named.length > 0 ? named : commands);
   context.program = {
-    commands: ROOT.subcommands ?? [],
+    commands,
     options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION],
     showHelp: (path) => {
       let command = root;

@@ -1,8 +1,10 @@
 // A rolldown plugin that replaces modules that libraries import but imgctl never reaches.
 
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const NOTHING = 'module.exports = {};';
+const { ERROR, TYPE } = createRequire(import.meta.url)('undici/lib/llhttp/constants.js');
 
 /** The library, what it imports, and the CommonJS module that it gets instead. */
 const LEFT_OUT = [
@@ -14,6 +16,10 @@ const LEFT_OUT = [
   ['undici', '../llhttp/llhttp_simd-wasm.js', NOTHING],
   // undici needs only a limit, and a class to recognise streams by.
   ['undici', 'node:http', 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};'],
+  // Of its tables, which it computes when it is loaded, the client reads two.
+  ['undici', '../llhttp/constants.js', `module.exports = ${JSON.stringify({ ERROR, TYPE })};`],
+  // Its search tree of known header names takes longer to build than one run saves by it.
+  ['undici', './tree', 'exports.tree = { lookup() {} };'],
   // undici asserts plain conditions; the real module loads a differ of five modules.
   ['undici', 'node:assert', `module.exports = ${assert}`],
   // commander starts programs as subcommands; imgctl has none.
@@ -68,6 +74,13 @@ export function leaveOut() {
         this.error(`${id} does not compile its parser by ${COMPILING}`);
       return code.replaceAll(COMPILING, `require(${JSON.stringify(COMPILER)})(`);
     },
+    // Copying every export of Node's modules takes a millisecond; their exports can be inherited.
+    // Copying every export of Node's modules takes a millisecond; they can be inherited.
+    renderChunk: (code) =>
+      code.replace(
+        /^(node_\w+) = require_rolldown_runtime\.\w+\(\1\);$/gm,
+        '$1 = Object.create($1, { default: { value: $1 } });',
+      ),
     buildEnd(error) {
       // A library that imports it by another name would bundle all of it, unnoticed.
       const names = [...unseen].map((index) => LEFT_OUT[index].slice(0, 2).join(' '));
