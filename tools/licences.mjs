@@ -1,10 +1,10 @@
-// A rolldown plugin that writes THIRD-PARTY-LICENSES.txt: the licence of each package with code in the bundle.
+// A rolldown plugin that writes THIRD-PARTY-LICENSES.txt, the licences of all packages in the bundle.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Licences of packages that do not publish the file, `<name>.txt`. */
+/** Licences of packages that do not publish theirs, as `<name>.txt`. */
 const MISSING = fileURLToPath(import.meta.resolve('./licences/'));
 const RULE = `\n${'-'.repeat(80)}\n\n`;
 
