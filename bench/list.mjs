@@ -69,7 +69,8 @@ try {
     ),
   );
   for (const [what, figure, target] of rows) {
-    process.stdout.write(`${`${what.padEnd(42)}${figure.padStart(12)}   ${target}`.trimEnd()}\n`);
+    const limit = target === '' ? '' : `   ${target}`;
+    process.stdout.write(`${what.padEnd(42)}${figure.padStart(12)}${limit}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true });

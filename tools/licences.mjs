@@ -12,7 +12,7 @@ export function writeLicences() {
   return {
     name: 'write-licences',
     writeBundle({ dir }, bundle) {
-      const opening = 'imgctl holds code of these packages, under these licences.\n';
+      const opening = 'imgctl contains code of these packages, under these licences.\n';
       const sections = bundledPackages(Object.values(bundle)).map(section);
       const file = join(dir, '..', 'THIRD-PARTY-LICENSES.txt');
       writeFileSync(file, [opening, ...sections].join(RULE));
