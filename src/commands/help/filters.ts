@@ -3,8 +3,8 @@
 import type { Block } from '../../declarations.ts';
 
 export const FILTERS: readonly Block[] = [
-  'Filters, search words and sorting, the same for "images list" and "my-images".',
-  'Words: images whose name contains each of them. Case is ignored.',
+  'Filters, search words and sorting work the same in "images list" and "my-images".',
+  'Words: only images whose name contains every word are shown. Case is ignored.',
   { shell: ['imgctl images list ubuntu 22.04'] },
   'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
   {
@@ -24,7 +24,7 @@ export const FILTERS: readonly Block[] = [
       'imgctl my-images -f public,eq,false',
     ],
   },
-  'Numbers are whole numbers; public is true or false. Text is compared by code point and case-sensitive; like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
+  'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
   'Times: created_on and updated_on take one of these:',
   {
     terms: [
@@ -41,7 +41,7 @@ export const FILTERS: readonly Block[] = [
       'imgctl images list -f created_on,like,2024-05-%',
     ],
   },
-  'Times are compared as instants if both can be read, else as text. A zone such as CST or IST has several meanings, so it is never guessed.',
+  'Two times are compared as instants if both can be parsed, otherwise as text. A zone such as CST or IST has several meanings, and imgctl does not guess.',
   'Sorting: -s field or -s field,asc or -s field,desc. Repeat it for more keys, most significant first. Missing values come first; text is sorted by code point.',
   {
     shell: [
@@ -49,5 +49,5 @@ export const FILTERS: readonly Block[] = [
       'imgctl images list -s folder -s name,desc',
     ],
   },
-  'Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service can answer. It applies the rest, and any sort by several keys, itself. imgctl also applies filters with null, filters too long for a URL (thousands of ids), and times in another format than that of the service.',
+  'Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts by several keys itself. It never sends a filter with null, a filter too long for a URL (thousands of ids), or a time that is not in the format of the service.',
 ];

@@ -3,13 +3,13 @@
 import type { Block } from '../../declarations.ts';
 
 export const OUTPUT: readonly Block[] = [
-  'Output formats, columns and time stamps, for every command that prints data.',
-  'Formats: -o FORMAT, or --json for -o json. The format never changes because the output is a pipe; only colour, width and progress do.',
+  'Output formats, columns and time stamps of every command that prints data.',
+  'Formats: -o FORMAT, or --json for -o json. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
   {
     terms: [
       [
         'table',
-        'aligned columns, one line per row, - for a missing value (the default; cut to the width of a terminal, whole in a pipe)',
+        'the default: aligned columns, one line per row, - for a missing value; cut to the width of a terminal, but not in a pipe',
       ],
       ['json', 'one array, or one object for a single record'],
       ['ndjson', 'one JSON object per line, written as pages arrive'],
@@ -28,7 +28,7 @@ export const OUTPUT: readonly Block[] = [
       'imgctl images list -f folder,ne,null -o ndjson',
     ],
   },
-  'Columns: --columns a,b selects fields and their order in every format; "all" means all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+  'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
   {
     shell: [
       'imgctl images list --columns id,name,path',
@@ -36,7 +36,7 @@ export const OUTPUT: readonly Block[] = [
       'imgctl my-images --columns all',
     ],
   },
-  'Times: --time STYLE selects the format of the time stamps of images.',
+  'Times: --time STYLE selects the format of time stamps of images.',
   {
     terms: [
       ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
@@ -45,19 +45,19 @@ export const OUTPUT: readonly Block[] = [
       ['age', 'how long ago: 3 months ago'],
     ],
   },
-  "Tables show local time; other formats, and sync requests, show the service's own text. A time that only a guess could read is shown as it was sent.",
+  "Tables show local time; other formats, and sync requests, show the service's own text. An ambiguous time is shown as the service sent it.",
   {
     shell: [
       'imgctl images list --time age -s updated_on,desc --limit 10',
       'imgctl images list -o csv --time iso',
     ],
   },
-  'Less and more:',
+  'Shorter and longer output:',
   {
     terms: [
       ['-q', 'identifiers only, one per line (json, yaml: a list); no progress'],
       ['--urls', 'one image URL per line'],
-      ['--meta', 'json and yaml: {"data": [...], "meta": {...}}'],
+      ['--meta', 'in json and yaml: {"data": [...], "meta": {...}}'],
     ],
   },
   {
@@ -67,6 +67,6 @@ export const OUTPUT: readonly Block[] = [
       'imgctl images list --json --meta --limit 3',
     ],
   },
-  'An empty result is [] in json and yaml, nothing in ndjson, the header alone in csv and tsv, and a note on stderr for a table. The exit code is 0 unless you add --fail-empty.',
-  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour needs a terminal; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal the widest texts of a table are cut first; ids are never cut.',
+  'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables cut their widest texts first, and never ids.',
 ];

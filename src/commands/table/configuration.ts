@@ -6,7 +6,7 @@ import type { CommandSpec } from './spec.ts';
 
 const KEY: ArgumentDeclaration = {
   name: 'key',
-  description: 'a setting',
+  description: 'name of the setting',
   required: true,
   value: { kind: 'text', from: 'setting-keys' },
 };
@@ -38,7 +38,7 @@ export const config: CommandSpec = {
       name: 'list',
       summary: 'list every setting, its value and its origin',
       description: [
-        'If a value is invalid, the table has one more column with the reason, and the exit code is 2.',
+        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
       load: async () => (await import('../config.ts')).list,
@@ -61,7 +61,7 @@ export const config: CommandSpec = {
         KEY,
         {
           name: 'value',
-          description: 'the value to set',
+          description: 'new value',
           required: true,
           value: { kind: 'text', from: 'setting-values' },
         },
@@ -97,7 +97,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username are the settings of the profile; flags and environment variables are ignored. token is none, valid or expired by the clock of this machine; the service is not contacted. password says how the password is available without a prompt: command, keychain, or not at all.',
+        'base_url and username are the settings of the profile. Flags and environment variables are ignored. token is none, valid or expired by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
       ],
       examples: [
         'imgctl profile list',
@@ -120,7 +120,7 @@ export const profile: CommandSpec = {
       name: 'delete',
       summary: 'delete a profile with its settings, tokens and password',
       description: [
-        'The history of sync requests stays. Exits with 5 if the profile does not exist.',
+        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
       ],
       examples: [
         'imgctl profile delete staging',

@@ -15,7 +15,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '--columns <a,b>',
     description:
-      'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on',
+      'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
     value: { kind: 'text', from: 'columns' },
   },
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
@@ -29,13 +29,14 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
 const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '-f, --filter <field,op,value>',
-    description: 'op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
+    description:
+      'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
     value: { kind: 'text', from: 'filters' },
     repeatable: true,
   },
   {
     flags: '-s, --sort <field,direction>',
-    description: 'asc or desc; repeatable, most significant first',
+    description: 'sort by this field, asc or desc; repeatable, most significant first',
     value: { kind: 'text', from: 'sorts' },
     repeatable: true,
   },
@@ -45,7 +46,7 @@ const LISTING_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'number', min: 1 },
   },
   { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
-  { flags: '--meta', description: 'json and yaml: {"data": [...], "meta": {...}}' },
+  { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
   ...VIEW_OPTIONS,
 ];
 
@@ -58,7 +59,7 @@ export const images: CommandSpec = {
       name: 'list',
       aliases: ['ls'],
       summary: 'list and filter images',
-      description: ['Without --limit or --page it lists every matching image.'],
+      description: ['Lists every matching image, unless you use --limit or --page.'],
       examples: [
         'imgctl images list --filter name,like,%ubuntu%',
         'imgctl images list debian --sort updated_on,desc --limit 5',
@@ -70,7 +71,7 @@ export const images: CommandSpec = {
         ...LISTING_OPTIONS,
         {
           flags: '--page <n>',
-          description: 'show exactly this page of the service',
+          description: 'show only this page of the service',
           value: { kind: 'number', min: 1 },
         },
         {
@@ -86,7 +87,7 @@ export const images: CommandSpec = {
       name: 'get',
       summary: 'show images by id or name',
       description: [
-        'One argument prints one JSON object, or an array if several images have that name. Several arguments print an array.',
+        'With -o json, one argument prints one object, or an array if several images have that name. Several arguments print an array.',
       ],
       examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
       seeAlso: ['images list', 'help output'],

@@ -4,7 +4,7 @@ import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.
 import { type CommandSpec, DURATION } from './spec.ts';
 
 const WAIT_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: '--wait', description: 'wait until it finishes; exit with 1 if it fails' },
+  { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
   {
     flags: '--poll-interval <duration>',
     description: 'fixed time between status checks (2s growing to 15s)',
@@ -31,7 +31,7 @@ export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service reads what you uploaded, then adds or deletes images. With --wait it says at the end which ones. If the service does not name them, imgctl compares your images before and after.',
+    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints which ones. If the service does not name them, imgctl compares your images before and after the sync.',
   ],
   examples: [
     'imgctl sync --wait',
@@ -81,9 +81,9 @@ export const syncStatus: CommandSpec = {
 
 export const inspect: CommandSpec = {
   name: 'inspect',
-  summary: 'show what is in a local OVA or OVF package',
+  summary: 'show the contents of a local OVA or OVF package',
   description: [
-    'Shows products, systems with their hardware, disks, networks and files. Nothing is sent. Sizes are bytes in every format except tables. One file prints one JSON object, several print an array. Digests are not computed: use imgctl validate.',
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object, several print an array. Digests are not checked; use imgctl validate for that.',
   ],
   examples: [
     'imgctl inspect appliance.ova',
@@ -98,7 +98,7 @@ export const validate: CommandSpec = {
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks and the digests of the manifest, so it reads every byte. Nothing is sent. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q only the codes are printed.',
+    'Checks structure, references, sizes, disks and the digests of the manifest, so it reads every byte. Sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q it prints only the codes.',
   ],
   examples: [
     'imgctl validate appliance.ova',

@@ -1,4 +1,4 @@
-// Declares the commands to start with: login, logout, whoami, token, doctor and demo.
+// Declares the commands that users start with: login, logout, whoami, token, doctor and demo.
 
 import { type CommandSpec, TEXT } from './spec.ts';
 
@@ -6,8 +6,8 @@ export const login: CommandSpec = {
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
-    'You are prompted for anything you leave out. A password command is stored in the profile, so that commands renew an expired token by themselves.',
-    'With --store-password you type the password once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it, and commands renew the token with it. Run it again to replace the password; "imgctl logout" deletes it. Jobs without a session that unlocks the keychain need a password command.',
+    'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
+    'With --store-password you type the password once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. Run "imgctl login --store-password" again to replace the password, "imgctl logout" to delete it. Jobs cannot use a locked keychain: they need a password command.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com --username alice',
@@ -21,7 +21,7 @@ export const login: CommandSpec = {
     { flags: '--password-stdin', description: 'read the password from standard input' },
     {
       flags: '--password-command <command>',
-      description: 'run by the shell; its first output line is the password',
+      description: 'shell command whose first output line is the password',
       value: TEXT,
     },
     { flags: '--store-password', description: 'store the password in the system keychain' },
@@ -31,9 +31,9 @@ export const login: CommandSpec = {
 
 export const logout: CommandSpec = {
   name: 'logout',
-  summary: 'delete the cached token and a stored password',
+  summary: 'delete the cached token and the stored password',
   description: [
-    'Also deletes a password that "imgctl login --store-password" put into the system keychain. Settings stay. The service is not contacted: it cannot revoke a token.',
+    'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
@@ -71,9 +71,9 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check configuration, network and login',
   description: [
-    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. Each check is ok, warning, failed, or not checked because another one failed. Each problem comes with a remedy.',
-    'The service gets one GET /v2, within --timeout and with the token if it is valid. No token is requested, no password is sent, and no password command is run.',
-    'Exits with 0 if nothing failed, else with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 failure of the service. With -q only the names of failed checks and warnings are printed.',
+    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a remedy.',
+    'Sends one GET /v2, with the token if it is valid, and waits for at most --timeout. Requests no token, sends no password, and runs no password command.',
+    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q it prints only the names of checks with a warning or failure.',
   ],
   examples: [
     'imgctl doctor',
@@ -87,9 +87,7 @@ export const doctor: CommandSpec = {
 export const demo: CommandSpec = {
   name: 'demo',
   summary: 'run login, listing and sync against the embedded service',
-  description: [
-    'Everything happens on this machine, in a temporary folder that is removed afterwards.',
-  ],
+  description: ['Runs entirely on this machine, in a temporary folder that is removed afterwards.'],
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   load: async () => (await import('../demo.ts')).run,
