@@ -44,7 +44,7 @@ it.each([
   ['imgctl --output=a:b', { current: '--output=a:b', settled: '--output=a:' }],
   ['imgctl a\\=b', { current: 'a=b', settled: '' }],
   ['imgctl a"b c', { current: 'ab c', quote: '"', before: 'a' }],
-])('parses the bash line %j', (line, expected) => {
+])('bash completion parses the line %j', (line, expected) => {
   expect(parseBash(line, BREAKS)).toMatchObject(expected);
 });
 
@@ -56,7 +56,7 @@ it.each([
   ['imgctl "x', 'x!', undefined],
   ["imgctl 'x", 'x\ny', undefined],
   ['imgctl a"x', 'axy', 'xy'],
-])('after %j bash inserts %j as %j', (line, text, expected) => {
+])('after %j bash completion inserts %j as %j', (line, text, expected) => {
   expect(replyBash(text, parseBash(line, BREAKS))).toBe(expected);
 });
 
@@ -68,7 +68,7 @@ it.each([
   ['’s', '’s', "'’’s'"],
   ['-x', '-x', "'-x'"],
   ['a\n\u009b`b', "$'a\\012\\302\\233`b'", '"a$([char]10)$([char]155)``b"'],
-])('quotes %j for bash and PowerShell', (text, bash, powershell) => {
+])('completion quotes %j for bash and PowerShell', (text, bash, powershell) => {
   expect(quoteBash(text)).toBe(bash);
   expect(quotePowershell(text)).toBe(powershell);
 });

@@ -42,15 +42,6 @@ describe('whoami', () => {
     expect(exitCode).toBe(4);
   });
 
-  it('names the profile to log in to if there is no token', async () => {
-    const { imgctl } = await emulatorUser();
-    const { stderr, exitCode } = await imgctl(['whoami', '--profile', 'staging']);
-    expect(stderr).toMatch(
-      /^imgctl: not logged in.*\nhint: run: imgctl login --profile staging\n$/,
-    );
-    expect(exitCode).toBe(4);
-  });
-
   it('sends a request with --check only', async () => {
     const { emulator, imgctl, at, requests } = await loggedIn();
     expect((await imgctl(['whoami', '--check'], at(0))).exitCode).toBe(0);
