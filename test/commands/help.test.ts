@@ -96,7 +96,8 @@ describe('imgctl help', () => {
     '%s is a usage error',
     async (words) => {
       const stderr = `imgctl: no command or topic: ${words}\nhint: see: imgctl help\n`;
-      expect(await runCli(['help', ...words.split(' ')])).toEqual(failed(2, stderr));
+      const result = await runCli(['help', ...words.split(' ')]);
+      expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
     },
   );
 });

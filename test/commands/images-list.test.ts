@@ -9,7 +9,6 @@ import {
   testImage,
   testImages,
 } from '../support/catalogue-page.ts';
-import { failed } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
@@ -187,7 +186,8 @@ describe('images list', () => {
         : catalogueOf(testImages(6))(request, index),
     );
     const json = await imgctl('images list --per-page 2 -o json');
-    expect(json).toEqual(failed(1, '"code":"server-error"'));
+    expect(json).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'server-error' } });
     const ndjson = await imgctl('images list --per-page 2 -o ndjson');
     expect(idsOf(ndjson.stdout).slice(0, 2)).toEqual([1, 2]);
     expect(ndjson.exitCode).toBe(1);

@@ -1,7 +1,6 @@
 // sync-status: the status of a request, and --list.
 
 import { describe, expect, it } from 'vitest';
-import { failed } from '../support/io.ts';
 import { scriptedUser } from '../support/users.ts';
 import { REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
@@ -54,8 +53,8 @@ describe('sync-status', () => {
 
   it('exits 5 without an id if nothing was submitted', async () => {
     const { imgctl, requests } = await scriptedUser({});
-    const hint = 'hint: provide an id, or submit one with: imgctl sync\n';
-    expect(await imgctl('sync-status')).toEqual(failed(5, `${NONE}${hint}`));
+    const stderr = `${NONE}hint: provide an id, or submit one with: imgctl sync\n`;
+    expect(await imgctl('sync-status')).toEqual({ stdout: '', stderr, exitCode: 5 });
     expect(requests()).toEqual([]);
   });
 

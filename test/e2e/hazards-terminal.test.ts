@@ -61,7 +61,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)'
 it.each(['table', 'json', 'ndjson'])(
   'images list exits 0 without a message when head closes the pipe: %s',
   async (format) => {
-    const { env } = await scriptedService(catalogueOf(testImages(1_000)));
+    const { env } = await scriptedService(catalogueOf(testImages(2_000)));
     const prelude = 'set -o pipefail; "$0" "$@" | head -1; exit';
     const result = await startCli(['images', 'list', '-o', format], { env, prelude }).ended;
     expect(result).toEqual({ stdout: expect.stringMatching(/^.*\n$/), stderr: '', exitCode: 0 });
