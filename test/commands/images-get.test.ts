@@ -52,8 +52,8 @@ describe('images get', () => {
   });
 
   it.each([
-    ['image-0003.oav', 'image image-0003.oav does not exist', 'image-0003.ova'],
-    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'image-0003.ova'],
+    ['image-0003.oav', 'image image-0003.oav does not exist', 'did you mean image-0003.ova'],
+    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'did you mean image-0003.ova'],
     ['99', 'image 99 does not exist', 'list all images with: imgctl images list'],
     ['007', 'image 007 does not exist', 'list all images with: imgctl images list'],
   ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
