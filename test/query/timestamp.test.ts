@@ -9,6 +9,7 @@ import {
   parseTimeValue,
   TIME_STYLES,
 } from '../../src/query/timestamp.ts';
+import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -40,25 +41,17 @@ describe('parseTimestamp', () => {
   });
 
   it.each([
-    ['2018-07-18 Thu 15:36:49 EDT', 'the wrong weekday'],
-    ['2018-07-18 Mit 15:36:49 EDT', 'not a weekday'],
-    ['2018-07-18 Wed 15:36:49', 'no zone'],
-    ['2018-07-18 Wed 15:36:49 +24:00', 'an impossible offset'],
-    ['2018-07-18 Wed 15:36:49 +02:60', 'an impossible offset'],
-    ['2018-07-18 Wed 15:36:49 +02:', 'half an offset'],
-    ['1900-02-29 Thu 00:00:00 UTC', 'not a leap year'],
-    ['2018-06-31 Sun 00:00:00 UTC', 'invalid day'],
-    ['2018-13-01 Tue 00:00:00 UTC', 'invalid month'],
-    ['2018-07-00 Sat 00:00:00 UTC', 'invalid day'],
-    ['2018-07-18 Wed 24:00:00 UTC', 'invalid hour'],
-    ['2018-07-18 Wed 15:60:00 UTC', 'invalid minute'],
-    ['2018-07-18 Wed 15:36:60 UTC', 'invalid second'],
-    ['2018-07-18 Wed 15:36:49 EDT ', 'more text after it'],
-    ['2018-07-18 Wed 15:36:49 EDT\n', 'more text after it'],
-    ['2018-07-18T15:36:49', 'ISO 8601 without an offset'],
-    ['2018-07-18', 'a date alone'],
-    ['2018-07-18T25:00:00Z', 'invalid hour'],
-    ['', 'an empty text'],
+    ...rows('the wrong weekday', '2018-07-18 Thu 15:36:49 EDT', '2018-07-18 Mit 15:36:49 EDT'),
+    ...rows('no zone', '2018-07-18 Wed 15:36:49', '2018-07-18T15:36:49', '2018-07-18', ''),
+    ...rows('invalid offset', '2018-07-18 Wed 15:36:49 +24:00', '2018-07-18 Wed 15:36:49 +02:60'),
+    ...rows('invalid offset', '2018-07-18 Wed 15:36:49 +02:'),
+    ...rows('not a leap year', '1900-02-29 Thu 00:00:00 UTC'),
+    ...rows('invalid day', '2018-06-31 Sun 00:00:00 UTC', '2018-07-00 Sat 00:00:00 UTC'),
+    ...rows('invalid month', '2018-13-01 Tue 00:00:00 UTC'),
+    ...rows('invalid hour', '2018-07-18 Wed 24:00:00 UTC', '2018-07-18T25:00:00Z'),
+    ...rows('invalid minute', '2018-07-18 Wed 15:60:00 UTC'),
+    ...rows('invalid second', '2018-07-18 Wed 15:36:60 UTC'),
+    ...rows('more text', '2018-07-18 Wed 15:36:49 EDT ', '2018-07-18 Wed 15:36:49 EDT\n'),
   ])('returns undefined for %j: %s', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
