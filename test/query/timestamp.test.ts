@@ -80,35 +80,20 @@ describe('parseTimestamp', () => {
   });
 
   it.each([
-    ['America/New_York', 'EST', 'EDT'],
-    ['America/Denver', undefined, 'MDT'],
-    ['America/Los_Angeles', undefined, 'PDT'],
-    ['America/Anchorage', 'AKST', 'AKDT'],
-    ['Pacific/Honolulu', 'HST', undefined],
-    ['Europe/Lisbon', 'WET', 'WEST'],
-    ['Europe/Berlin', 'CET', 'CEST'],
-    ['Europe/Helsinki', 'EET', 'EEST'],
-    ['Africa/Lagos', 'WAT', undefined],
-    ['Africa/Maputo', 'CAT', undefined],
-    ['Africa/Johannesburg', 'SAST', undefined],
-    ['Africa/Nairobi', 'EAT', undefined],
-    ['Asia/Karachi', 'PKT', undefined],
-    ['Asia/Jakarta', 'WIB', undefined],
-    ['Asia/Makassar', 'WITA', undefined],
-    ['Asia/Jayapura', 'WIT', undefined],
-    ['Asia/Hong_Kong', 'HKT', undefined],
-    ['Asia/Tokyo', 'JST', undefined],
-    ['Australia/Perth', 'AWST', undefined],
-    ['Australia/Darwin', 'ACST', undefined],
-    ['Australia/Brisbane', 'AEST', undefined],
-    ['Australia/Adelaide', 'ACDT', 'ACST'],
-    ['Australia/Sydney', 'AEDT', 'AEST'],
-    ['Pacific/Auckland', 'NZDT', 'NZST'],
-  ])('agrees with the time zone database about %s', (timeZone, january, july) => {
+    ...['America/New_York EST EDT', 'America/Denver - MDT', 'America/Los_Angeles - PDT'],
+    ...['America/Anchorage AKST AKDT', 'Pacific/Honolulu HST -', 'Europe/Lisbon WET WEST'],
+    ...['Europe/Berlin CET CEST', 'Europe/Helsinki EET EEST', 'Africa/Lagos WAT -'],
+    ...['Africa/Maputo CAT -', 'Africa/Johannesburg SAST -', 'Africa/Nairobi EAT -'],
+    ...['Asia/Karachi PKT -', 'Asia/Jakarta WIB -', 'Asia/Makassar WITA -', 'Asia/Jayapura WIT -'],
+    ...['Asia/Hong_Kong HKT -', 'Asia/Tokyo JST -', 'Australia/Perth AWST -'],
+    ...['Australia/Darwin ACST -', 'Australia/Brisbane AEST -', 'Australia/Adelaide ACDT ACST'],
+    ...['Australia/Sydney AEDT AEST', 'Pacific/Auckland NZDT NZST'],
+  ])('agrees with the time zone database about %s', (zones) => {
+    const [timeZone, january, july] = zones.split(' ');
     const clock = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' });
     const shown = (text: string) => clock.format(parseTimestamp(text));
-    if (january) expect(shown(`2024-01-15 Mon 15:00:00 ${january}`)).toBe('15:00');
-    if (july) expect(shown(`2024-07-15 Mon 15:00:00 ${july}`)).toBe('15:00');
+    if (january !== '-') expect(shown(`2024-01-15 Mon 15:00:00 ${january}`)).toBe('15:00');
+    if (july !== '-') expect(shown(`2024-07-15 Mon 15:00:00 ${july}`)).toBe('15:00');
   });
 });
 
@@ -151,21 +136,15 @@ describe('formatTimestamp', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   it.each([
-    ['wire', 'UTC', STAMP],
-    ['iso', 'Asia/Tokyo', '2018-07-18T19:36:49Z'],
-    ['local', 'Europe/Berlin', '2018-07-18 21:36'],
-    ['local', 'Asia/Kolkata', '2018-07-19 01:06'],
-    ['local', 'America/New_York', '2018-07-18 15:36'],
-  ] as const)('with style %s in zone %s returns %s', (style, zone, expected) => {
+    [STAMP, 'wire', 'UTC', STAMP],
+    [STAMP, 'iso', 'Asia/Tokyo', '2018-07-18T19:36:49Z'],
+    [STAMP, 'local', 'Europe/Berlin', '2018-07-18 21:36'],
+    ['2018-01-18 Thu 15:36:49 UTC', 'local', 'Europe/Berlin', '2018-01-18 16:36'],
+    [STAMP, 'local', 'Asia/Kolkata', '2018-07-19 01:06'],
+    [STAMP, 'local', 'America/New_York', '2018-07-18 15:36'],
+  ] as const)('returns for %s with style %s in zone %s %s', (text, style, zone, expected) => {
     vi.stubEnv('TZ', zone);
-    expect(formatTimestamp(STAMP, style, { now: INSTANT })).toBe(expected);
-  });
-
-  it('uses the offset of the season for local times', () => {
-    vi.stubEnv('TZ', 'Europe/Berlin');
-    expect(formatTimestamp('2018-01-18 Thu 15:36:49 UTC', 'local', { now: INSTANT })).toBe(
-      '2018-01-18 16:36',
-    );
+    expect(formatTimestamp(text, style, { now: INSTANT })).toBe(expected);
   });
 
   it.each([
