@@ -216,7 +216,7 @@ describe('writeRecord', () => {
     columns: ['id', 'created_on'],
     times: { fields: ['created_on'], format: (text: string) => `<${text}>` },
   };
-  const BOLD = { terminal: { ...PIPE, color: true }, columns: ['id'] };
+  const BOLD = { terminal: { ...PIPE, color: true }, columns: ['id', 'status'] };
 
   it.each<[Format, string, Partial<RecordOptions>]>([
     ['table', 'id          41\nstatus      PENDING\nerrors      []\ncreated_on  x\n', {}],
@@ -232,7 +232,7 @@ describe('writeRecord', () => {
     ['json', '[\n  41\n]\n', { quiet: true }],
     ['table', 'id          41\ncreated_on  <x>\n', TIMES],
     ['ndjson', '{"id":41,"status":"PENDING","errors":[],"created_on":"<x>"}\n', TIMES],
-    ['table', '\u001b[1mid\u001b[22m  41\n', BOLD],
+    ['table', '\u001b[1mid\u001b[22m      41\n\u001b[1mstatus\u001b[22m  PENDING\n', BOLD],
   ])('writes as %s %j with the options %j', async (format, expected, options) => {
     const sink = new MemorySink();
     await writeRecord({ sink, terminal: PIPE, format, ...options }, RECORD);

@@ -56,11 +56,8 @@ describe('likePredicate', () => {
 });
 
 describe('containsPredicate', () => {
-  it.each([
-    ['50%', 'at 50% off', true],
-    ['OFF', 'at 50% off', true],
-  ])('returns for %j in %j: %s', (part, text, expected) => {
-    expect(containsPredicate(part)(text)).toBe(expected);
+  it('ignores case', () => {
+    expect(containsPredicate('OFF')('at 50% off')).toBe(true);
   });
 
   it('agrees with String.includes', () => {

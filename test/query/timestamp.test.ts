@@ -19,6 +19,8 @@ const DAY = 24 * HOUR;
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 describe('parseTimestamp', () => {
+  const UNCERTAIN_ZONES = ['CST', 'CDT', 'IST', 'BST', 'PST', 'MST', 'AST', 'XYZ', 'edt'];
+
   it.each([
     ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
     ['2018-01-18 Thu 15:36:49 EST', '2018-01-18T20:36:49Z'],
@@ -51,17 +53,11 @@ describe('parseTimestamp', () => {
     ...rows('invalid hour', '2018-07-18 Wed 24:00:00 UTC', '2018-07-18T25:00:00Z'),
     ...rows('invalid minute', '2018-07-18 Wed 15:60:00 UTC'),
     ...rows('invalid second', '2018-07-18 Wed 15:36:60 UTC'),
+    ...rows('uncertain zone', ...UNCERTAIN_ZONES.map((zone) => `2018-07-18 Wed 15:36:49 ${zone}`)),
     ...rows('more text', '2018-07-18 Wed 15:36:49 EDT ', '2018-07-18 Wed 15:36:49 EDT\n'),
   ])('returns undefined for %j: %s', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
-
-  it.each(['CST', 'CDT', 'IST', 'BST', 'PST', 'MST', 'AST', 'XYZ', 'edt'])(
-    'never guesses the zone %s',
-    (zone) => {
-      expect(parseTimestamp(`2018-07-18 Wed 15:36:49 ${zone}`)).toBeUndefined();
-    },
-  );
 
   it('parses every second from year 1 to 9999, with any offset and the right weekday only', () => {
     const second = fc.integer({ min: -62_135_510_400, max: 253_402_214_400 });
