@@ -1,12 +1,12 @@
 // Authorizes every request: sends the access token, renews it once after a 401, and retries what is safe.
 
-import { ImgctlError } from '../errors.ts';
+import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
-import { describeRequest, rateLimitedError, statusError } from './responses.ts';
+import { rateLimitedError, statusError } from './responses.ts';
 
 /** Provides access tokens; hides the disk, the lock and the password. */
 export interface TokenSource {
@@ -71,8 +71,7 @@ export function createSender(transport: Transport, options: AuthOptions): Send {
     const error = statusError(response);
     if (error.code === 'not-permitted') throw error;
     // With the basic scheme a service may call a bad token a wrong password.
-    const { message, status } = error;
-    return new ImgctlError('token-refused', message, { status, hint: options.tokens.remedy });
+    return error.with({ code: 'token-refused', hint: options.tokens.remedy });
   };
 
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
@@ -108,16 +107,11 @@ export function createSender(transport: Transport, options: AuthOptions): Send {
     try {
       return await sendWithToken(request, url);
     } catch (error) {
-      const unknown = error instanceof TransportError && error.sent && !isSafeMethod(method);
-      throw unknown ? outcomeUnknown(request, url, error) : error;
+      if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
+      const hint = `the ${method} may have taken effect: check before you send it again`;
+      throw error.with({ code: 'outcome-unknown', hint });
     }
   };
-}
-
-function outcomeUnknown({ method }: ServiceRequest, url: URL, cause: TransportError): ImgctlError {
-  const message = `${describeRequest({ method, url })} may have taken effect: ${cause.message}`;
-  const hint = 'check whether it took effect before you send it again';
-  return new ImgctlError('outcome-unknown', message, { hint, cause });
 }
 
 /** Returns the headers of every request. */

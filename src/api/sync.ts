@@ -68,10 +68,8 @@ function mayBeSubmitted(error: unknown): error is ImgctlError {
 }
 
 function submitError(error: ImgctlError): ImgctlError {
-  const { cause, code } = error;
-  const { message } = code === 'outcome-unknown' && cause instanceof Error ? cause : error;
   return error.with({
-    message: `the sync may have been submitted: ${message}`,
+    message: `the sync may have been submitted: ${error.message}`,
     hint: 'check before you submit another: imgctl my-images, or the confirmation by email',
   });
 }

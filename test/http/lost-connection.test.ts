@@ -28,8 +28,8 @@ describe.each<[string, ScriptedResponse]>([
     const { client, server } = await connect({ 'PATCH /v2/user/image/vm': loss });
     const { code, exitCode, message, hint } = await failure(client.send(PATCH));
     expect([code, exitCode]).toEqual(['outcome-unknown', 3]);
-    expect(message).toContain(`PATCH ${server.baseUrl}/v2/user/image/vm may have taken effect`);
-    expect(hint).toBe('check whether it took effect before you send it again');
+    expect(message).toBe(`cannot reach ${server.baseUrl}: the connection was closed`);
+    expect(hint).toBe('the PATCH may have taken effect: check before you send it again');
     expect(server.requests).toHaveLength(1);
   });
 
