@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { isObject, parseJson } from '../json.ts';
 
 /** Ends lists that never end by themselves. */
-const MAX_PAGES = 10_000;
+export const MAX_PAGES = 10_000;
 
 /**
  * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points, so that the
@@ -24,7 +24,7 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
 }
 
 function nextUrl({ body, url }: HttpResponse): URL | undefined {
-  const value = parseJson(body)?.value;
+  const value = parseJson(body).value;
   const meta = isObject(value) ? value.meta : undefined;
   const pages = isObject(meta) ? meta.pages : undefined;
   const next = isObject(pages) ? pages.next_url : undefined;

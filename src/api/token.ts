@@ -54,7 +54,7 @@ export async function requestToken(
   onLimit?.(limit);
   if (response.status === 429) throw rateLimitedError(response);
   if (response.status === 401) throw refusalError(response);
-  const record = readJson(withoutToken(response));
+  const record = await readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
     throw shapeError(response, 'it holds no access token');
   }

@@ -40,6 +40,9 @@ interface Unconfirmed {
 /** How often a list that keeps changing is read. */
 const MAX_READINGS = 3;
 
+/** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
+const MAX_HELD_BYTES = 256 * 2 ** 20;
+
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
@@ -69,6 +72,7 @@ export async function* listCatalogue(
     const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
     const found: ImageOrUrl[] = [];
     let count = 0;
+    let heldBytes = 0;
     let meta: ImagePage['meta'] = {};
     let isUnconfirmed = false;
     try {
@@ -96,6 +100,8 @@ export async function* listCatalogue(
         );
         if (streams) yield { images, meta };
         else for (const image of images) found.push(image);
+        if (!streams && images.length > 0) heldBytes += page.bytes;
+        if (heldBytes > MAX_HELD_BYTES) throw tooLong();
         if (count === limit && !sorts) break;
       }
     } finally {
@@ -178,6 +184,13 @@ function unconfirmedBy(meta: ImagePage['meta'], { server }: QueryPlan): Unconfir
 /** An echo may be percent-encoded, as in the navigation URLs. */
 function isEcho(echoed: unknown, sent: string): boolean {
   return echoed === sent || echoed === encodeURIComponent(sent);
+}
+
+function tooLong(): ImgctlError {
+  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+  return new ImgctlError('bad-answer', message, {
+    hint: 'list fewer images with --filter, or use -o ndjson',
+  });
 }
 
 function unconfirmedWarning({ filter, sort }: Unconfirmed): string {

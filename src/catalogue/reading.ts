@@ -2,6 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, ImageQuery } from '../api/images.ts';
+import { MAX_PAGES } from '../api/pages.ts';
 
 /** Pages in a row without a new image, before the announced rest is not requested. */
 const MAX_IDLE_PAGES = 10;
@@ -98,7 +99,7 @@ export class Reading {
     this.#firstPages = first.pages;
     budget.left ??= 2 * this.length + 10 - 1;
     const pagesWanted = wanted === undefined ? first.pages : Math.ceil(wanted / first.perPage);
-    this.#lastPage = Math.min(first.pages, pagesWanted);
+    this.#lastPage = Math.min(first.pages, pagesWanted, MAX_PAGES);
   }
 
   #mayContinue(page: ImagePage): boolean {
@@ -108,8 +109,9 @@ export class Reading {
     if (this.#requests.length > 0) return true;
     // After the announced pages: continue as long as there is more and it is new.
     if (!page.hasNext || !hadNew) return false;
-    if (Number(this.#options.budget.left) > 0) return true;
-    this.#fault = 'its pages do not end';
+    const mayRequest = Number(this.#options.budget.left) > 0;
+    if (mayRequest && this.pagesRead < MAX_PAGES) return true;
+    this.#fault = mayRequest ? `it has more than ${MAX_PAGES} pages` : 'its pages do not end';
     return false;
   }
 

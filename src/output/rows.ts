@@ -1,5 +1,6 @@
 // Reads the fields of a row and writes values as cells and JSON.
 
+import { stringify } from '../json.ts';
 import { escapeInJson } from './sanitize.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -39,10 +40,10 @@ export function cellText(value: unknown): string {
 
 /** Returns JSON that is safe for a terminal, without a final newline. */
 export function jsonText(value: unknown, indent: number): string {
-  return escapeInJson(JSON.stringify(value ?? null, null, indent));
+  return escapeInJson(stringify(value, indent));
 }
 
+/** Still to be escaped as one text: V8 copies each line to search it. */
 export function ndjsonText(values: readonly unknown[]): string {
-  // Escaped as one text: V8 copies each line to search it.
-  return escapeInJson(values.map((value) => `${JSON.stringify(value ?? null)}\n`).join(''));
+  return values.map((value) => `${stringify(value)}\n`).join('');
 }

@@ -10,6 +10,8 @@ const BEYOND_C0 =
 const HARMFUL = new RegExp(`[\\u0000-\\u001f${BEYOND_C0}]`, 'gu');
 const HARMFUL_IN_JSON = new RegExp(`[${BEYOND_C0}]`, 'gu');
 
+const escapeCharacter = cachedEscape(newEscape);
+
 /** Returns the text on one line with `\u` escapes. */
 export function printable(text: string): string {
   return text.replace(HARMFUL, escapeCharacter);
@@ -20,7 +22,17 @@ export function escapeInJson(json: string, replacer = escapeCharacter): string {
   return json.replace(HARMFUL_IN_JSON, replacer);
 }
 
-function escapeCharacter(character: string): string {
+/** Remembers each escape: a text may hold millions of one character. */
+export function cachedEscape(newForm: (character: string) => string) {
+  const known = new Map<string, string>();
+  return (character: string): string => {
+    const escaped = known.get(character) ?? newForm(character);
+    known.set(character, escaped);
+    return escaped;
+  };
+}
+
+function newEscape(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';
   if (character === '\t') return '\\t';

@@ -1,5 +1,6 @@
 // The fields of an image: their kinds, the values they hold and how values compare.
 
+import { ExactNumber } from '../json.ts';
 import { parseChoice } from './suggest.ts';
 
 export type FieldKind = 'number' | 'text' | 'boolean' | 'time';
@@ -42,6 +43,7 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   if (typeof raw === 'string') return parseValue(raw, kind);
   if (typeof raw === 'number' && !Number.isNaN(raw)) return kind === 'number' ? raw : `${raw}`;
   if (typeof raw === 'boolean') return kind === 'boolean' ? raw : `${raw}`;
+  if (raw instanceof ExactNumber) return `${raw}`;
   return null;
 }
 
