@@ -1,4 +1,4 @@
-// Reads parts of files on disk: a whole file, a member of an archive, or a sliding window.
+// The files of a package: safe names, and reading a file, a member of an archive, or a sliding window.
 
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -13,6 +13,16 @@ export interface PackageFile extends Region {
   readonly name: string;
   /** False for the last member of a truncated archive. */
   readonly complete: boolean;
+}
+
+/** True if a name is relative and stays inside its folder, on any system. */
+export function isSafeName(name: string): boolean {
+  if (name === '' || /^\/|^[a-z]:|[\\\0]/i.test(name)) return false;
+  return !name.split('/').includes('..');
+}
+
+export function stripDotSlash(name: string): string {
+  return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */

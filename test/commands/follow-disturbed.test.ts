@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar } from '../../src/ovf/tar-writer.ts';
+import { packTar } from '../../src/ovf/tar.ts';
 import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { FIXTURES } from '../support/files.ts';
 import { codes, expectCutsFound, member, readMembers } from './harness.ts';
 
