@@ -2,9 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { TokenRecord } from '../api/types.ts';
+import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './http.ts';
 import type { EmulatorSettings } from './options.ts';
-import type { ApiRequest } from './request.ts';
-import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
 import { serviceTimestamp } from './timestamp.ts';
 
 /** Relative to the base URL. */
@@ -17,7 +16,7 @@ export interface Auth {
   requestToken(request: ApiRequest): ApiResponse;
   /** Returns the user of the request's token, or throws 401. */
   authenticate(request: ApiRequest): string;
-  /** Rejects the user's tokens and token requests from now on. */
+  /** Rejects the user's tokens, which do not expire, and token requests from now on. */
   revokeAccess(user: string): void;
   restoreAccess(user: string): void;
   expireTokens(): void;

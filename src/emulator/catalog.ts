@@ -11,12 +11,10 @@ export interface CatalogEntry {
   readonly updated: number;
 }
 
-interface CatalogFile {
+interface CatalogFile extends Omit<CatalogEntry, 'image'> {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;
-  readonly created: number;
-  readonly updated: number;
 }
 
 const SECOND = 1000;
@@ -61,7 +59,7 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
       const maxDelay = Math.min(300 * DAY, LAST_UPDATE - created);
       const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
       return {
-        name: distribution.fileName(release.version, variant, build),
+        name: distribution.fileName(release[0], variant, build),
         folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
         dataStore: random.pick(DATA_STORES),
         created,
@@ -72,9 +70,9 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
 }
 
 /** Returns ascending build days of a release; further builds of a day are numbered. */
-function buildTimes(release: Release, builds: number, random: Random) {
-  const first = Date.parse(release.first);
-  const days = (Date.parse(release.last) - first) / DAY;
+function buildTimes([, firstDay, lastDay]: Release, builds: number, random: Random) {
+  const first = Date.parse(firstDay);
+  const days = (Date.parse(lastDay) - first) / DAY;
   const times: { day: number; build: string }[] = [];
   let [day, date, serial] = [0, '', 0];
   for (let index = 0; index < builds; index += 1) {

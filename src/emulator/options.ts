@@ -49,24 +49,22 @@ export interface EmulatorOptions {
   readonly now: () => number;
 }
 
-type Optional = 'uploads' | 'onRequest';
-
-export type EmulatorSettings = {
-  readonly [Name in keyof EmulatorOptions]-?: Name extends Optional
-    ? EmulatorOptions[Name]
-    : Exclude<EmulatorOptions[Name], undefined>;
-};
+export type EmulatorSettings = ReturnType<typeof resolveOptions>;
 
 const MINUTE = 60_000;
 
-/**
- * Fills in the defaults.
- * @throws Error for an invalid user name
- */
-export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
+/** Fills in the defaults. @throws Error for an invalid user name */
+export function resolveOptions(options: EmulatorOptions) {
   const users = options.users ?? [];
   const deniedUsers = options.deniedUsers ?? [];
-  for (const { name } of [...users, ...deniedUsers]) checkUserName(name);
+  for (const { name } of [...users, ...deniedUsers]) {
+    // A user name is also the name of an upload folder, and HTTP Basic ends it at a colon.
+    if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
+      throw new Error(
+        `user name ${JSON.stringify(name)} must not be empty, . or .., or contain / \\ :`,
+      );
+    }
+  }
   return {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -85,13 +83,4 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
     onRequest: options.onRequest,
     now: options.now,
   };
-}
-
-/** A user name is also the name of an upload folder, and HTTP Basic ends it at a colon. */
-function checkUserName(name: string): void {
-  if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
-    throw new Error(
-      `user name ${JSON.stringify(name)} must not be empty, . or .., or contain / \\ :`,
-    );
-  }
 }

@@ -3,11 +3,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuth } from './auth.ts';
+import { type Auth, createAuth } from './auth.ts';
 import { buildCatalog } from './catalog.ts';
 import { indexCatalog } from './catalog-index.ts';
+import { urlHost } from './http.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { urlHost } from './request.ts';
 import { createResources } from './resources.ts';
 import { createRequestListener } from './service.ts';
 import { createSync } from './sync.ts';
@@ -21,14 +21,10 @@ const REACHABLE = new Map([
   ['::', '::1'],
 ]);
 
-export interface Emulator {
+export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Denies a user access to the API; the user's tokens do not expire. */
-  revokeAccess(user: string): void;
-  restoreAccess(user: string): void;
-  expireTokens(): void;
   /** Stops listening and closes all connections, also those with a request in progress. */
   close(): Promise<void>;
 }

@@ -3,9 +3,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createFaultPicker, faultResponse, sendWithFault } from './faults.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  errorResponse,
+  HttpError,
+  toApiRequest,
+} from './http.ts';
 import type { EmulatorSettings } from './options.ts';
-import { type ApiRequest, toApiRequest } from './request.ts';
-import { type ApiResponse, errorResponse, HttpError } from './responses.ts';
 
 /** Responds to a request; the id is the group that the resource's pattern captured, or empty. */
 export type Handler = (request: ApiRequest, id: string) => ApiResponse;
