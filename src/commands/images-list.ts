@@ -4,8 +4,7 @@ import type { ImageOrUrl } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Row } from '../output/rows.ts';
-import type { ListWriter } from '../output/writers.ts';
+import type { ListWriter, Row } from '../output/writers.ts';
 import { type CachedImage, collectNames } from '../session/image-names.ts';
 import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import type { Row } from '../output/rows.ts';
+import type { Row } from '../output/writers.ts';
 import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 

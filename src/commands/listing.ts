@@ -34,14 +34,6 @@ export function readQuery(
   return planQuery({ words, filters: filter, sorts: sort }, { now: context.io.now() });
 }
 
-export interface ImageView {
-  readonly columns: readonly Field[];
-  /** True without --columns: JSON and YAML then show every field. */
-  readonly allFields: boolean;
-  readonly header: boolean;
-  readonly times: { fields: readonly string[]; format(text: string): string } | undefined;
-}
-
 interface DefaultView {
   readonly columns: readonly Field[];
   /** The setting that replaces these columns. */
@@ -49,11 +41,12 @@ interface DefaultView {
 }
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
-export function readView(context: Context, options: ViewOptions, defaults: DefaultView): ImageView {
+export function readView(context: Context, options: ViewOptions, defaults: DefaultView) {
   const style = readTimeStyle(context, options, context.format);
   const { now } = context.io;
   return {
     columns: chooseColumns(context, options, defaults),
+    // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
     times:
@@ -61,7 +54,7 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
         ? undefined
         : {
             fields: FIELDS.filter((field) => kindOf(field) === 'time'),
-            format: (text) => formatTimestamp(text, style, { now: now() }),
+            format: (text: string) => formatTimestamp(text, style, { now: now() }),
           },
   };
 }

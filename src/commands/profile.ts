@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import type { Row } from '../output/rows.ts';
+import type { Row } from '../output/writers.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';

@@ -103,8 +103,7 @@ export function openKeychain(io: Io): Keychain {
   const program = io.system.platform === 'darwin' ? SECURITY : SECRET_TOOL;
 
   async function call({ args, input, secret }: Call): Promise<ChildResult> {
-    const { name: command } = program;
-    const result = await runChild(io, { command, args, input, stderr: 'pipe' });
+    const result = await runChild(io, { command: program.name, args, input, stderr: 'pipe' });
     if (result.failure === undefined || program.isNotFound(result)) return result;
     throw cannotUse(program, result, secret);
   }
@@ -149,14 +148,9 @@ function cannotUse(
   secret: string | undefined,
 ): ImgctlError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-    return new ImgctlError(
-      'config',
-      `${name}, the program for the system keychain, is not installed`,
-      {
-        hint: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
-        cause,
-      },
-    );
+    const message = `${name}, the program for the system keychain, is not installed`;
+    const hint = `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`;
+    return new ImgctlError('config', message, { hint, cause });
   }
   const [line = ''] = stderr.trim().split('\n');
   const reason = line.replace(`${name}: `, '');

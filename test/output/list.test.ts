@@ -2,7 +2,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/output/rows.ts';
 import {
   createListWriter,
   createValueWriter,
@@ -10,6 +9,7 @@ import {
   FORMATS,
   type Format,
   type ListOptions,
+  type Row,
 } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';

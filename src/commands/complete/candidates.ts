@@ -3,9 +3,8 @@
 import type { Context } from '../../context.ts';
 import type { CommandDeclaration, ValueSource } from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
-import { FIELDS } from '../../query/fields.ts';
+import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
-import { DIRECTIONS } from '../../query/sort.ts';
 import { readHistory } from '../../session/history.ts';
 import { readImageNames } from '../../session/image-names.ts';
 import {

@@ -6,10 +6,11 @@ import { utcTime } from '../../api/responses.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/messages.ts';
-import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
-import { tokenOfEnvironment } from '../../session/session.ts';
+import { unreadableFile } from '../../session/password.ts';
+import { tokenOfEnvironment, unattendedPassword } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { Account, TokenCache } from '../../session/token-cache.ts';
+import type { PasswordSource } from '../../session/tokens.ts';
 import { noValidToken, tokenState } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
