@@ -3,8 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseBash, quoteBash, replyBash } from '../../src/commands/complete/bash.ts';
-import { quotePowershell } from '../../src/commands/complete/shells.ts';
+import {
+  parseBash,
+  quoteBash,
+  quotePowershell,
+  replyBash,
+} from '../../src/commands/complete/shells.ts';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer } from '../support/scripted-server.ts';

@@ -1,8 +1,7 @@
 // Runs every example of the help on listing against the emulator.
 
 import { describe, expect, it } from 'vitest';
-import { FILTERS } from '../../src/commands/help/filters.ts';
-import { OUTPUT } from '../../src/commands/help/output.ts';
+import { FILTERS, OUTPUT } from '../../src/commands/help/pages.ts';
 import { renderBlocks } from '../../src/commands/help-text.ts';
 import { runCli } from '../support/io.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';

@@ -27,10 +27,13 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
 export const config: CommandSpec = {
   name: 'config',
   summary: 'show and change settings',
-  description: [
-    'Settings:',
-    { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
-  ],
+  // A getter: no other command needs the texts.
+  get description() {
+    return [
+      'Settings:',
+      { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
+    ];
+  },
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],
   subcommands: [

@@ -39,11 +39,7 @@ const LISTING_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'text', from: 'sorts' },
     repeatable: true,
   },
-  {
-    flags: '--limit <n>',
-    description: 'show at most n images',
-    value: { kind: 'number', min: 1 },
-  },
+  { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
   { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
   { flags: '--meta', description: 'json and yaml: {"data": [...], "meta": {...}}' },
   ...VIEW_OPTIONS,
