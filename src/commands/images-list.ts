@@ -60,14 +60,9 @@ export async function run(
   }
   await progress.stop();
   await list.end(options.meta ? { ...meta, count } : undefined);
-  const { filter } = plan.server;
-  const isWhole =
-    filter === undefined &&
-    !plan.filtersLocally &&
-    !options.limit &&
-    !options.page &&
-    !options.urls;
-  await rememberNames(context, names, isWhole);
+  const { limit, page, urls } = options;
+  const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
+  await rememberNames(context, names, !isPart);
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
-import { planQuery, type QueryPlan } from '../query/plan.ts';
+import { planQuery } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
@@ -24,14 +24,9 @@ export interface ViewOptions {
   time?: string;
 }
 
-/** @throws ImgctlError usage */
-export function readQuery(
-  context: Context,
-  words: readonly string[],
-  options: ListingOptions,
-): QueryPlan {
-  const { filter = [], sort = [] } = options;
-  return planQuery({ words, filters: filter, sorts: sort }, { now: context.io.now() });
+export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
+  const { filter: filters = [], sort: sorts = [] } = options;
+  return planQuery({ words, filters, sorts }, { now: context.io.now() });
 }
 
 interface DefaultView {

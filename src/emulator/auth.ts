@@ -11,18 +11,9 @@ export const TOKEN_PATH = '/auth/request-token';
 
 const NOT_AUTHORIZED = 'User is not authorized to access.';
 
-export interface Auth {
-  /** Handles POST /auth/request-token. */
-  requestToken(request: ApiRequest): ApiResponse;
-  /** Returns the user of the request's token, or throws 401. */
-  authenticate(request: ApiRequest): string;
-  /** Rejects the user's tokens, which do not expire, and token requests from now on. */
-  revokeAccess(user: string): void;
-  restoreAccess(user: string): void;
-  expireTokens(): void;
-}
+export type Auth = ReturnType<typeof createAuth>;
 
-export function createAuth(settings: EmulatorSettings): Auth {
+export function createAuth(settings: EmulatorSettings) {
   const { tokenLimit, tokenWindow, tokenTtl, now } = settings;
   const passwords = new Map(
     [...settings.users, ...settings.deniedUsers].map(({ name, password }) => [name, password]),
@@ -60,7 +51,8 @@ export function createAuth(settings: EmulatorSettings): Auth {
   };
 
   return {
-    requestToken: ({ authorization, remoteAddress }) => {
+    /** Handles POST /auth/request-token. */
+    requestToken: ({ authorization, remoteAddress }: ApiRequest): ApiResponse => {
       const credentials = basicCredentials(authorization);
       const headers = countRequest(credentials?.name, remoteAddress);
       if (credentials === undefined || passwords.get(credentials.name) !== credentials.password) {
@@ -69,7 +61,8 @@ export function createAuth(settings: EmulatorSettings): Auth {
       if (denied.has(credentials.name)) throw new HttpError(401, NOT_AUTHORIZED, headers);
       return jsonResponse(200, issueToken(credentials.name), headers);
     },
-    authenticate: ({ authorization, baseUrl }) => {
+    /** Returns the user of the request's token, or throws 401. */
+    authenticate: ({ authorization, baseUrl }: ApiRequest): string => {
       const token = bearerToken(authorization) ?? basicCredentials(authorization)?.name;
       const issued = token === undefined ? undefined : tokens.get(token);
       const headers = { Location: `${baseUrl}${TOKEN_PATH}` };
@@ -80,10 +73,11 @@ export function createAuth(settings: EmulatorSettings): Auth {
       if (denied.has(issued.user)) throw new HttpError(401, NOT_AUTHORIZED);
       return issued.user;
     },
-    revokeAccess: (user) => {
+    /** Rejects the user's tokens, which do not expire, and token requests from now on. */
+    revokeAccess: (user: string) => {
       denied.add(user);
     },
-    restoreAccess: (user) => {
+    restoreAccess: (user: string) => {
       denied.delete(user);
     },
     expireTokens: () => {

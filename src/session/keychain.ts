@@ -5,15 +5,6 @@ import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
 import type { Account } from './token-cache.ts';
 
-export interface Keychain {
-  /** Returns undefined if there is none. @throws ImgctlError config */
-  lookup(account: Account): Promise<string | undefined>;
-  /** Replaces every password of the account's profile. @throws ImgctlError config */
-  store(account: Account, password: string): Promise<void>;
-  /** Removes every password of the profile. @throws ImgctlError config */
-  forget(profile: string): Promise<void>;
-}
-
 interface Call {
   readonly args: readonly string[];
   readonly input?: string;
@@ -94,7 +85,8 @@ const MAX_REMOVALS = 100;
 
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
-export function openKeychain(io: Io): Keychain {
+/** Every function of a keychain may throw ImgctlError config. */
+export function openKeychain(io: Io) {
   if (io.system.platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
       hint: `use ${ALTERNATIVE}`,
@@ -113,6 +105,7 @@ export function openKeychain(io: Io): Keychain {
     return program.isNotFound(result) ? undefined : program.read(result.stdout);
   }
 
+  /** Removes every password of the profile. */
   async function forget(profile: string): Promise<void> {
     for (let count = 0; count < MAX_REMOVALS; count += 1) {
       if (program.isNotFound(await call(program.forget(profile)))) return;
@@ -122,7 +115,8 @@ export function openKeychain(io: Io): Keychain {
   return {
     lookup,
     forget,
-    async store(account, password) {
+    /** Replaces every password of the account's profile. */
+    async store(account: Account, password: string): Promise<void> {
       const storing = program.store(account, password);
       if (Buffer.byteLength(storing.input ?? '') > MAX_INPUT) {
         throw new ImgctlError('config', 'the password is too long for the system keychain', {
