@@ -44,7 +44,6 @@ export async function run(
   if (missing) throw missing;
 }
 
-/** @throws ImgctlError not-found */
 async function find(context: Context, wanted: string): Promise<readonly Row[]> {
   const id = /^(?:0|[1-9]\d{0,14})$/.test(wanted) ? Number(wanted) : undefined;
   const found = id === undefined ? [] : await byId(context, id);

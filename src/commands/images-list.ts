@@ -66,7 +66,6 @@ export async function run(
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 
-/** @throws ImgctlError usage */
 function openImageList(context: Context, options: ImagesListOptions): ListWriter<ImageOrUrl> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],

@@ -93,7 +93,6 @@ function snakeCase(value: unknown): unknown {
   );
 }
 
-/** Describes the package for people, one line per part. */
 function describe(summary: PackageSummary): Row {
   const { file, kind, ovfVersion, manifest, certificate } = summary;
   return {
@@ -130,7 +129,6 @@ function describeSystem(system: VirtualSystem): string {
   return joined([name ?? id ?? 'unnamed', operatingSystem, hardware, ...hardwareFamilies, within]);
 }
 
-/** Describes an option with the hardware that each system has under it. */
 function describeOption(option: DeploymentOption, systems: readonly VirtualSystem[]): string {
   const hardware = systems
     .flatMap(({ options }) => options)

@@ -64,7 +64,6 @@ function chooseColumns(
   return stored === undefined ? columns : readColumns(stored, `setting ${setting}`);
 }
 
-/** @throws ImgctlError usage: an unknown column */
 export function readColumns(text: string, where: string): readonly Field[] {
   if (text.trim().toLowerCase() === 'all') return FIELDS;
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));

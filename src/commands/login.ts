@@ -79,7 +79,6 @@ async function findBaseUrl(context: Context, given: Settings): Promise<string> {
   return baseUrl;
 }
 
-/** @throws ImgctlError usage */
 function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
   if (context.io.env.IMGCTL_TOKEN) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
@@ -100,7 +99,6 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   }
 }
 
-/** Returns the password, and the hint if the service refuses it. */
 async function readPassword(
   context: Context,
   options: LoginOptions,

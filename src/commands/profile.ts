@@ -65,7 +65,6 @@ export async function remove(context: Context, _options: object, name: string): 
   }
 }
 
-/** @throws ImgctlError not-found */
 function requireProfile(context: Context, name: string): Readonly<Record<string, string>> {
   const { profiles } = context.config;
   const stored = profiles.get(name);

@@ -65,7 +65,6 @@ export function statusCommand(context: Context, id: number | string): string {
   return ['imgctl sync-status', id, ...flags].join(' ');
 }
 
-/** Stores a submitted request or its new status; warns if it cannot. */
 export async function rememberRequest(
   context: Context,
   id: number | string,
@@ -177,7 +176,6 @@ export async function follow(
   });
 }
 
-/** @throws ImgctlError not-found */
 export async function getRequest(
   context: Context,
   id: number | string,

@@ -92,7 +92,6 @@ export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   );
 }
 
-/** Sends a response, spoiled by the fault if there is one. */
 export function sendWithFault(
   stream: ServerResponse,
   response: ApiResponse,

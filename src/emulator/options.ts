@@ -15,13 +15,10 @@ export interface RequestRecord {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Durations are in milliseconds; defaults in brackets. */
+/** Durations are in milliseconds; resolveOptions has the defaults. */
 export interface EmulatorOptions {
-  /** Address to listen on (127.0.0.1). */
   readonly host?: string | undefined;
-  /** Port to listen on (0: the system chooses). */
   readonly port?: number | undefined;
-  /** Number of images in the public catalogue (250). */
   readonly images?: number | undefined;
   /** Selects the catalogue (1). */
   readonly seed?: number | undefined;
@@ -31,13 +28,10 @@ export interface EmulatorOptions {
   readonly users?: readonly User[] | undefined;
   /** Users with an account but without access to the API. */
   readonly deniedUsers?: readonly User[] | undefined;
-  /** Token lifetime (24 hours). */
   readonly tokenTtl?: number | undefined;
   /** Token requests per user and window (5). */
   readonly tokenLimit?: number | undefined;
-  /** Length of that window (1 minute). */
   readonly tokenWindow?: number | undefined;
-  /** Delay before each response (0). */
   readonly latency?: number | undefined;
   /** Time from submitting a sync to its end (2 seconds). */
   readonly syncDelay?: number | undefined;

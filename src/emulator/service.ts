@@ -21,7 +21,6 @@ export interface Resource {
   readonly methods: ReadonlyMap<string, Handler>;
 }
 
-/** Creates a node:http listener that serves these resources. */
 export function createRequestListener(
   settings: EmulatorSettings,
   resources: readonly Resource[],

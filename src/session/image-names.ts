@@ -11,7 +11,6 @@ type Catalogue = Omit<Account, 'username'>;
 /** Empty texts for an image without a folder or data store. */
 export type CachedImage = readonly [name: string, folder: string, dataStore: string];
 
-/** By id. */
 export type ImageNames = ReadonlyMap<number, CachedImage>;
 
 const MAX_IMAGES = 5_000;

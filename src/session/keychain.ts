@@ -105,7 +105,6 @@ export function openKeychain(io: Io) {
     return program.isNotFound(result) ? undefined : program.read(result.stdout);
   }
 
-  /** Removes every password of the profile. */
   async function forget(profile: string): Promise<void> {
     for (let count = 0; count < MAX_REMOVALS; count += 1) {
       if (program.isNotFound(await call(program.forget(profile)))) return;

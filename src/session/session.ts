@@ -143,7 +143,6 @@ export function storedPassword(
   };
 }
 
-/** @throws ImgctlError config: no header can hold it */
 export function tokenOfEnvironment(token: string): TokenSource {
   const remedy = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
   return fixedToken(token, 'IMGCTL_TOKEN', remedy);

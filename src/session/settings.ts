@@ -153,7 +153,6 @@ export class Settings {
     }
   }
 
-  /** Returns the value without checking it. */
   find(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];

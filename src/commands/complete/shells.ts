@@ -9,11 +9,9 @@ interface Request {
   readonly words: readonly string[];
   /** The word at the cursor, up to it. */
   readonly current: string;
-  /** The records of the candidates. */
   readonly format: (candidates: readonly Candidate[]) => readonly string[];
 }
 
-/** Reads what the script of a shell passes. */
 export function readRequest(shell: string, passed: readonly string[]): Request {
   if (shell === 'bash') {
     const [breaks = '', text = ''] = passed;

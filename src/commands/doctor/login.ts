@@ -23,7 +23,6 @@ export interface TokenCheck {
   finding(verdict: TokenVerdict): Finding;
 }
 
-/** Returns the token that a command would send first. */
 export function checkToken(
   settings: Settings,
   account: Account,
@@ -93,7 +92,6 @@ function passwordOrigin(settings: Settings, account: Account, io: Io): string | 
   return valueOr(() => unattendedPassword(settings, io, account)?.origin, undefined);
 }
 
-/** Checks the password file without reading it. */
 function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
   if (origin !== 'IMGCTL_PASSWORD_FILE') return undefined;
   const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');

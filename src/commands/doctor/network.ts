@@ -25,7 +25,6 @@ export const NETWORK_CHECKS = ['DNS', 'connection', 'TLS', 'service', 'clock'] a
 type Inherited = 'baseUrl' | 'userAgent' | 'authScheme' | 'timeout' | 'maxBytes' | 'ca' | 'proxy';
 
 type ProbeOptions = Pick<ClientOptions, Inherited | 'signal' | 'now' | 'onEvent'> & {
-  /** Sent if there is one. */
   readonly token: string | undefined;
 };
 
