@@ -49,7 +49,7 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
         ? undefined
         : {
             fields: FIELDS.filter((field) => kindOf(field) === 'time'),
-            format: (text: string) => formatTimestamp(text, style, { now: now() }),
+            format: (text: string) => formatTimestamp(text, style, now()),
           },
   };
 }

@@ -17,11 +17,8 @@ export function valueParser(value: Value, name: string): (text: string) => strin
         const milliseconds = parseDuration(text, name);
         return value.keepText ? text : milliseconds;
       };
-    case 'choice': {
-      const { noun, words, synonyms } = value;
-      const choice = { noun, valid: words, where: name, ...(synonyms && { synonyms }) };
-      return (text) => parseChoice(text, choice);
-    }
+    case 'choice':
+      return (text) => parseChoice(text, { ...value, valid: value.words, where: name });
   }
 }
 

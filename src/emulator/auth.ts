@@ -63,7 +63,8 @@ export function createAuth(settings: EmulatorSettings) {
     },
     /** Returns the user of the request's token, or throws 401. */
     authenticate: ({ authorization, baseUrl }: ApiRequest): string => {
-      const token = bearerToken(authorization) ?? basicCredentials(authorization)?.name;
+      const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+      const token = bearer ?? basicCredentials(authorization)?.name;
       const issued = token === undefined ? undefined : tokens.get(token);
       const headers = { Location: `${baseUrl}${TOKEN_PATH}` };
       if (issued === undefined) throw new HttpError(401, 'Invalid token.', headers);
@@ -84,10 +85,6 @@ export function createAuth(settings: EmulatorSettings) {
       for (const issued of tokens.values()) issued.expiresAt = Math.min(issued.expiresAt, now());
     },
   };
-}
-
-function bearerToken(authorization = ''): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 function basicCredentials(authorization = ''): { name: string; password: string } | undefined {

@@ -42,7 +42,6 @@ export function buildCatalog(count: number, seed: number): CatalogEntry[] {
   });
 }
 
-/** Spreads builds evenly over all releases and variants. */
 function originalFiles(count: number, random: Random): CatalogFile[] {
   const series = shuffled(
     DISTRIBUTIONS.flatMap((distribution) =>
@@ -88,7 +87,6 @@ function buildTimes([, firstDay, lastDay]: Release, builds: number, random: Rand
   return times;
 }
 
-/** Copies originals, evenly spread, some days later. */
 function archivedFiles(
   originals: readonly CatalogFile[],
   count: number,
@@ -125,24 +123,20 @@ function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
     .map(({ value }) => value);
 }
 
-export interface Random {
-  /** Returns an integer from 0 to limit - 1. */
-  below(limit: number): number;
-  pick<Value>(values: readonly [Value, ...Value[]]): Value;
-}
+export type Random = ReturnType<typeof seededRandom>;
 
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
-export function seededRandom(seed: number): Random {
+export function seededRandom(seed: number) {
   // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
+  /** Returns an integer from 0 to limit - 1. */
   const below = (limit: number) => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     return (state >>> 0) % limit;
   };
-  return {
-    below,
-    pick: (values) => values[below(values.length)] ?? values[0],
-  };
+  const pick = <Value>(values: readonly [Value, ...Value[]]) =>
+    values[below(values.length)] ?? values[0];
+  return { below, pick };
 }

@@ -68,6 +68,15 @@ export interface ApiResponse {
   readonly body: string | undefined;
 }
 
+/** Responds to a request; the id is the group that the resource's pattern captured, or empty. */
+export type Handler = (request: ApiRequest, id: string) => ApiResponse;
+
+export interface Resource {
+  /** Matches the whole path. */
+  readonly path: RegExp;
+  readonly methods: ReadonlyMap<string, Handler>;
+}
+
 /** As section 4.1 shows them. */
 const COMMON_HEADERS = {
   'Strict-Transport-Security': 'max-age=63072000',

@@ -10,8 +10,14 @@ import type {
 } from '../api/types.ts';
 import { type Auth, TOKEN_PATH } from './auth.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './http.ts';
-import type { Handler, Resource } from './service.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Handler,
+  HttpError,
+  jsonResponse,
+  type Resource,
+} from './http.ts';
 import type { Sync } from './sync.ts';
 
 const DEFAULT_PER_PAGE = 10;

@@ -8,18 +8,13 @@ import { serviceTimestamp } from './timestamp.ts';
 
 const DATA_STORE = 'user-images-01';
 
-interface UserImage {
-  readonly image: Image;
-  readonly version: string;
-}
-
 /** File names of added and deleted images. */
 export type Changes = ReturnType<UserImageStore['apply']>;
 
 export type UserImageStore = ReturnType<typeof createUserImageStore>;
 
 export function createUserImageStore(nextId: () => number) {
-  const images = new Map<string, UserImage>();
+  const images = new Map<string, { readonly image: Image; readonly version: string }>();
 
   const put = (name: string, version: string, at: number): boolean => {
     const known = images.get(name);

@@ -175,12 +175,8 @@ async function writeText(sink: Sink, text: string): Promise<void> {
   let start = 0;
   while (start < text.length) {
     let end = start + CHUNK_LENGTH;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
     await sink.write(text.slice(start, end));
     start = end;
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -2,13 +2,10 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 
-export interface Region {
+export interface PackageFile {
   readonly path: string;
   readonly offset: number;
   readonly size: number;
-}
-
-export interface PackageFile extends Region {
   /** The name within the package. */
   readonly name: string;
   /** False for the last member of a truncated archive. */
@@ -24,6 +21,8 @@ export function isSafeName(name: string): boolean {
 export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
+
+type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
 
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export async function readRegion(region: Region, start: number, length: number): Promise<Buffer> {

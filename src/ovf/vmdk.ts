@@ -25,6 +25,7 @@ export interface SparseHeader {
 export const SPARSE_MAGIC = 'KDMV';
 const SERVER_SPARSE_MAGIC = 'COWD';
 const NEWLINES = '\n \r\n';
+const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
 const VALID_NEWLINES = 1 << 0;
 const COMPRESSED_GRAINS = 1 << 16;
 const MARKERS = 1 << 17;
@@ -48,12 +49,8 @@ export function parseVmdk(head: Buffer): SparseHeader | 'text' | 'server-sparse'
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
     newlinesIntact: head.toString('latin1', 73, 77) === NEWLINES,
-    createType: createTypeOf(head.toString('latin1', descriptor, descriptorEnd)),
+    createType: CREATE_TYPE.exec(head.toString('latin1', descriptor, descriptorEnd))?.[1] ?? null,
   };
-}
-
-function createTypeOf(descriptor: string): string | null {
-  return /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im.exec(descriptor)?.[1] ?? null;
 }
 
 /** Sectors in a grain: 64 KiB. */

@@ -27,7 +27,6 @@ export function kindOf(field: Field): FieldKind {
   return KINDS[field];
 }
 
-/** @throws ImgctlError usage: unknown field in `where` */
 export function resolveField(name: string, where: string): Field {
   return parseChoice(name, { noun: 'field', valid: FIELDS, where });
 }
@@ -97,7 +96,6 @@ interface SortKey {
   readonly wire: string;
 }
 
-/** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');

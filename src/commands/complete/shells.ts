@@ -4,26 +4,23 @@
 import { printable } from '../../output/sanitize.ts';
 import type { Candidate } from './candidates.ts';
 
-interface Request {
-  /** Words before the cursor, without the program. */
-  readonly words: readonly string[];
-  /** The word at the cursor, up to it. */
-  readonly current: string;
-  readonly format: (candidates: readonly Candidate[]) => readonly string[];
-}
+type Format = (candidates: readonly Candidate[]) => readonly string[];
 
-export function readRequest(shell: string, passed: readonly string[]): Request {
+/** Returns the words before the cursor without the program, the word up to it, and the form of the candidates. */
+export function readRequest(shell: string, passed: readonly string[]) {
   if (shell === 'bash') {
     const [breaks = '', text = ''] = passed;
     const line = parseBash(text, breaks);
-    return { ...line, format: (candidates) => formatBash(candidates, line) };
+    const format: Format = (candidates) => formatBash(candidates, line);
+    return { ...line, format };
   }
   if (shell === 'powershell') {
     const [encoded = ''] = passed;
     const words = Buffer.from(encoded, 'base64').toString().split('\0');
     const bare = words.pop() ?? '';
     const current = words.pop() ?? '';
-    return { words, current, format: (candidates) => formatPowershell(candidates, current, bare) };
+    const format: Format = (candidates) => formatPowershell(candidates, current, bare);
+    return { words, current, format };
   }
   const words = passed.slice(0, -1);
   const current = passed.at(-1) ?? '';

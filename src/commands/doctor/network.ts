@@ -107,10 +107,8 @@ function lookupFinding({ stage }: Probe, { baseUrl, proxy }: Route): Finding {
 }
 
 function connectionFinding({ baseUrl, proxy }: Route): Finding {
-  return ok(
-    'connection',
-    `connected to ${baseUrl.host}${proxy ? ` through the proxy ${proxy.host}` : ''}`,
-  );
+  const through = proxy ? ` through the proxy ${proxy.host}` : '';
+  return ok('connection', `connected to ${baseUrl.host}${through}`);
 }
 
 function tlsFinding({ stage }: Probe, { baseUrl, caFile }: Route, io: Io): Finding {
