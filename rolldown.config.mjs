@@ -1,18 +1,17 @@
-// Bundles the program and the library into CommonJS chunks, few of them: each costs a look-up and a read.
+// Bundles the program and the library into few CommonJS chunks, since each costs a lookup and a read.
 
 import { defineConfig } from 'rolldown';
 import { leaveOut } from './tools/left-out.mjs';
 import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
-  'query|catalogue|api/paging',
-  'commands/(images|listing|options)',
+  'query|catalogue',
+  'commands/(images|listing)',
   'session/(history|image-names|token-cache)',
-  'files/(atomic-file|paths)',
 ];
 
 export default defineConfig({
-  // What the library needs beyond the core it loads late, so that the program's start-up stays as it is.
+  // The library loads late what it needs beyond the core, which leaves the program's start-up as it is.
   input: { main: 'src/main.ts', library: 'src/library/index.ts' },
   platform: 'node',
   plugins: [leaveOut(), writeLicences()],
@@ -27,9 +26,8 @@ export default defineConfig({
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {
       groups: [
-        // What every run loads; what the listings take, whose help needs no request, and what completion, logout
-        // and profile read of the disk, so that they load no client; what a request takes. child loads
-        // node:child_process, which costs a tenth of a start-up.
+        // core: every run. listing: listings, and what completion, logout and profile read from the disk without
+        // a client. client: every request; child loads node:child_process, which takes a tenth of the start-up.
         { name: 'core', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
         {
           name: 'listing',
@@ -38,7 +36,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/](?!proxy))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/]|http[\\/](?!proxy-env|tunnel))/,
           priority: 1,
         },
       ],

@@ -1,4 +1,4 @@
-// The floor for a Node program: the same pages one after the other over one connection, printed as they come.
+// A minimal Node client for comparison: it prints the same pages one after the other over one connection.
 
 'use strict';
 

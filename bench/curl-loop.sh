@@ -1,6 +1,6 @@
 #!/bin/bash
-# What people write without imgctl: every image, one JSON line each, by following next_url.
-# Takes IMGCTL_BASE_URL and IMGCTL_TOKEN; with the argument "tight", one jq a page in a pipe instead of two.
+# What people write without imgctl: follows next_url and prints one JSON line per image.
+# Reads IMGCTL_BASE_URL and IMGCTL_TOKEN. With the argument "tight" it runs one jq per page in a pipe instead of two.
 set -euo pipefail
 fetch() {
   curl --silent --show-error --fail -H "Authorization: Bearer $IMGCTL_TOKEN" "$1"

@@ -1,8 +1,8 @@
-// A small server that speaks as much of hcloud's API as `hcloud image list` needs.
+// A small server for `hcloud image list`, with the part of hcloud's API that it needs.
 
 import { createServer } from 'node:http';
 
-/** Serves so many images by GET /v1/images?page&per_page, each answer after so many milliseconds. */
+/** Serves this number of images with GET /v1/images?page&per_page; latency is in milliseconds. */
 export async function startHcloudService(images, latency) {
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url, 'http://127.0.0.1');

@@ -1,5 +1,5 @@
-// A service that answers over HTTPS with one and the same page of 100 images, for bench/start.mjs.
-// Usage: node bench/https-page.mjs <key.pem> <certificate.pem>; prints its base URL once it listens.
+// A service for bench/start.mjs that always returns the same page of 100 images over HTTPS.
+// Usage: node bench/https-page.mjs <key.pem> <certificate.pem>; prints its base URL when it is ready.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';

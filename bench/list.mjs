@@ -1,6 +1,6 @@
 // Compares `imgctl images list` with a curl and jq loop, with a bare Node client and with hcloud, in turns.
-// Usage: node bench/list.mjs [program]   (bin/imgctl.js, which has to be built)
-// Needs bash, curl and jq; hcloud is left out where it is missing. Takes about five minutes.
+// Usage: node bench/list.mjs [program]   (default: bin/imgctl.js, which needs a build)
+// Needs bash, curl and jq; skips hcloud if it is missing. Takes about five minutes.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,9 @@ const program = process.argv[2] ?? fileURLToPath(new URL('../bin/imgctl.js', imp
 const fileOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'imgctl-bench-'));
 const hasHcloud = spawnSync('hcloud', ['version']).error === undefined;
-const hcloudSkipped = hasHcloud ? undefined : 'skipped: no hcloud here (Debian: hcloud-cli)';
+const hcloudSkipped = hasHcloud
+  ? undefined
+  : 'skipped: hcloud is not installed (Debian: hcloud-cli)';
 
 const rows = [];
 const report = (what, figure, target = '') => rows.push([what, figure, target]);
@@ -25,10 +27,10 @@ const seconds = (value) => `${value.toFixed(3)} s`;
 try {
   await withServices({ images: 10_000, latency: 50 }, async ({ imgctl, curl, tight, hcloud }) => {
     const found = await compare({ imgctl: imgctl('json'), curl, tight, ...hcloud }, 3);
-    report('10,000 images, 50 ms a request: imgctl', seconds(found.imgctl.wall));
+    report('10,000 images, 50 ms per request: imgctl', seconds(found.imgctl.wall));
     report('  curl and jq loop', seconds(found.curl.wall));
     report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 0.15');
-    report('  imgctl / loop with one jq a page', ratio(found.imgctl.wall, found.tight.wall));
+    report('  imgctl / loop with one jq per page', ratio(found.imgctl.wall, found.tight.wall));
     report('  hcloud', found.hcloud ? seconds(found.hcloud.wall) : hcloudSkipped);
   });
   await withServices(
@@ -38,7 +40,7 @@ try {
       report('10,000 images, no latency: imgctl', seconds(found.imgctl.wall));
       report('  curl and jq loop', seconds(found.curl.wall));
       report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 1');
-      report('  imgctl / loop with one jq a page', ratio(found.imgctl.wall, found.tight.wall));
+      report('  imgctl / loop with one jq per page', ratio(found.imgctl.wall, found.tight.wall));
       report('  hcloud', found.hcloud ? seconds(found.hcloud.wall) : hcloudSkipped);
       report('  CPU of imgctl', seconds(found.imgctl.cpu));
       report('  CPU of a bare Node client', seconds(found.bare.cpu));
@@ -67,13 +69,14 @@ try {
     ),
   );
   for (const [what, figure, target] of rows) {
-    process.stdout.write(`${`${what.padEnd(42)}${figure.padStart(12)}   ${target}`.trimEnd()}\n`);
+    const limit = target === '' ? '' : `   ${target}`;
+    process.stdout.write(`${what.padEnd(42)}${figure.padStart(12)}${limit}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true });
 }
 
-/** An emulator and a server for hcloud with so many images, and who may list them. */
+/** Starts an emulator and a server for hcloud with this number of images, and passes the programs to compare. */
 async function withServices({ images, latency }, work) {
   const options = ['--port', '0', '--images', String(images)];
   if (latency > 0) options.push('--latency', `${latency}ms`);

@@ -1,4 +1,4 @@
-// Runs programs side by side, in turns, and takes the median of what they cost.
+// Runs programs in turns, and returns the medians of their time and memory.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url';
 
 const TELL_USAGE = fileURLToPath(new URL('tell-usage.cjs', import.meta.url));
 
-/** The command of a Node program, which then says itself what CPU time and memory it took. */
+/** Returns the command of a Node program that reports its own CPU time and peak memory. */
 export function nodeProgram(script, ...args) {
   return [process.execPath, '--require', TELL_USAGE, script, ...args];
 }
 
 /**
- * A contestant is { command: [program, argument...], env, images }: that many it must print.
- * Gives medians for each, by name: wall (seconds), and of Node programs cpu (seconds) and peak (MiB).
+ * Returns medians by name: wall (seconds), and for Node programs cpu (seconds) and peak (MiB).
+ * A contestant is { command: [program, argument...], env, images }, and must print this number of images.
  */
 export async function compare(contestants, runs) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let run = 0; run <= runs; run += 1) {
     for (const [name, contestant] of Object.entries(contestants)) {
       const usage = await measure(contestant);
-      // The first turn warms up.
+      // The first run is a warm-up.
       if (run > 0) results[name].push(usage);
     }
   }

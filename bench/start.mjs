@@ -1,7 +1,7 @@
-// Measures what imgctl costs beyond Node itself: CPU time of whole processes, run in turns, as medians.
-// Usage: node bench/start.mjs [runs]   (25)   IMGCTL_BIN names another launcher, NODE_24 a Node 24 to use.
-// Needs bash and openssl; without NODE_24 also the npm registry, to get one; for the executable, which npm run
-// executables makes, gh and openstack (Debian: python3-openstackclient) to compare it with.
+// Measures the start-up of imgctl: CPU time of whole processes that run in turns, as medians.
+// Usage: node bench/start.mjs [runs]   (default: 25)   IMGCTL_BIN selects another launcher, NODE_24 a Node 24.
+// Needs bash and openssl. Without NODE_24 it fetches Node 24 from the npm registry. The comparison of the single
+// executable (npm run executables) needs gh and openstack (Debian: python3-openstackclient).
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ mkdirSync(join(folder, 'home'));
 const certificate = join(folder, 'certificate.pem');
 const environment = {
   PATH: process.env.PATH,
-  // A new home without a cache folder, as in a container or for a cron job.
+  // A new home, as in a container or for a cron job.
   HOME: join(folder, 'home'),
   NODE_EXTRA_CA_CERTS: certificate,
 };
@@ -53,7 +53,7 @@ async function startService() {
   return { process: child, baseUrl: String(line).trim() };
 }
 
-/** The yardsticks: nothing at all, and the same page fetched and printed by node:https alone. */
+/** Writes the scripts to compare with: an empty one, and one that prints the same page with node:https. */
 function writeScripts(baseUrl) {
   const empty = join(folder, 'empty.js');
   const https = join(folder, 'https.js');
@@ -71,7 +71,7 @@ function writeScripts(baseUrl) {
   return { empty, https };
 }
 
-/** CPU milliseconds of the contestants, which are commands by name: a list each. */
+/** Returns CPU times in milliseconds for each command by name. */
 function measure(contestants) {
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let run = -WARM_UPS; run < RUNS; run += 1) {
@@ -83,7 +83,7 @@ function measure(contestants) {
   return times;
 }
 
-/** User and system time of all threads of one run; bash knows it to the millisecond. */
+/** Returns user plus system time of all threads of one run in milliseconds. */
 function cpuTime(command) {
   const script = 'TIMEFORMAT="%3U %3S"; time "$@" > /dev/null';
   const { stderr } = run('bash', ['-c', script, 'bash', ...command]);
@@ -116,7 +116,7 @@ function reportNode(node, scripts) {
   ]);
 }
 
-/** The single executable beside the programs that it is to beat. */
+/** Compares the single executable with gh and openstack. */
 function reportExecutable() {
   if (!existsSync(EXECUTABLE)) return print([`no single executable: ${EXECUTABLE} is missing`]);
   const missing = ['gh', 'openstack'].filter((program) => !hasProgram(program));
@@ -148,7 +148,7 @@ function row(name, times, base, baseName) {
   return `${name.padEnd(28)}${cost.toFixed(1).padStart(6)}${ratio}`;
 }
 
-/** Standard output of a command that has to succeed. */
+/** Returns the standard output of a command. @throws Error if it fails */
 function checked(command, words, more) {
   return run(command, words, more).stdout;
 }

@@ -1,6 +1,6 @@
 // Compares `imgctl validate` of a 2 GiB OVA with `openssl dgst -sha256` of the same file, in turns.
-// Usage: node bench/validate.mjs [program [argument...]]   (bin/imgctl.js validate)
-// Needs Linux, openssl, tar and 5 GB in the temporary folder; the file is cached by the runs that warm up.
+// Usage: node bench/validate.mjs [program [argument...]]   (default: bin/imgctl.js validate)
+// Needs Linux, openssl, tar and 5 GB in the temporary folder. The warm-up run caches the file.
 
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ try {
   for (let run = 0; run <= RUNS; run += 1) {
     for (const [name, command] of Object.entries(contestants)) {
       const { elapsed, stderr } = measure(command);
-      // The first turn warms up.
+      // The first run is a warm-up.
       if (run > 0) seconds[name].push(elapsed);
       if (name === 'imgctl') memory.push(JSON.parse(stderr.trim().split('\n').at(-1)).peak);
     }
@@ -47,7 +47,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** An OVA with a SHA-256 manifest and one large file; its path. */
+/** Creates an OVA with a SHA-256 manifest and one large file, and returns its path. */
 function makePackage() {
   const block = randomBytes(16 * MIB);
   const hash = createHash('sha256');
@@ -67,7 +67,7 @@ function makePackage() {
   return join(folder, 'vm.ova');
 }
 
-/** Runs a command to its end; seconds of wall time. */
+/** Runs a command and returns its wall time in seconds and its stderr. */
 function measure([command, ...args], cwd = process.cwd()) {
   const start = process.hrtime.bigint();
   const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });

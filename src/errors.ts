@@ -65,7 +65,9 @@ export class ImgctlError extends Error {
   with(changes: ErrorChanges): this {
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
-    return Object.assign(copy, this, changes, { stack: this.stack });
+    // The stack begins with the message.
+    const stack = this.stack?.replace(this.message, () => changes.message ?? this.message);
+    return Object.assign(copy, this, changes, { stack });
   }
 }
 

@@ -4,16 +4,21 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { GLOBAL_OPTIONS, HELP_OPTION, ROOT, VERSION_OPTION } from './commands/command-table.ts';
 import { renderHelp } from './commands/help-text.ts';
-import { valueParser } from './commands/options.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
 import type { Context, GlobalOptions } from './context.ts';
-import { type ArgumentDeclaration, argumentTerm, type OptionDeclaration } from './declarations.ts';
+import {
+  type ArgumentDeclaration,
+  argumentTerm,
+  type OptionDeclaration,
+  type Value,
+} from './declarations.ts';
 import { ImgctlError } from './errors.ts';
-import { nearest, suggest } from './query/suggest.ts';
+import { nearest, parseChoice, suggest } from './query/suggest.ts';
+import { parseDuration } from './session/settings.ts';
 
 /** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const root = buildProgram(context);
+  const root = buildProgram(context, argv[0]);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
     await root.parseAsync(argv, { from: 'user' });
@@ -23,8 +28,8 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.console.settle();
 }
 
-/** The program with every command by name; a command gets its options and arguments when it is reached. */
-function buildProgram(context: Context): Command {
+/** Builds the commands by name; each gets its arguments, options and subcommands when it is reached. */
+function buildProgram(context: Context, first: string | undefined): Command {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command(ROOT.name)
     .description(sentence(ROOT.summary))
@@ -54,6 +59,8 @@ function buildProgram(context: Context): Command {
     for (const each of spec.options ?? []) command.addOption(optionOf(each));
     if (spec.hidden) command.allowUnknownOption();
     command.addHelpText('after', () => renderHelp(spec, helpWidth()));
+    throwUsageErrors(command, root, context);
+    add(command, spec.subcommands ?? []);
     const { load } = spec;
     if (load === undefined) return;
     command.action(async () => {
@@ -67,22 +74,23 @@ function buildProgram(context: Context): Command {
       const { name, summary, aliases = [], hidden = false } = spec;
       const command = parent.command(name, { hidden }).summary(summary).aliases(aliases);
       command.description(sentence(summary));
-      throwUsageErrors(command, root, context);
       pending.set(command, spec);
-      if (spec.subcommands) add(command, spec.subcommands);
     }
   };
   throwUsageErrors(root, root, context);
-  add(root, ROOT.subcommands ?? []);
+  const { subcommands: commands = [] } = ROOT;
+  // A command line that begins with a command needs no other one, except for the help command.
+  const named = commands.filter(({ name }) => name === first && name !== 'help');
+  add(root, named.length > 0 ? named : commands);
   context.program = {
-    commands: ROOT.subcommands ?? [],
+    commands,
     options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION],
     showHelp: (path) => {
       let command = root;
       for (const name of path) {
         command = command.commands.find((each) => each.name() === name) ?? command;
+        declare(command);
       }
-      declare(command);
       command.outputHelp();
     },
   };
@@ -108,6 +116,37 @@ function argumentOf(declaration: ArgumentDeclaration, command: Command): Argumen
   const { value } = declaration;
   if (value?.kind === 'choice') argument.argParser(valueParser(value, fullName(command)));
   return argument;
+}
+
+/** Returns what parses a value of the option or command `name`, and throws usage errors. */
+function valueParser(value: Value, name: string): (text: string) => string | number {
+  switch (value.kind) {
+    case 'text':
+      return (text) => text;
+    case 'number':
+      return (text) => parseNumber(text, value, name);
+    case 'duration':
+      return (text) => {
+        const milliseconds = parseDuration(text, name);
+        return value.keepText ? text : milliseconds;
+      };
+    case 'choice': {
+      const { noun, words, synonyms } = value;
+      const choice = { noun, valid: words, where: name, ...(synonyms && { synonyms }) };
+      return (text) => parseChoice(text, choice);
+    }
+  }
+}
+
+function parseNumber(
+  text: string,
+  { min, max }: { readonly min: number; readonly max?: number },
+  name: string,
+): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
 }
 
 /** Turns what commander finds wrong with a command line into our errors. */

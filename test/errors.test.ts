@@ -31,7 +31,7 @@ describe('ImgctlError.with', () => {
       transient: false,
       cause,
     });
-    expect(original.with({ message: 'up' }).stack).toBe(original.stack);
+    expect(original.with({ message: 'up' }).stack).toBe(original.stack?.replace('down', 'up'));
   });
 
   it('returns an error that is formatted like a new one', () => {

@@ -77,7 +77,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
 /** The files that may read the process, the clock and the environment. */
 const REAL_WORLD = ['main.ts', 'io.ts', 'commands/emulator.ts'];
 
-/** Words of an earlier style; STYLE in CONTRIBUTING.md has the plain ones. */
+/** Words of an earlier style; "Style" in CONTRIBUTING.md lists the plain ones. */
 const OLD_WORDS =
   'heed|can be had|without a person|handed on|\\bmend|away with|anew|told to end|comes into being|a line each';
 

@@ -10,7 +10,7 @@ function maintainer() {
   return `${DEBFULLNAME} <${DEBEMAIL}>`;
 }
 
-/** Returns DEBIAN/control; the size is in KiB, the libraries are those of Node 24. */
+/** Returns DEBIAN/control; the size is in KiB, the libraries are the ones that Node 24 needs. */
 export function control(architecture, size) {
   const [synopsis, more] = MANIFEST.description.split(': ');
   return `Package: ${MANIFEST.name}
@@ -24,7 +24,7 @@ Priority: optional
 Description: ${synopsis}
  ${more.charAt(0).toUpperCase()}${more.slice(1)}.
  .
- It needs no Node.js: its own is inside.
+ It contains its own Node.js.
 `;
 }
 
@@ -49,12 +49,12 @@ function wrap(text) {
     .map((line) => line.trim());
 }
 
-/** Returns the licences of everything in the executable. */
+/** Returns the licences of all software in the executable. */
 export function copyright(built) {
   const parts = [
     ['imgctl', 'LICENSE'],
     ['Packages bundled with imgctl', 'THIRD-PARTY-LICENSES.txt'],
-    ['Node.js, which runs it, and what Node.js is made of', 'NODE-LICENSE.txt'],
+    ['Node.js and the software that it contains', 'NODE-LICENSE.txt'],
   ];
   return parts
     .map(

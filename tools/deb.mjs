@@ -1,5 +1,5 @@
-// Makes build/imgctl_<version>_<architecture>.deb from a single executable for Linux.
-// Usage: node tools/deb.mjs [target...]   (default: all that are built)   Needs dpkg-deb and git.
+// Builds build/imgctl_<version>_<architecture>.deb from a single executable for Linux.
+// Usage: node tools/deb.mjs [target...]   (default: every target that is built)   Needs dpkg-deb and git.
 
 import { createHash } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { TARGETS } from './executables/targets.mjs';
 import { BUILD, MANIFEST, ROOT, sourceDate } from './release.mjs';
 import { run } from './run.mjs';
 
-/** Completions, in the folders where Debian's shells find them. */
+/** The completion scripts, and where Debian's shells find them. */
 const COMPLETIONS = {
   'imgctl.bash': 'usr/share/bash-completion/completions/imgctl',
   _imgctl: 'usr/share/zsh/vendor-completions/_imgctl',
@@ -67,7 +67,7 @@ function makePackage(built, architecture) {
   );
   const file = join(BUILD, `imgctl_${MANIFEST.version}_${architecture}.deb`);
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file], {
-    // One thread: the output of xz depends on their number.
+    // The output of xz depends on the number of threads.
     env: { ...process.env, SOURCE_DATE_EPOCH: sourceDate(), DPKG_DEB_THREADS_MAX: '1' },
   });
   rmSync(root, { recursive: true });
@@ -84,7 +84,7 @@ function write(root, name, content) {
   chmodSync(join(root, name), 0o644);
 }
 
-/** Makes the folders of a file, whatever the umask, and returns its path. */
+/** Creates the folders of a file with mode 755, whatever the umask is, and returns its path. */
 function prepare(root, name) {
   const folders = dirname(name).split('/');
   for (let depth = 0; depth <= folders.length; depth += 1) {
@@ -95,7 +95,7 @@ function prepare(root, name) {
   return join(root, name);
 }
 
-/** Like gzip -9n: without name and date. */
+/** Compresses like gzip -9n, without name and date. */
 function compress(content) {
   return gzipSync(content, { level: 9 });
 }

@@ -1,4 +1,4 @@
-// Fetches packages that only some tools need from the npm registry, and caches them in .cache.
+// Fetches packages that only some tools need from the npm registry and caches them in .cache.
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { run } from './run.mjs';
 const CACHE = join(ROOT, '.cache');
 
 /**
- * Returns the folder of a package by name and version; of a range, the newest version when it is fetched first.
- * npm verifies what the registry announces; `integrity` pins it to one known content.
+ * Returns the folder of a package. For a version range, this is the newest version at the time of the first fetch.
+ * npm checks the integrity that the registry announces; `integrity` also pins it to known content.
  */
 export function fetchPackage(name, version, { integrity } = {}) {
   const place = join(CACHE, `${name}-${version}`);
@@ -24,7 +24,7 @@ export function fetchPackage(name, version, { integrity } = {}) {
   return folder;
 }
 
-/** Returns the path of a Node by version, or by line such as '24' (its newest version). */
+/** Returns the path of a Node. The version may be a major version such as '24'. */
 export function fetchNode(version, { platform = ownPlatform(), integrity } = {}) {
   const folder = fetchPackage(`node-${platform}`, version, { integrity });
   return join(folder, 'bin', platform.startsWith('win-') ? 'node.exe' : 'node');
@@ -36,7 +36,7 @@ function ownPlatform() {
 
 function install(place, spec) {
   mkdirSync(place, { recursive: true });
-  // --force: also packages for another platform.
+  // --force also installs packages for other platforms.
   const options = ['--force', '--ignore-scripts', '--no-save', '--no-audit', '--loglevel=error'];
   try {
     run('npm', ['install', ...options, '--prefix', place, spec]);

@@ -1,4 +1,4 @@
-// Writes build/imgctl.rb, Homebrew's formula, and the npm package that it installs.
+// Writes the Homebrew formula build/imgctl.rb and the npm package that it installs.
 // Usage: node tools/formula.mjs [address]   (URL of the published package; default: the file in build/)
 
 import { createHash } from 'node:crypto';

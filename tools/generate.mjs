@@ -13,7 +13,7 @@ const manifest = JSON.parse(read('package.json'));
 
 const manual = await readManual(ROOT);
 const pages = manPages(manual, manifest.version);
-// npm links only pages that are listed: it ignores directories.man of a package that it installs.
+// npm installs only man pages that package.json lists; it ignores directories.man.
 const man = [...pages.keys()].sort();
 const files = new Map([
   ...pages,

@@ -1,30 +1,36 @@
-// A rolldown plugin that replaces modules that libraries import but imgctl never reaches.
+// A rolldown plugin that replaces modules that libraries import but imgctl never uses.
 
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const NOTHING = 'module.exports = {};';
+const { ERROR, TYPE } = createRequire(import.meta.url)('undici/lib/llhttp/constants.js');
 
-/** The library, what it imports, and the CommonJS module that it gets instead. */
+/** The library, the module that it imports, and the CommonJS code that it gets instead. */
 const LEFT_OUT = [
   // HTTP/2 loads node:http2; imgctl offers only HTTP/1.1.
   ['undici', './client-h2.js', `module.exports = ${refusal('HTTP/2')}`],
   // Request bodies need all of fetch; imgctl's requests have none.
   ['undici', '../web/fetch/body.js', `exports.extractBody = ${refusal('a form as body')}`],
-  // Without this one undici uses the same parser without SIMD, which runs on every processor.
+  // undici then uses the same parser without SIMD, which runs on every processor.
   ['undici', '../llhttp/llhttp_simd-wasm.js', NOTHING],
-  // undici needs only a limit, and a class to recognise streams by.
+  // undici needs only the limit, and the class to recognise streams.
   ['undici', 'node:http', 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};'],
-  // undici asserts plain conditions; the real module loads a differ of five modules.
+  // Of its tables, which it computes when it is loaded, the client reads two.
+  ['undici', '../llhttp/constants.js', `module.exports = ${JSON.stringify({ ERROR, TYPE })};`],
+  // Its search tree of known header names takes longer to build than one run saves by it.
+  ['undici', './tree', 'exports.tree = { lookup() {} };'],
+  // undici asserts only simple conditions; the real module loads five more modules.
   ['undici', 'node:assert', `module.exports = ${assert}`],
-  // commander starts programs as subcommands; imgctl has none.
+  // commander can run other programs as subcommands; imgctl has none.
   ['commander', 'node:child_process', NOTHING],
-  // The same object as the global one, without loading a module.
+  // The global object is the same, and needs no module.
   ['commander', 'node:process', 'module.exports = process;'],
-  // conf checks schemas by ajv and orders migrations by semver; imgctl has neither.
+  // conf needs ajv for schemas and semver for migrations; imgctl has neither.
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
   ['conf', 'semver', NOTHING],
-  // Both end the process at SIGINT and SIGTERM; imgctl finishes its work first. At its end locks go all the same.
+  // Both end the process at SIGINT and SIGTERM, but imgctl finishes its work first. Locks are still removed at exit.
   ['atomically', 'when-exit', 'module.exports = () => {};'],
   [
     'proper-lockfile',
@@ -33,7 +39,7 @@ const LEFT_OUT = [
   ],
 ];
 
-/** Returns the code of a function that throws with the name of this file. */
+/** Returns the code of a function that throws an error with the name of this file. */
 function refusal(what) {
   return `function () { throw new Error('${what}: left out by tools/left-out.mjs'); }`;
 }
@@ -68,8 +74,14 @@ export function leaveOut() {
         this.error(`${id} does not compile its parser by ${COMPILING}`);
       return code.replaceAll(COMPILING, `require(${JSON.stringify(COMPILER)})(`);
     },
+    // Copying every export of Node's modules takes a millisecond; they can be inherited.
+    renderChunk: (code) =>
+      code.replace(
+        /^(node_\w+) = require_rolldown_runtime\.\w+\(\1\);$/gm,
+        '$1 = Object.create($1, { default: { value: $1 } });',
+      ),
     buildEnd(error) {
-      // A library that imports it by another name would bundle all of it, unnoticed.
+      // If a library imports a module by another name, the bundle would silently contain it.
       const names = [...unseen].map((index) => LEFT_OUT[index].slice(0, 2).join(' '));
       if (!error && names.length > 0) this.error(`no library imports: ${names.join(', ')}`);
     },

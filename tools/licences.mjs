@@ -1,10 +1,10 @@
-// A rolldown plugin that writes THIRD-PARTY-LICENSES.txt: the licence of each package with code in the bundle.
+// A rolldown plugin that writes THIRD-PARTY-LICENSES.txt, the licences of all packages in the bundle.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Licences of packages that do not publish the file, `<name>.txt`. */
+/** Licences of packages that do not publish theirs, as `<name>.txt`. */
 const MISSING = fileURLToPath(import.meta.resolve('./licences/'));
 const RULE = `\n${'-'.repeat(80)}\n\n`;
 
@@ -12,7 +12,7 @@ export function writeLicences() {
   return {
     name: 'write-licences',
     writeBundle({ dir }, bundle) {
-      const opening = 'imgctl holds code of these packages, under these licences.\n';
+      const opening = 'imgctl contains code of these packages, under these licences.\n';
       const sections = bundledPackages(Object.values(bundle)).map(section);
       const file = join(dir, '..', 'THIRD-PARTY-LICENSES.txt');
       writeFileSync(file, [opening, ...sections].join(RULE));

@@ -1,5 +1,5 @@
-// Runs the end-to-end tests on each supported line of Node, and prints one line of result per Node.
-// Usage: node tools/matrix.mjs [line...]   (default: 20 22 24 26)   Fetches the Nodes from the npm registry.
+// Runs the end-to-end tests on each supported version of Node, and prints one line per version.
+// Usage: node tools/matrix.mjs [version...]   (default: 20 22 24 26)   Fetches each Node from the npm registry.
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const lines = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24
 
 for (const line of lines) if (!passesOn(fetchNode(line))) process.exitCode = 1;
 
-/** Runs vitest on that Node, and also what a test starts by process.execPath or as `node`. */
+/** Runs vitest and everything that tests start with this Node; returns true if all tests pass. */
 function passesOn(node) {
   const start = performance.now();
   const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;

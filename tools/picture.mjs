@@ -1,6 +1,6 @@
 // Draws docs/terminal.svg: a short session of the built program with the embedded service.
 // Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg)
-// The port of the service and the time of the sync change with each run, so the picture has fixed ones.
+// The picture shows a fixed port and a fixed time of the sync, because the real ones change with each run.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ const COMMANDS = [
 const WORDS = {
   title: 'imgctl in a terminal',
   description:
-    'A login, a mistyped option with its suggestion, the newest images, and a sync followed to its end.',
+    'A login, a mistyped option with its suggestion, the newest images, and a sync that succeeds.',
 };
 
 const absolute = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -78,7 +78,7 @@ async function startEmulator() {
   return JSON.parse(String(line)).base_url;
 }
 
-/** Returns what a terminal shows once the command has ended. */
+/** Returns the lines that a terminal shows after the command. */
 function linesOf(command, baseUrl) {
   const output = join(folder, 'output');
   const file = openSync(output, 'w');

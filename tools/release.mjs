@@ -1,4 +1,4 @@
-// What all files of a release share: the build folder, the version and the date.
+// The build folder, the version and the date of a release.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

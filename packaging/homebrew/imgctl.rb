@@ -1,4 +1,4 @@
-# Homebrew's formula, but for what tools/formula.mjs fills in: the npm package with its pages and completions.
+# The Homebrew formula: installs the npm package, man pages and completions. tools/formula.mjs fills in the values.
 class Imgctl < Formula
   desc "@DESCRIPTION@"
   url "@URL@"
@@ -11,7 +11,7 @@ class Imgctl < Formula
     system "npm", "install", *std_npm_args
     bin.install_symlink libexec.glob("bin/*")
 
-    # Linked, not moved: the program prints its completions from its own folder.
+    # Links, because the program prints its completions from its own folder.
     package = libexec/"lib/node_modules/imgctl"
     bash_completion.install_symlink package/"completions/imgctl.bash" => "imgctl"
     zsh_completion.install_symlink package/"completions/_imgctl"

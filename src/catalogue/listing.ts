@@ -185,9 +185,11 @@ function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
   return `the service did not confirm the ${what}, so imgctl applies it`;
 }
 
-/** An image without an id is told apart by its identity. */
+/** Identifies an image by its id, which its URL ends in; without one by itself. */
 function keyOf(image: ImageOrUrl): unknown {
-  return isImage(image) ? (image.id ?? image) : image;
+  if (isImage(image)) return image.id ?? image;
+  const id = /\/(\d{1,15})$/.exec(image)?.[1];
+  return id === undefined ? image : Number(id);
 }
 
 function isImage(image: ImageOrUrl): image is ReceivedImage {

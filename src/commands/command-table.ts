@@ -50,7 +50,7 @@ export const VERSION_OPTION: OptionDeclaration = {
 
 export const HELP_OPTION: OptionDeclaration = { flags: '-h, --help', description: 'show help' };
 
-/** Options of every command. A setting stands behind most of them, which checks the value once more. */
+/** Options of every command. Most have a setting of the same name, which checks the value again. */
 export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '--profile <name>',
@@ -80,5 +80,5 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
     description: 'use colour: auto, always or never (auto)',
     value: { kind: 'choice', noun: 'choice', words: COLOR_CHOICES },
   },
-  { flags: '-q, --quiet', description: 'print identifiers only, no progress' },
+  { flags: '-q, --quiet', description: 'print only identifiers, and no progress' },
 ];

@@ -57,7 +57,7 @@ export const SETTINGS = {
     ...oneOf('output', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
   },
   timeout: {
-    summary: 'time for one request',
+    summary: 'time limit of each request',
     env: 'IMGCTL_TIMEOUT',
     fallback: '30s',
     check: (text) => parseDuration(text, 'timeout'),
@@ -80,7 +80,7 @@ export const SETTINGS = {
     ...oneOf('auth-scheme', 'bearer', 'basic'),
   },
   'allow-http': {
-    summary: 'accept plain http beyond this machine',
+    summary: 'allow plain http to other hosts',
     fallback: 'false',
     ...oneOf('allow-http', 'true', 'false'),
   },

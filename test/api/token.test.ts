@@ -66,7 +66,6 @@ describe('a token request', () => {
     [401, '<html>', 'wrong-credentials'],
     [401, { message: 'User is not authorized to access.' }, 'not-permitted'],
     [429, {}, 'rate-limited'],
-    [302, {}, 'failed'],
     [404, '<html>', 'not-found'],
   ])('is sent once if it fails with %i %j', async (status, json, code) => {
     const { requests, issued } = await request({ status, json });

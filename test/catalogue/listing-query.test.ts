@@ -67,6 +67,17 @@ describe('a catalogue listing with an unconfirmed filter or sort', () => {
 });
 
 describe('a catalogue listing of URLs', () => {
+  it('yields no image again as an object after it streamed its URL', async () => {
+    const forgetful: Handler = ({ url }, index) => {
+      const page = cataloguePage(url, testImages(6));
+      return { json: index === 0 ? page : { ...page, meta: { ...page.meta, filter: undefined } } };
+    };
+    const plan = planOf({ filters: ['id,ge,1'] });
+    const { ids, server } = await list(forgetful, { plan, urls: true, streams: true });
+    const urls = [1, 2].map((id) => `${server.baseUrl}/v2/image/${id}`);
+    expect(ids).toEqual([...urls, 3, 4, 5, 6]);
+  });
+
   const unconfirmed: Handler = ({ url }) => {
     const page = cataloguePage(url, testImages(4));
     return { json: { ...page, meta: { ...page.meta, filter: undefined } } };

@@ -1,4 +1,4 @@
-// Tests the requests of a catalogue listing: navigation URLs, failing pages, aborts and expired tokens.
+// Tests the requests of a catalogue listing: navigation URLs, failing pages and aborts.
 
 import { describe, expect, it } from 'vitest';
 import { listCatalogue } from '../../src/catalogue/listing.ts';
@@ -7,8 +7,6 @@ import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import {
-  DROP,
-  errorResponse,
   type Handler,
   type ScriptedRequest,
   type ScriptedResponse,
@@ -27,16 +25,6 @@ const except =
 
 const stalling = except((request) => (pageOf(request) === 1 ? undefined : STALL));
 
-/** Fails the first requests for page 3. */
-function failing(times: number, response: ScriptedResponse): Handler {
-  let left = times;
-  return except((request) => {
-    if (pageOf(request) !== 3 || left === 0) return undefined;
-    left -= 1;
-    return response;
-  });
-}
-
 describe('a catalogue listing', () => {
   it.each([
     ['to another host', (_: ScriptedRequest, foreign: string) => `${foreign}/v2/image?page=2`],
@@ -53,22 +41,6 @@ describe('a catalogue listing', () => {
     );
     expect([ids, pages]).toEqual([upTo(4), [1, 2, 3]]);
     expect(foreign.requests).toEqual([]);
-  });
-
-  it.each([
-    ['503', { status: 503 }],
-    ['a lost connection', DROP],
-  ])('retries a page after %s', async (_, response) => {
-    const { ids, pages, sleeps } = await list(failing(2, response));
-    expect(ids).toEqual(upTo(40));
-    expect(pages).toEqual([1, 2, 3, 3, ...upTo(20, 3)]);
-    expect(sleeps).toEqual([250, 500]);
-  });
-
-  it('fails with the error of a page that keeps failing', async () => {
-    const { error, pages } = await list(failing(99, { status: 503 }));
-    expect(error).toMatchObject({ code: 'server-error', status: 503 });
-    expect(pages).toEqual([1, 2, 3, 3, 3, 3, 3]);
   });
 
   it('throws the error of the first failing page and aborts the others', async () => {
@@ -105,36 +77,5 @@ describe('a catalogue listing', () => {
     await client.close();
     const errors = events.flatMap((event) => (event.kind === 'error' ? [event.error.message] : []));
     expect(errors).toEqual(Array.from({ length: 6 }, () => 'no longer needed'));
-  });
-});
-
-describe('a catalogue listing with a token that expires after page 2', () => {
-  const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
-  const authorizedBy = (token: string) => (request: ScriptedRequest) =>
-    request.headers.authorization === `Bearer ${token}`;
-  const expiring = (isValid: (request: ScriptedRequest) => boolean) =>
-    except((request) => (pageOf(request) > 2 && !isValid(request) ? EXPIRED : undefined));
-
-  it('renews the token once and yields every image', async () => {
-    const result = await list(expiring(authorizedBy('T2')), SIX_AT_A_TIME, {
-      client: { renewals: 9 },
-    });
-    const { ids, pages, server, tokens } = result;
-    expect(ids).toEqual(upTo(40));
-    expect(await tokens.current()).toBe('T2');
-    expect(new Set(tokens.refusals.map(String))).toEqual(new Set(['T1,true']));
-    const renewed = server.requests.filter(authorizedBy('T2')).map(pageOf);
-    expect(renewed.sort((a, b) => a - b)).toEqual(upTo(20, 3));
-    expect(pages.filter((page) => page <= 2).sort()).toEqual([1, 2]);
-  });
-
-  it('fails if the service refuses the renewed token too', async () => {
-    const { error, pages } = await list(
-      expiring(() => false),
-      {},
-      { client: { renewals: 9 } },
-    );
-    expect(error).toMatchObject({ code: 'token-refused', exitCode: 4, status: 401 });
-    expect(pages).toEqual([1, 2, 3, 3]);
   });
 });

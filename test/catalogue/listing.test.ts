@@ -60,15 +60,6 @@ describe('a catalogue listing', () => {
     expect(batches.at(-1)?.meta).toMatchObject({ filter: filters[0], sort: sorts[0], count: 1 });
   });
 
-  it('keeps the order with six requests at a time', async () => {
-    const { ids, pages } = await list(
-      serving(() => testImages(39)),
-      { concurrency: 6 },
-    );
-    expect(ids).toEqual(upTo(39));
-    expect(pages.sort((a, b) => a - b)).toEqual(upTo(20));
-  });
-
   const SHRINKING = changing(testImages(6), testImages(5, 2));
 
   it.each<[string, Handler, Partial<CatalogueQuery>, unknown[], number[]]>([

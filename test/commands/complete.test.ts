@@ -3,107 +3,85 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  parseBash,
-  quoteBash,
-  quotePowershell,
-  replyBash,
-} from '../../src/commands/complete/shells.ts';
+import type { Image } from '../../src/api/types.ts';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { scriptedServer } from '../support/scripted-server.ts';
-
-const BREAKS = ' \t\n"\'@><=;|&(:';
+import { type Environment, scriptedUser } from '../support/users.ts';
 
 /** The records that the program prints for a shell. */
 async function records(
   shell: string,
   passed: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: Environment = {},
 ): Promise<string[]> {
-  const { stdout, stderr, exitCode } = await runCli(['__complete', shell, '--', ...passed], {
-    env,
-  });
+  const argv = ['__complete', shell, '--', ...passed];
+  const { stdout, stderr, exitCode } = await runCli(argv, { env });
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   return stdout.split('\0').slice(0, -1);
 }
 
 /** What fish is offered for these words, without descriptions: it selects by itself. */
-async function offers(words: readonly string[], env?: Readonly<Record<string, string>>) {
+async function offers(words: readonly string[], env?: Environment) {
   const [, , ...found] = await records('fish', words, env);
   return found.map((record) => record.split('\t')[0]);
 }
 
-interface TestImage {
-  readonly name: string;
-  readonly folder?: string | null;
-  readonly data_store?: string;
-}
-
 /** A service with these images, and a user of it. */
-async function startService(given: readonly (string | TestImage)[]) {
-  const images = given.map((image, index) => ({
-    ...testImage(index + 1),
-    ...(typeof image === 'string' ? { name: image } : image),
-  }));
-  const server = await scriptedServer(({ method, url }) => {
+async function startService(given: readonly Partial<Image>[]) {
+  const images = given.map((image, index) => ({ ...testImage(index + 1), ...image }));
+  const user = await scriptedUser(({ method, url }) => {
     if (method === 'PATCH') return { json: { request: { id: 41, status: 'PENDING' } } };
     const [, id] = /\/v2\/image\/(\d+)$/.exec(url.pathname) ?? [];
     return { json: id ? images[Number(id) - 1] : cataloguePage(url, images) };
   });
-  const env = {
-    IMGCTL_BASE_URL: server.baseUrl,
-    IMGCTL_TOKEN: 'T',
-    IMGCTL_CONFIG_DIR: temporaryDirectory(),
+  const imgctl = async (line: string) => {
+    expect(await user.imgctl(line)).toMatchObject({ exitCode: 0 });
   };
-  const imgctl = async (...argv: string[]) => {
-    expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
-  };
-  return { server, env, imgctl, ask: (...words: string[]) => offers(words, env) };
+  return { ...user, imgctl, ask: (line: string) => offers(line.split(' '), user.env) };
 }
+
+const named = (...names: string[]) => startService(names.map((name) => ({ name })));
 
 describe('__complete > images get', () => {
   it('offers the images that were listed, without contacting the service', async () => {
     const names = ['b $(touch x)', 'a\nline', 'A\u001b[m', 'b', 'b'];
-    const { server, imgctl, ask, env } = await startService(names);
-    expect(await ask('images', 'get', '')).toEqual([]);
+    const { server, imgctl, ask, env } = await named(...names);
+    expect(await ask('images get ')).toEqual([]);
     expect(server.requests).toHaveLength(0);
-    await imgctl('images', 'list', '--json');
-    expect(await ask('images', 'get', '')).toEqual(names.slice(0, 4));
-    const [, , ...bash] = await records('bash', [BREAKS, 'imgctl images get a'], env);
+    await imgctl('images list --json');
+    expect(await ask('images get ')).toEqual(names.slice(0, 4));
+    const [, , ...bash] = await records('bash', [' \t\n"\'@><=;|&(:', 'imgctl images get a'], env);
     expect(bash).toEqual(["$'a\\012line'"]);
     expect(server.requests).toHaveLength(1);
   });
 
   it('offers ids, with their names, once digits are typed', async () => {
-    const { imgctl, env } = await startService(['1st', ...Array(10).fill('same')]);
-    await imgctl('images', 'list', '--sort', 'id');
+    const { imgctl, env } = await named('1st', ...Array(10).fill('same'));
+    await imgctl('images list --sort id');
     const [, , ...found] = await records('fish', ['images', 'get', '1'], env);
     expect(found).toEqual(['1st', 'same', '1\t1st', '10\tsame', '11\tsame']);
   });
 
   it('offers images of images get too', async () => {
-    const { imgctl, ask } = await startService(['one', 'two', 'three']);
-    await imgctl('images', 'get', '2');
-    expect(await ask('images', 'get', '')).toEqual(['two']);
+    const { imgctl, ask } = await named('one', 'two', 'three');
+    await imgctl('images get 2');
+    expect(await ask('images get ')).toEqual(['two']);
   });
 
   it('separates profiles and services', async () => {
-    const { imgctl, ask, env } = await startService(['one']);
-    await imgctl('images', 'list');
-    expect(await ask('--base-url', `${env.IMGCTL_BASE_URL}/`, 'images', 'get', '')).toEqual([
-      'one',
-    ]);
-    expect(await ask('images', 'get', '--profile=staging', '')).toEqual([]);
-    expect(await ask('--base-url', 'https://images.example.com', 'images', 'get', '')).toEqual([]);
+    const { imgctl, ask, env } = await named('one');
+    await imgctl('images list');
+    expect(await ask(`--base-url ${env.IMGCTL_BASE_URL}/ images get `)).toEqual(['one']);
+    expect(await ask('images get --profile=staging ')).toEqual([]);
+    expect(await ask('--base-url https://images.example.com images get ')).toEqual([]);
   });
 
   it('omits names that show as something else or would be options', async () => {
     const names = ['right\u202eleft', 'zero\u200b', 'nul\0', '-dash', 'good é'];
-    const { imgctl, ask } = await startService(names);
-    await imgctl('images', 'list');
-    expect(await ask('images', 'get', '')).toEqual(['good é']);
-    expect(await ask('images', 'get', '--', '')).toEqual(['-dash', 'good é']);
+    const { imgctl, ask } = await named(...names);
+    await imgctl('images list');
+    expect(await ask('images get ')).toEqual(['good é']);
+    expect(await ask('images get -- ')).toEqual(['-dash', 'good é']);
   });
 });
 
@@ -115,20 +93,18 @@ describe('__complete > filters', () => {
       { name: 'c', folder: 'BSD', data_store: 'a,b' },
       { name: 'd', folder: null, data_store: 'ds1' },
     ]);
-    await imgctl('images', 'list');
-    expect(await ask('images', 'list', '-f', 'folder,eq,')).toEqual([
+    await imgctl('images list');
+    expect(await ask('images list -f folder,eq,')).toEqual([
       'folder,eq,BSD',
       'folder,eq,Linux Server',
     ]);
-    expect(await ask('my-images', '--filter=data_store,ne,')).toEqual([
+    expect(await ask('my-images --filter=data_store,ne,')).toEqual([
       '--filter=data_store,ne,a,b',
       '--filter=data_store,ne,ds1',
       '--filter=data_store,ne,ds2',
     ]);
-    expect(await ask('images', 'list', '-f', 'data_store,in,ds1,')).toEqual([
-      'data_store,in,ds1,ds2',
-    ]);
-    expect(await ask('images', 'list', '-f', 'name,eq,')).toEqual([]);
+    expect(await ask('images list -f data_store,in,ds1,')).toEqual(['data_store,in,ds1,ds2']);
+    expect(await ask('images list -f name,eq,')).toEqual([]);
   });
 });
 
@@ -139,7 +115,7 @@ describe('__complete > values of this machine', () => {
     const submitted_on = '2024-01-01T00:00:00Z';
     const requests = [7, 'x-8'].map((id) => ({ ...entry, id, submitted_on }));
     const elsewhere = { ...requests[0], id: 9, base_url: 'https://images.example.com' };
-    const file = path.join(env.IMGCTL_CONFIG_DIR, 'sync-history.json');
+    const file = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'sync-history.json');
     writeFileSync(file, JSON.stringify({ requests: [...requests, elsewhere] }));
     await imgctl('sync');
     const [, , ...found] = await records('fish', ['sync-status', ''], env);
@@ -148,10 +124,9 @@ describe('__complete > values of this machine', () => {
 
   it('offers profiles', async () => {
     const { imgctl, ask } = await startService([]);
-    await imgctl('config', 'set', 'time', 'iso', '--profile', 'staging');
-    await imgctl('config', 'set', 'time', 'iso', '--profile', 'prod');
-    expect(await ask('--profile', '')).toEqual(['staging', 'prod']);
-    expect(await ask('profile', 'use', '')).toEqual(['staging', 'prod']);
+    for (const name of ['staging', 'prod']) await imgctl(`config set time iso --profile ${name}`);
+    expect(await ask('--profile ')).toEqual(['default', 'staging', 'prod']);
+    expect(await ask('profile use ')).toEqual(['default', 'staging', 'prod']);
   });
 });
 
@@ -165,46 +140,22 @@ describe('__complete > the command table', () => {
   });
 
   it.each([
-    [
-      ['--color', 'a'],
-      ['auto', 'always', 'never'],
-    ],
-    [
-      ['-qo', ''],
-      ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'],
-    ],
-    [['-qoj'], ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'].map((format) => `-qo${format}`)],
-    [
-      ['profile', ''],
-      ['list', 'use', 'delete'],
-    ],
-    [
-      ['images', 'list', '-s', 'name,'],
-      ['name,asc', 'name,desc'],
-    ],
-    [['images', 'list', '-s', 'nope,'], []],
-    [['images', 'list', '--limit', ''], []],
-    [
-      ['config', 'set', 'auth-scheme', ''],
-      ['bearer', 'basic'],
-    ],
-    [['config', 'set', 'time', 'iso', ''], []],
-    [
-      ['completion', ''],
-      ['bash', 'zsh', 'fish', 'powershell'],
-    ],
-    [
-      ['help', 'config', 'p'],
-      ['list', 'get', 'set', 'unset', 'path'],
-    ],
-    [
-      ['help', '--', 'images', ''],
-      ['list', 'ls', 'get'],
-    ],
-    [['--', 'im'], []],
-    [['images', 'constructor', ''], []],
-  ])('offers for %j: %j', async (words, expected) => {
-    expect(await offers(words)).toEqual(expected);
+    ['--color a', 'auto always never'],
+    ['-qo ', 'table json ndjson yaml csv tsv'],
+    ['-qoj', '-qotable -qojson -qondjson -qoyaml -qocsv -qotsv'],
+    ['profile ', 'list use delete'],
+    ['images list -s name,', 'name,asc name,desc'],
+    ['images list -s nope,', ''],
+    ['images list --limit ', ''],
+    ['config set auth-scheme ', 'bearer basic'],
+    ['config set time iso ', ''],
+    ['completion ', 'bash zsh fish powershell'],
+    ['help config p', 'list get set unset path'],
+    ['help -- images ', 'list ls get'],
+    ['-- im', ''],
+    ['images constructor ', ''],
+  ])('offers for %j: %s', async (line, expected) => {
+    expect(await offers(line.split(' '))).toEqual(expected.split(' ').filter(Boolean));
   });
 
   it.each([
@@ -238,41 +189,6 @@ describe('__complete > shells', () => {
       'name,desc',
     ]);
   });
-
-  it.each([
-    ['imgctl images ', { words: ['images'], current: '', settled: '' }],
-    ['imgctl  a\\ b "c\'d\\e\\$" \'f\\', { words: ['a b', "c'd\\e$"], current: 'f\\', quote: "'" }],
-    ['imgctl --output=a:b', { current: '--output=a:b', settled: '--output=a:' }],
-    ['imgctl a\\=b', { current: 'a=b', settled: '' }],
-    ['imgctl a"b c', { current: 'ab c', quote: '"', before: 'a' }],
-  ])('parses the bash line %j', (line, expected) => {
-    expect(parseBash(line, BREAKS)).toMatchObject(expected);
-  });
-
-  it.each([
-    ['imgctl x', 'x y', 'x\\ y'],
-    ['imgctl --output=', '--output=json', 'json'],
-    ["imgctl 'x", "x'y", "x'\\''y"],
-    ['imgctl "x', 'x$y`"', 'x\\$y\\`\\""'],
-    ['imgctl "x', 'x!', undefined],
-    ["imgctl 'x", 'x\ny', undefined],
-    ['imgctl a"x', 'axy', 'xy'],
-  ])('after %j bash inserts %j as %j', (line, text, expected) => {
-    expect(replyBash(text, parseBash(line, BREAKS))).toBe(expected);
-  });
-
-  it.each([
-    ['plain-word_1.2', 'plain-word_1.2', 'plain-word_1.2'],
-    ["the user's", "the\\ user\\'s", "'the user''s'"],
-    ['$(touch x)', '\\$\\(touch\\ x\\)', "'$(touch x)'"],
-    ['ü~*', 'ü\\~\\*', "'ü~*'"],
-    ['’s', '’s', "'’’s'"],
-    ['-x', '-x', "'-x'"],
-    ['a\n\u009b`b', "$'a\\012\\302\\233`b'", '"a$([char]10)$([char]155)``b"'],
-  ])('quotes %j for bash and PowerShell', (text, bash, powershell) => {
-    expect(quoteBash(text)).toBe(bash);
-    expect(quotePowershell(text)).toBe(powershell);
-  });
 });
 
 describe('__complete > prints no error', () => {
@@ -292,21 +208,21 @@ describe('__complete > prints no error', () => {
   });
 
   it.each([
-    ['without a home', ['--profile', ''], {}],
-    ['without a base URL', ['sync-status', ''], { HOME: '/nonexistent' }],
-    ['for an invalid base URL', ['--base-url', 'nope', 'images', 'get', ''], {}],
-    ['for an invalid profile', ['--profile', '../x', 'images', 'get', ''], {}],
-    ['for an invalid format in the environment', ['images', 'get', ''], { IMGCTL_OUTPUT: 'nope' }],
-  ])('%s', async (_what, words, env) => {
-    expect(await offers(words, env)).toEqual([]);
+    ['without a home', '--profile ', {}],
+    ['without a base URL', 'sync-status ', { HOME: '/nonexistent' }],
+    ['for an invalid base URL', '--base-url nope images get ', {}],
+    ['for an invalid profile', '--profile ../x images get ', {}],
+    ['for an invalid format in the environment', 'images get ', { IMGCTL_OUTPUT: 'nope' }],
+  ])('%s', async (_what, line, env) => {
+    expect(await offers(line.split(' '), env)).toEqual([]);
   });
 
   it.each([
-    ['settings', ['--profile', ''], 'config.json'],
-    ['settings', ['images', 'get', ''], 'config.json'],
-    ['history', ['sync-status', ''], 'sync-history.json'],
-  ])('if the %s are unreadable, for %j', async (_what, words, name) => {
-    expect(await offers(words, broken(name))).toEqual([]);
+    ['config.json', '--profile '],
+    ['config.json', 'images get '],
+    ['sync-history.json', 'sync-status '],
+  ])('if %s is unreadable, for %j', async (name, line) => {
+    expect(await offers(line.split(' '), broken(name))).toEqual([]);
   });
 
   it('completes commands even if the settings are unreadable', async () => {

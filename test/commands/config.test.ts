@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
+import { type FakeIoOptions, failed, runCli, temporaryDirectory } from '../support/io.ts';
 
 /** Returns a user without settings. */
 function user() {
@@ -43,11 +43,9 @@ describe('config', () => {
   });
 
   it.each(['username', 'password-command', 'ca-file'])('rejects an empty %s', async (key) => {
-    const { stderr, exitCode } = await user().imgctl(['config', 'set', key, '']);
-    expect({ stderr, exitCode }).toEqual({
-      stderr: `imgctl: ${key} must not be empty\nhint: provide a value, or remove the setting: imgctl config unset ${key}\n`,
-      exitCode: 2,
-    });
+    const stderr = `imgctl: ${key} must not be empty\nhint: provide a value, or remove the setting: imgctl config unset ${key}\n`;
+    const result = await user().imgctl(['config', 'set', key, '']);
+    expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
   });
 
   it('separates the settings of profiles', async () => {
@@ -95,11 +93,10 @@ describe('config', () => {
     ['__proto__', 'x', 'valid: base-url'],
   ])('rejects set %s %s with a hint and writes nothing', async (key, value, hint) => {
     const { imgctl } = user();
-    const { stdout, stderr, exitCode } = await imgctl(['config', 'set', '--', key, value]);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toMatch(/^imgctl: .+\nhint: .+\n$/);
-    expect(stderr.split('\n')[1]).toContain(hint);
-    expect(stderr).not.toContain('secret');
+    const result = await imgctl(['config', 'set', '--', key, value]);
+    expect(result).toEqual(failed(2, /^imgctl: .+\nhint: .+\n$/));
+    expect(result.stderr.split('\n')[1]).toContain(hint);
+    expect(result.stderr).not.toContain('secret');
     const list = await imgctl(['config', 'list', '--json']);
     expect(list.stdout).not.toContain('profile default');
   });
@@ -155,11 +152,9 @@ describe('config', () => {
   it('fails if it cannot write its file', async () => {
     const { directory, imgctl } = user();
     mkdirSync(path.join(directory, 'config.json'));
-    const { stderr, exitCode } = await imgctl(['config', 'set', 'time', 'iso']);
-    expect(stderr).toMatch(/^imgctl: .*config\.json.*\nhint: .+\n$/);
-    expect(exitCode).toBe(2);
-    const homeless = await runCli(['config', 'set', 'time', 'iso']);
-    expect(homeless.stderr).toMatch(/^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/);
-    expect(homeless.exitCode).toBe(2);
+    const set = ['config', 'set', 'time', 'iso'];
+    expect(await imgctl(set)).toEqual(failed(2, /^imgctl: .*config\.json.*\nhint: .+\n$/));
+    const homeless = /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/;
+    expect(await runCli(set)).toEqual(failed(2, homeless));
   });
 });

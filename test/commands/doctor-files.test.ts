@@ -15,37 +15,29 @@ async function loggedIn() {
   await imgctl(['login'], { env: { ...own, ...PASSWORD } });
   const tokens = path.join(directory, 'tokens');
   const token = fs.readdirSync(tokens).find((name) => name.startsWith('default.')) ?? '';
-  return { env: own, directory, tokens, token: path.join(tokens, token) };
+  const config = path.join(directory, 'config.json');
+  return { env: own, directory, config, tokens, token: path.join(tokens, token) };
 }
 
 const isOfFiles = ({ check }: Row) => check === 'files';
 
-type Place = Awaited<ReturnType<typeof loggedIn>>;
+type Place = Omit<Awaited<ReturnType<typeof loggedIn>>, 'env'>;
 
 const old = new Date(Date.now() - 3_600_000);
 
 describe.skipIf(process.platform === 'win32')('doctor', () => {
+  const mode = (file: keyof Place, bits: number) => (place: Place) =>
+    fs.chmodSync(place[file], bits);
+
   it.each<[string, (place: Place) => void, RegExp]>([
-    [
-      'a token that others can read',
-      ({ token }) => fs.chmodSync(token, 0o644),
-      /^readable by other users: /,
-    ],
+    ['a token that others can read', mode('token', 0o644), /^readable by other users: /],
     [
       'settings that others can read',
-      ({ directory }) => fs.chmodSync(path.join(directory, 'config.json'), 0o640),
+      mode('config', 0o640),
       /^readable by other users: .*config\.json$/,
     ],
-    [
-      'tokens in the open',
-      ({ tokens }) => fs.chmodSync(tokens, 0o755),
-      /^accessible to other users/,
-    ],
-    [
-      'a shared folder',
-      ({ directory }) => fs.chmodSync(directory, 0o777),
-      /^writable by other users/,
-    ],
+    ['tokens in the open', mode('tokens', 0o755), /^accessible to other users/],
+    ['a shared folder', mode('directory', 0o777), /^writable by other users/],
     [
       'a link in place of a token',
       ({ token, directory }) => {

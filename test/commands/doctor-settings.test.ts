@@ -17,6 +17,9 @@ describe('doctor', () => {
     );
     expect(of('service')).toMatch(/^ok: /);
     expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
+    const homeless = await diagnose({ env: { IMGCTL_CONFIG_DIR: env.IMGCTL_CONFIG_DIR } });
+    expect(homeless.of('base URL')).toBe('not checked: configuration failed');
+    expect(homeless.exitCode).toBe(2);
   });
 
   it('reports every invalid setting with its remedy', async () => {

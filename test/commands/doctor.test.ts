@@ -1,6 +1,6 @@
 // doctor: the login and the response of the service.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
@@ -69,15 +69,6 @@ describe('doctor', () => {
     expect(of('service')).toBe('ok: GET /v2 returned 401 without a token, as expected');
     expect(of('token')).toContain('ok: none yet; the next command requests one with the password');
     expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tested');
-  });
-
-  it('does not hint at a login if the configuration is invalid', async () => {
-    const directory = temporaryDirectory();
-    writeFileSync(path.join(directory, 'config.json'), '{ broken', { mode: 0o600 });
-    const { of, exitCode } = await diagnose({ env: { IMGCTL_CONFIG_DIR: directory } });
-    expect(of('configuration')).toMatch(/^failed: /);
-    expect(of('base URL')).toBe('not checked: configuration failed');
-    expect(exitCode).toBe(2);
   });
 
   it('reports a password in the keychain without reading it', async () => {

@@ -87,10 +87,8 @@ describe('emulator', () => {
       await once(holder, 'close');
     });
     const { port } = holder.address() as { port: number };
-    const { stderr, exitCode } = await runCli(['emulator', '--port', String(port)]);
-    expect(stderr).toBe(
-      `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: use a free port with: imgctl emulator --port 0\n`,
-    );
-    expect(exitCode).toBe(2);
+    const stderr = `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: use a free port with: imgctl emulator --port 0\n`;
+    const result = await runCli(['emulator', '--port', String(port)]);
+    expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
   });
 });

@@ -38,14 +38,9 @@ describe('formatError', () => {
       /^imgctl: unexpected error: x is not a function\nhint: .*--debug.*\n$/,
     );
     const debug = formatError(error, { json: false, debug: true });
-    expect(debug).toMatch(/\ndebug: TypeError: x is not a function\ndebug: {5}at /);
-    expect(
-      debug
-        .trim()
-        .split('\n')
-        .slice(2)
-        .every((line) => line.startsWith('debug: ')),
-    ).toBe(true);
+    expect(debug).toMatch(
+      /^imgctl: .*\nhint: .*\ndebug: TypeError: x is not a function\n(debug: {5}at .*\n)+$/,
+    );
   });
 });
 

@@ -1,22 +1,10 @@
 // sync --wait and sync-status --wait: statuses, output and the ways a wait ends.
 
 import { describe, expect, it } from 'vitest';
-import { type FakeIo, runCli } from '../support/io.ts';
-import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
-import {
-  beforeSleep,
-  DONE,
-  followed,
-  IMAGES,
-  images,
-  REQUEST,
-  record,
-  START,
-  SUBMIT,
-  SUBMITTED,
-  userOf,
-  WAIT,
-} from './sync-harness.ts';
+import { failed, runCli } from '../support/io.ts';
+import { DROP, errorResponse, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
+import { scriptedUser } from '../support/users.ts';
+import { DONE, followed, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
 describe('sync-status --wait', () => {
   it.each([
@@ -24,7 +12,7 @@ describe('sync-status --wait', () => {
     ['ERROR', 'failed', 1],
   ])('ends at %s: %s, exit %d', async (status, state, code) => {
     const response = record({ status });
-    const { stdout, exitCode, checks } = await followed([response], '--json');
+    const { stdout, exitCode, checks } = await followed([response], '--wait --json');
     expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state, response: response.json });
     expect({ exitCode, checks }).toEqual({ exitCode: code, checks: 1 });
   });
@@ -33,6 +21,7 @@ describe('sync-status --wait', () => {
     ['PENDING', record({ status: 'PENDING' }), 'PENDING'],
     ['an unknown status', { json: { id: 41, status: 'BREWING' } }, 'BREWING'],
     ['a status that is not a text', record({ status: 3 }), 'unknown status'],
+    ['a hostile status', record({ status: 'S\u001b[31mX' }), 'S\\u001b[31mX'],
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
     const { stdout, stderr, exitCode, checks } = await followed([response, DONE]);
     expect(stdout).toMatch(/^status +PROCESSED$/m);
@@ -40,8 +29,20 @@ describe('sync-status --wait', () => {
     expect({ exitCode, checks }).toEqual({ exitCode: 0, checks: 2 });
   });
 
+  it.each<[string, ScriptedResponse]>([
+    ['500', { status: 500, json: { message: 'Oops.' } }],
+    ['a closed connection', DROP],
+    ['HTML', { body: '<html>maintenance</html>' }],
+    ['null', { json: null }],
+  ])('keeps waiting after %s', async (_what, response) => {
+    const many = Array.from({ length: 12 }, () => response);
+    const { stderr, exitCode } = await followed([...many, DONE]);
+    expect(stderr).toMatch(/^sync 41: .+; retrying\nsync 41: PROCESSED\n$/);
+    expect(exitCode).toBe(0);
+  });
+
   it('prints every field, even if the service sends none', async () => {
-    const { stdout } = await followed([{ json: { status: 'DONE' } }], '--json');
+    const { stdout } = await followed([{ json: { status: 'DONE' } }], '--wait --json');
     expect(JSON.parse(stdout)).toEqual({
       id: 41,
       status: 'DONE',
@@ -55,14 +56,66 @@ describe('sync-status --wait', () => {
       response: { status: 'DONE' },
     });
   });
+
+  const waiting = Array.from({ length: 8 }, () => record({ status: 'PENDING' }));
+
+  it('waits 2 s at first and at most 15 s between checks', async () => {
+    const { io } = await followed([...waiting, DONE]);
+    expect(io.sleeps).toEqual([2_000, 3_000, 4_500, 6_750, 10_125, 15_000, 15_000, 15_000]);
+  });
+
+  it('is implied by --poll-interval, which sets a fixed interval', async () => {
+    const { io } = await followed([...waiting, DONE], '--poll-interval 500ms');
+    expect(io.sleeps).toEqual(waiting.map(() => 500));
+  });
+
+  it.each([
+    ['--wait', 3_600_000, '1 h'],
+    ['--wait --wait-timeout 10s', 10_000, '10 s'],
+    ['--wait --wait-timeout 100ms', 100, '100 ms'],
+  ])('exits 7 at its limit with the command that resumes: %s', async (options, limit, shown) => {
+    const { io, ...result } = await followed(waiting, options);
+    expect(io.now() - START).toBe(limit);
+    const message =
+      `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n` +
+      'hint: keep waiting with: imgctl sync-status 41 --wait\n';
+    expect(result).toMatchObject(failed(7, message));
+  });
+
+  it('exits 7 at its limit while the service stalls', async () => {
+    const { env } = await scriptedUser({ [REQUEST]: STALL });
+    const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
+    const message = /\(status: unknown\)\nhint: .*imgctl sync-status 41 --wait\n$/;
+    expect(await runCli(argv, { env })).toEqual(failed(7, message));
+  });
+
+  it.each<[number, ScriptedResponse, RegExp]>([
+    [
+      4,
+      errorResponse(401, 'Valid token, but has expired.'),
+      /has expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then follow it with: imgctl sync-status 41 --wait\n$/,
+    ],
+    [
+      5,
+      { status: 404 },
+      /^imgctl: sync request 41 does not exist\nhint: list your requests with: imgctl sync-status --list\n$/,
+    ],
+    [
+      6,
+      { status: 429, headers: { 'retry-after': '3600' } },
+      /try again after 2026-01-05T13:00:00Z; then follow it with: imgctl/,
+    ],
+  ])('exits %d after the response %j', async (exitCode, response, message) => {
+    expect(await followed([response])).toMatchObject(failed(exitCode, message));
+  });
 });
 
 describe('sync-status --wait with errors and warnings', () => {
   const message = { errors: ['bad.ova: no descriptor'], warnings: ['c.ova: no manifest'] };
-  const failed = record({ status: 'ERROR', message });
+  const broken = record({ status: 'ERROR', message });
 
   it('prints them once, on stderr, with a table', async () => {
-    const { stdout, stderr, exitCode } = await followed([failed]);
+    const { stdout, stderr, exitCode } = await followed([broken]);
     expect(stdout).not.toMatch(/bad\.ova|c\.ova/);
     expect(stderr).toBe(
       [
@@ -78,123 +131,33 @@ describe('sync-status --wait with errors and warnings', () => {
   });
 
   it.each(['json', 'csv'])('prints them once, in the record, as %s', async (format) => {
-    const { stdout, stderr, exitCode } = await followed([failed], '-o', format);
+    const { stdout, stderr } = await followed([broken], `--wait -o ${format}`);
     expect(stdout).toContain('bad.ova: no descriptor');
     expect(stdout).toContain('c.ova: no manifest');
     expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
-    expect(exitCode).toBe(1);
   });
 
-  it('prints them on stderr with -q', async () => {
-    const { stdout, stderr } = await followed([failed], '-q', '--json');
-    expect(stdout).not.toMatch(/bad\.ova|c\.ova/);
-    expect(stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
-  });
-
-  it('exits 0 for a sync that partly failed', async () => {
+  it('prints them on stderr with -q, and exits 0 if the sync only partly failed', async () => {
     const partly = record({ status: 'PROCESSED', message });
-    const { stdout, stderr, exitCode } = await followed([partly], '-q');
-    expect(stdout).toBe('41\n');
-    expect(stderr.match(/bad\.ova/g)).toHaveLength(1);
-    expect(exitCode).toBe(0);
-  });
-});
-
-describe('sync-status --wait', () => {
-  const waiting = Array.from({ length: 8 }, () => record({ status: 'PENDING' }));
-
-  it('waits 2 s at first and at most 15 s between checks', async () => {
-    const { io } = await followed([...waiting, DONE]);
-    expect(io.sleeps).toEqual([2_000, 3_000, 4_500, 6_750, 10_125, 15_000, 15_000, 15_000]);
-  });
-
-  it('is implied by --poll-interval, which sets a fixed interval', async () => {
-    const service = await scriptedServer({ [REQUEST]: [...waiting, DONE] });
-    const io = userOf(service.baseUrl);
-    await runCli(['sync-status', '41', '--poll-interval', '500ms'], io);
-    expect(io.sleeps).toEqual(waiting.map(() => 500));
-  });
-
-  it.each([
-    [[], 3_600_000, '1 h'],
-    [['--wait-timeout', '10s'], 10_000, '10 s'],
-    [['--wait-timeout', '100ms'], 100, '100 ms'],
-  ])('exits 7 at its limit with the command that resumes: %j', async (options, limit, shown) => {
-    const { io, stdout, stderr, exitCode } = await followed(waiting, ...options);
-    expect(io.now() - START).toBe(limit);
-    expect(stderr).toContain(
-      `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n` +
-        'hint: keep waiting with: imgctl sync-status 41 --wait\n',
-    );
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 7 });
+    const { stdout, stderr, exitCode } = await followed([partly], '--wait -q --json');
+    expect({ ids: JSON.parse(stdout), exitCode }).toEqual({ ids: [41], exitCode: 0 });
+    expect(stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
   });
 });
 
 describe('the sync history', () => {
-  const listed = (env: FakeIo['env']) => runCli(['sync-status', '--list', '-o', 'csv'], { env });
-
   it.each([
     ['PROCESSED', 0],
     ['SCHEDULED', 7],
   ])('holds the last known status: %s', async (status, code) => {
-    const service = await scriptedServer({ [SUBMIT]: SUBMITTED, [REQUEST]: record({ status }) });
-    const io = userOf(service.baseUrl);
-    const { exitCode } = await runCli(['sync', '--wait-timeout', '5s'], io);
-    expect(exitCode).toBe(code);
-    expect((await listed(io.env)).stdout).toContain(`\n41,${status},`);
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: record({ status }) });
+    expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(code);
+    expect((await imgctl('sync-status --list -o csv')).stdout).toContain(`\n41,${status},`);
   });
 
   it('holds no request that was submitted elsewhere', async () => {
     const { io } = await followed([DONE]);
-    expect((await listed(io.env)).stdout).toBe('id,status,state,submitted_on\r\n');
-  });
-});
-
-describe('sync-status --wait', () => {
-  it.each([
-    ['interrupted', 130],
-    ['terminated', 143],
-  ] as const)('names the command that resumes when it is %s', async (signal, code) => {
-    const service = await scriptedServer({ [REQUEST]: record({ status: 'PENDING' }) });
-    const io = userOf(service.baseUrl);
-    const { stderr, exitCode } = await runCli(
-      WAIT,
-      beforeSleep(io, () => io.interrupt(signal)),
-    );
-    expect(stderr).toBe(
-      `sync 41: PENDING\nimgctl: ${signal}; sync request 41 continues\n` +
-        'hint: follow it with: imgctl sync-status 41 --wait\n',
-    );
-    expect(exitCode).toBe(code);
-  });
-
-  it('exits 6 if the service asks it to wait for an hour', async () => {
-    const limited = { status: 429, headers: { 'retry-after': '3600' } };
-    const { stderr, exitCode } = await followed([limited]);
-    expect(stderr).toContain('try again after 2026-01-05T13:00:00Z; then follow it with: imgctl');
-    expect(exitCode).toBe(6);
-  });
-
-  it('exits 5 for an unknown request', async () => {
-    const { stderr, exitCode } = await followed([{ status: 404 }]);
-    expect(stderr).toBe(
-      'imgctl: sync request 41 does not exist\n' +
-        'hint: list your requests with: imgctl sync-status --list\n',
-    );
-    expect(exitCode).toBe(5);
-  });
-
-  it('prints JSON and no escape sequences without HOME, TERM and locale', async () => {
-    const service = await scriptedServer({
-      [SUBMIT]: SUBMITTED,
-      [IMAGES]: images(),
-      [REQUEST]: [record({ status: 'PENDING' }), record({ status: 'SC\u001b[31mHEDULED' }), DONE],
-    });
-    const io = userOf(service.baseUrl, { IMGCTL_TOKEN: 'token', IMGCTL_CONFIG_DIR: undefined });
-    const { stdout, stderr, exitCode } = await runCli(['sync', '--wait', '--json'], io);
-    expect(JSON.parse(stdout)).toMatchObject({ id: 41, state: 'succeeded' });
-    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
-    expect(stderr).toContain('sync 41: PENDING\n');
-    expect(exitCode).toBe(0);
+    const { stdout } = await runCli(['sync-status', '--list', '-o', 'csv'], { env: io.env });
+    expect(stdout).toBe('id,status,state,submitted_on\r\n');
   });
 });

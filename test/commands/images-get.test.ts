@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
-import { runCli } from '../support/io.ts';
+import { failed, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
@@ -44,8 +44,7 @@ describe('images get', () => {
   });
 
   it('shows all images that share a name, with a note', async () => {
-    const { stdout, stderr, exitCode } = await get('twin.ova --columns id --no-header');
-    expect({ stdout, stderr, exitCode }).toEqual({
+    expect(await get('twin.ova --columns id --no-header')).toEqual({
       stdout: '7\n9\n',
       stderr: 'imgctl: 2 images have the name twin.ova\n',
       exitCode: 0,
@@ -53,8 +52,8 @@ describe('images get', () => {
   });
 
   it.each([
-    ['image-0003.oav', 'image image-0003.oav does not exist', 'image-0003.ova'],
-    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'image-0003.ova'],
+    ['image-0003.oav', 'image image-0003.oav does not exist', 'did you mean image-0003.ova'],
+    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'did you mean image-0003.ova'],
     ['99', 'image 99 does not exist', 'list all images with: imgctl images list'],
     ['007', 'image 007 does not exist', 'list all images with: imgctl images list'],
   ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
@@ -78,9 +77,8 @@ describe('images get', () => {
   });
 
   it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {
-    const { stdout, stderr, exitCode } = await runCli(['images', 'get', ...names]);
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
-    expect(stderr).toContain('imgctl: the name of an image must not be empty\nhint: provide an id');
+    const message = 'imgctl: the name of an image must not be empty\nhint: provide an id';
+    expect(await runCli(['images', 'get', ...names])).toEqual(failed(2, message));
   });
 
   it('prints an array in the order of several arguments', async () => {

@@ -17,12 +17,12 @@ const IMAGES = [
 ];
 
 const serving =
-  (data: readonly unknown[], count = data.length): Handler =>
+  (data: readonly Image[]): Handler =>
   ({ url }) => ({
     json: {
       _links: { image: `${url.origin}/v2/user/image`, self: url.href },
       data,
-      meta: { count, time: '0.1s', user: 'tester' },
+      meta: { count: data.length, time: '0.1s', user: 'tester' },
     },
   });
 
@@ -46,10 +46,6 @@ describe('my-images', () => {
     const { stdout, stderr, requests } = await myImages(`${options} -o json`);
     expect(idsOf(stdout)).toEqual(ids);
     expect({ stderr, requests }).toEqual({ stderr: '', requests: ['GET /v2/user/image/vm'] });
-  });
-
-  it('sends nothing for an invalid filter', async () => {
-    expect(await myImages('-f nam,eq,x')).toMatchObject({ requests: [], exitCode: 2 });
   });
 
   it('prints a table of id, name, path and updated_on', async () => {
@@ -79,17 +75,5 @@ describe('my-images', () => {
       stderr,
       exitCode,
     });
-  });
-
-  it('prints images with missing, null and unknown fields', async () => {
-    const images = [{ id: 5, colour: 'red', name: null }, {}];
-    const { stdout } = await myImages('-o json', serving(images));
-    expect(JSON.parse(stdout)).toEqual(images);
-    const csv = await myImages('-o csv --no-header', serving(images));
-    expect(csv.stdout).toBe('5,,,\r\n,,,\r\n');
-  });
-
-  it('fails if the service announces more images than it sends', async () => {
-    expect(await myImages('', serving(IMAGES, 4))).toMatchObject({ stdout: '', exitCode: 1 });
   });
 });

@@ -3,8 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FakeIoOptions } from '../support/io.ts';
-import { runCli, temporaryDirectory } from '../support/io.ts';
+import { type FakeIoOptions, failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
@@ -153,9 +152,8 @@ describe('profile delete', () => {
   it('leaves the profile if it cannot delete the stored password', async () => {
     const config = { profiles: { work: { 'stored-password': 'keychain' } } };
     const user = userWith(config);
-    const { stderr, exitCode } = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
-    expect(stderr).toMatch(/^imgctl: secret-tool, .* is not installed/);
-    expect(exitCode).toBe(2);
+    const result = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
+    expect(result).toEqual(failed(2, /^imgctl: secret-tool, .* is not installed/));
     expect(user.config()).toEqual(config);
   });
 });

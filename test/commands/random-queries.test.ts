@@ -26,13 +26,7 @@ function naiveValue(entry: CatalogEntry, field: Field): Value {
 function order(left: Value, right: Value): number {
   if (left === null || right === null) return Number(left !== null) - Number(right !== null);
   if (typeof left !== 'string' || typeof right !== 'string') return Number(left) - Number(right);
-  const [a, b] = [[...left], [...right]];
-  for (const [index, character] of a.entries()) {
-    const other = b[index];
-    if (other === undefined) return 1;
-    if (character !== other) return (character.codePointAt(0) ?? 0) - (other.codePointAt(0) ?? 0);
-  }
-  return a.length - b.length;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
 function isLike(text: string, pattern: string): boolean {
@@ -109,59 +103,31 @@ const anyFilter: fc.Arbitrary<Filter> = fc.oneof(
     .map(([field, operator, days]) => filter(field, operator, NOW - days * DAY, `-${days}d`)),
 );
 
-const aWord = fc
-  .tuple(anEntry, fc.nat(30), fc.nat(5), fc.boolean())
-  .map(([{ image }, start, length, upper]) => {
-    const word = image.name.slice(start, start + length + 1).replace(/^-/, '');
-    return (upper ? word.toUpperCase() : word) || '%';
-  });
-
 const aQuery = fc.record({
-  words: fc.oneof(
-    { weight: 3, arbitrary: fc.constant<string[]>([]) },
-    { weight: 1, arbitrary: fc.array(aWord, { maxLength: 2 }) },
-  ),
   filters: fc.array(anyFilter, { maxLength: 3 }),
-  sorts: fc.array(fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc', undefined)), {
+  sorts: fc.array(fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc')), {
     maxLength: 3,
   }),
-  limit: fc.option(fc.integer({ min: 1, max: IMAGES + 10 }), { nil: undefined }),
-  perPage: fc.option(fc.constantFrom(7, 50, 100), { nil: undefined }),
-  columns: fc.option(fc.uniqueArray(fc.constantFrom(...FIELDS), { minLength: 1 }), {
-    nil: undefined,
-  }),
-  format: fc.constantFrom('json', 'ndjson'),
+  limit: fc.integer({ min: 1, max: IMAGES + 10 }),
 });
 type Query = typeof aQuery extends fc.Arbitrary<infer Type> ? Type : never;
 
-function argumentsOf(query: Query): string[] {
-  const { words, filters, sorts, limit, perPage, columns, format } = query;
+function argumentsOf({ filters, sorts, limit }: Query): string[] {
   return [
-    ...['images', 'list', ...words, '-o', format],
+    ...['images', 'list', '--json', '--per-page', '50', '--limit', String(limit)],
     ...filters.flatMap(({ field, operator, text }) => ['--filter', `${field},${operator},${text}`]),
-    ...sorts.flatMap((key) => ['--sort', key.filter((part) => part !== undefined).join(',')]),
-    ...(limit === undefined ? [] : ['--limit', String(limit)]),
-    ...(perPage === undefined ? [] : ['--per-page', String(perPage)]),
-    ...(columns === undefined ? [] : ['--columns', columns.join(',')]),
+    ...sorts.flatMap((key) => ['--sort', key.join(',')]),
   ];
 }
 
-function resultOf({ words, filters, sorts, limit, columns }: Query): object[] {
-  const found = entries.filter(
-    (entry) =>
-      words.every((word) => entry.image.name.toLowerCase().includes(word.toLowerCase())) &&
-      filters.every((filter) => passes(entry, filter)),
-  );
+function resultOf({ filters, sorts, limit }: Query): object[] {
+  const found = entries.filter((entry) => filters.every((filter) => passes(entry, filter)));
   // A stable sort by one key after the other, the least significant first.
   for (const [field, direction] of sorts.toReversed()) {
     const sign = direction === 'desc' ? -1 : 1;
     found.sort((a, b) => sign * order(naiveValue(a, field), naiveValue(b, field)));
   }
-  return found
-    .slice(0, limit)
-    .map(({ image }) =>
-      columns ? Object.fromEntries(columns.map((name) => [name, image[name]])) : image,
-    );
+  return found.slice(0, limit).map(({ image }) => image);
 }
 
 it('images list returns what 200 random queries match', { timeout: 60_000 }, async () => {
@@ -172,10 +138,9 @@ it('images list returns what 200 random queries match', { timeout: 60_000 }, asy
     fc.asyncProperty(aQuery, async (query) => {
       const { stdout, stderr, exitCode } = await imgctl(argumentsOf(query), { env, time: NOW });
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-      const rows = query.format === 'json' ? stdout : `[${stdout.trim().split('\n').join(',')}]`;
       const expected = resultOf(query);
       // As text, so that the order of the fields counts too.
-      expect(JSON.stringify(JSON.parse(rows))).toBe(JSON.stringify(expected));
+      expect(JSON.stringify(JSON.parse(stdout))).toBe(JSON.stringify(expected));
       if (expected.length > 0) matched += 1;
     }),
     { numRuns: 200, seed: 20_250_801 },

@@ -1,13 +1,8 @@
 // Responses about sync requests, and a user whose waits take no time.
 
-import {
-  type FakeIo,
-  type FakeIoOptions,
-  fakeIo,
-  runCli,
-  temporaryDirectory,
-} from '../support/io.ts';
-import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
+import { fakeIo, runCli } from '../support/io.ts';
+import type { ScriptedResponse } from '../support/scripted-server.ts';
+import { scriptedUser } from '../support/users.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';
@@ -23,6 +18,8 @@ export function record(fields: Readonly<Record<string, unknown>>): ScriptedRespo
   return { json: { data: { id: 41, type: 'image_sync', ...fields }, meta: {} } };
 }
 
+export const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
+
 /** Returns the list of a user's images with these names. */
 export function images(...names: string[]): ScriptedResponse {
   const data = names.map((name) => ({ id: Buffer.from(name).readUInt16BE(), name, public: false }));
@@ -31,35 +28,10 @@ export function images(...names: string[]): ScriptedResponse {
 
 export const START = Date.UTC(2026, 0, 5, 12);
 
-/** Returns a user of that service with an empty folder and no terminal. */
-export function userOf(
-  baseUrl: string,
-  env: FakeIoOptions['env'] = { IMGCTL_TOKEN: 'token' },
-): FakeIo {
-  return fakeIo({
-    time: START,
-    env: { IMGCTL_BASE_URL: baseUrl, IMGCTL_CONFIG_DIR: temporaryDirectory(), ...env },
-  });
-}
-
-/** Returns the same user, with a call before each wait; `count` starts at 1. */
-export function beforeSleep(io: FakeIo, action: (count: number) => unknown): FakeIo {
-  return {
-    ...io,
-    async sleep(milliseconds, signal) {
-      await action(io.sleeps.length + 1);
-      await io.sleep(milliseconds, signal);
-    },
-  };
-}
-
-export const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
-export const WAIT = ['sync-status', '41', '--wait'];
-
-/** Waits for sync request 41 with these responses in turn. */
-export async function followed(responses: readonly ScriptedResponse[], ...options: string[]) {
-  const service = await scriptedServer({ [REQUEST]: responses });
-  const io = userOf(service.baseUrl);
-  const result = await runCli([...WAIT, ...options], io);
-  return { ...result, io, checks: service.requests.length };
+/** Runs sync-status for request 41 with these responses in turn. */
+export async function followed(responses: readonly ScriptedResponse[], options = '--wait') {
+  const { env, server } = await scriptedUser({ [REQUEST]: responses });
+  const io = fakeIo({ time: START, env });
+  const result = await runCli(`sync-status 41 ${options}`.split(' '), io);
+  return { ...result, io, checks: server.requests.length };
 }

@@ -104,10 +104,6 @@ describe('validate', () => {
     io.interrupt();
     expect(await runCli(['validate', 'good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
   });
-
-  it('requires a file', async () => {
-    expect(await runCli(['validate'])).toEqual(failed(2, "missing required argument 'file'"));
-  });
 });
 
 it.each([

@@ -108,14 +108,6 @@ describe.skipIf(MISSING !== '').each(['https', 'http'])(
       expect(Object.keys(headers ?? {})).not.toContain('via');
     });
 
-    it('bypasses the proxy for a host in NO_PROXY', async () => {
-      const proxy = await startProxy();
-      home = { ...home, NO_PROXY: `other.example.com, ${ADDRESS}` };
-      expect((await call(proxy.url)).exitCode).toBe(0);
-      expect(proxy.requests()).toEqual([]);
-      expect(requestsTo(server)).toEqual(['GET /v2']);
-    });
-
     it('sends the credentials of the proxy to the proxy only', async () => {
       const proxy = await startProxy(`BasicAuth user ${PASSWORD}`);
       const { stderr, exitCode } = await call(withCredentials(proxy.url), '--debug');

@@ -2,8 +2,7 @@
 
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { account, runBuilt } from '../support/cli.ts';
-import { serve } from '../support/emulator.ts';
+import { runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { DEMO, FAILURES } from './failures.ts';
 
@@ -34,14 +33,5 @@ describe.each(FAILURES)('with $title', ({ expected, prepare }) => {
       message: expect.stringMatching(message),
       hint: expect.stringMatching(hint),
     });
-  });
-});
-
-it('imgctl exits 0 for an empty list', async () => {
-  const env = account((await serve()).baseUrl);
-  expect(await runBuilt(['images', 'list', 'no-such-image', '--json'], { env })).toEqual({
-    stdout: '[]\n',
-    stderr: '',
-    exitCode: 0,
   });
 });

@@ -177,15 +177,9 @@ export const FAILURES: readonly FailureRow[] = [
       /^try again after \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
     ],
     prepare: async (user) => {
-      const { baseUrl } = await serve({ users: [user] });
-      const pair = Buffer.from(`${user.name}:${user.password}`).toString('base64');
-      const Authorization = `Basic ${pair}`;
+      const { baseUrl, requestToken } = await serve({ users: [user] });
       for (let count = 1; count <= 5; count += 1) {
-        const response = await fetch(`${baseUrl}/auth/request-token`, {
-          method: 'POST',
-          headers: { Authorization },
-        });
-        expect(response.status).toBe(200);
+        expect((await requestToken(user.name, user.password)).status).toBe(200);
       }
       return { env: envOf(user, baseUrl), argv: ['login'] };
     },

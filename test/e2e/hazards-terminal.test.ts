@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { freshHome, SHELL_COMMAND, scriptedService, startCli } from '../support/cli.ts';
 
 const noScript = spawnSync('script', ['--version']).status !== 0;
@@ -16,14 +16,12 @@ function onTerminal(env: Readonly<Record<string, string>>, setup: string, words:
 }
 
 describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)', () => {
-  const service = () => scriptedService(({ url }) => ({ json: cataloguePage(url, testImages(3)) }));
-
   it.each([
     ['of 0 columns', 'stty cols 0 rows 0', { NO_COLOR: '1' }],
     ['with TERM=dumb', 'true', { TERM: 'dumb', LANG: 'C' }],
     ['with NO_COLOR', 'true', { NO_COLOR: '1', TERM: 'xterm-256color' }],
   ])('images list prints plain text %s', async (_how, setup, variables) => {
-    const { env } = await service();
+    const { env } = await scriptedService(catalogueOf(testImages(3)));
     const { stdout, exitCode } = await onTerminal({ ...env, ...variables }, setup, 'images list')
       .ended;
     expect(exitCode).toBe(0);
@@ -58,6 +56,17 @@ describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)'
     expect(stdout).not.toContain('\u001b[?25l');
   });
 });
+
+// The list is longer than the buffer of a pipe, so that the program writes to a closed pipe.
+it.each(['table', 'json', 'ndjson'])(
+  'images list exits 0 without a message when head closes the pipe: %s',
+  async (format) => {
+    const { env } = await scriptedService(catalogueOf(testImages(2_000)));
+    const prelude = 'set -o pipefail; "$0" "$@" | head -1; exit';
+    const result = await startCli(['images', 'list', '-o', format], { env, prelude }).ended;
+    expect(result).toEqual({ stdout: expect.stringMatching(/^.*\n$/), stderr: '', exitCode: 0 });
+  },
+);
 
 it('api writes every byte to a slow reader', async () => {
   const line = `${'x'.repeat(1023)}\n`;

@@ -1,4 +1,4 @@
-// Hazards of tokens: expiry, wrong clocks and rate limits, against the built program.
+// Hazards of tokens: expiry, many processes, wrong clocks and rate limits, against the built program.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -102,6 +102,22 @@ it.skipIf(COMMAND.length === 1).each([
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
   }
   expect(methods).toEqual(expected);
+});
+
+it('twenty processes with a password command send one token request', async () => {
+  const methods: string[] = [];
+  const emulator = await serve({ onRequest: ({ method }) => methods.push(method) });
+  const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
+  const env = { ...user, IMGCTL_PASSWORD_COMMAND: `echo ${IMGCTL_PASSWORD}` };
+  expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
+  emulator.expireTokens();
+  methods.length = 0;
+
+  const argv = ['images', 'list', '--limit', '1', '-q'];
+  const results = await Promise.all(Array.from({ length: 20 }, () => runBuilt(argv, { env })));
+  const success = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
+  expect(results).toEqual(results.map(() => success));
+  expect(methods.filter((method) => method === 'POST')).toHaveLength(1);
 });
 
 describe('a service that answers 429', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { CatalogEntry } from '../../src/emulator/catalog.ts';
 import { indexCatalog } from '../../src/emulator/catalog-index.ts';
 import { parseTimestamp } from '../../src/emulator/timestamp.ts';
+import { rows } from '../support/rows.ts';
 
 function entry(
   id: number,
@@ -46,44 +47,23 @@ function find(filter: string | undefined, sort?: string): number[] {
 
 describe('a filter', () => {
   it.each([
-    ['id,eq,3', [3]],
-    ['id,ne,3', [10, 20, 30]],
-    ['id,lt,10', [3]],
-    ['id,le,10', [3, 10]],
-    ['id,gt,10', [20, 30]],
-    ['id,ge,10', [10, 20, 30]],
-    ['id,in,3,30,4', [3, 30]],
-    ['id,like,%0', [10, 20, 30]],
-    ['name,eq,ubuntu-20.04.ova', [10]],
-    ['name,eq,ubuntu-22.04.ova', []],
-    ['name,eq,debian,12.ova', [20]],
-    ['name,eq,', []],
-    ['name,lt,a', [3, 30]],
-    ['name,in,ubuntu-20.04.ova,100%.ova', [10, 30]],
-    ['name,like,ubuntu%', [3, 10]],
-    ['name,like,%UBUNTU%', [3, 10]],
-    ['name,like,ubuntu', []],
-    ['name,like,%.ova', [3, 10, 20, 30]],
-    ['name,like,%2%0%', [3, 10]],
-    ['name,like,%,%', [20]],
-    ['name,like,debian,12.ova%12.ova', []],
-    ['name,like,%', [3, 10, 20, 30]],
-    ['name,like,', []],
-    ['public,eq,false', [30]],
-    ['public,ne,false', [3, 10, 20]],
-    ['public,like,fal%', [30]],
-    ['folder,eq,null', [10]],
-    ['folder,ne,null', [3, 20, 30]],
-    ['folder,ne,linux', [10, 30]],
-    ['folder,lt,z', [3, 20, 30]],
-    ['folder,gt,', [3, 20, 30]],
-    ['folder,in,null,bsd', [30]],
-    ['folder,like,%', [3, 20, 30]],
-    ['created_on,eq,2018-07-18 Wed 19:36:49 UTC', [3, 30]],
-    ['created_on,lt,2024-11-03 Sun 01:10:00 EST', [3, 20, 30]],
-    ['created_on,gt,2024-11-03 Sun 01:50:00 EDT', [10]],
-    ['created_on,like,2018%EDT', [3, 30]],
-    ['updated_on,ge,2025-01-15 Wed 12:00:00 UTC', [3]],
+    ...rows([3], 'id,eq,3', 'id,lt,10', 'updated_on,ge,2025-01-15 Wed 12:00:00 UTC'),
+    ...rows([3, 10], 'id,le,10', 'name,like,ubuntu%', 'name,like,%UBUNTU%', 'name,like,%2%0%'),
+    ...rows([20, 30], 'id,gt,10'),
+    ...rows([10, 20, 30], 'id,ne,3', 'id,ge,10', 'id,like,%0'),
+    ...rows([3, 30], 'id,in,3,30,4', 'name,lt,a', 'created_on,like,2018%EDT'),
+    ...rows([3, 30], 'created_on,eq,2018-07-18 Wed 19:36:49 UTC'),
+    ...rows([10], 'name,eq,ubuntu-20.04.ova', 'folder,eq,null'),
+    ...rows([10], 'created_on,gt,2024-11-03 Sun 01:50:00 EDT'),
+    ...rows([], 'name,eq,ubuntu-22.04.ova', 'name,eq,', 'name,like,ubuntu', 'name,like,'),
+    ...rows([], 'name,like,debian,12.ova%12.ova'),
+    ...rows([20], 'name,eq,debian,12.ova', 'name,like,%,%'),
+    ...rows([10, 30], 'name,in,ubuntu-20.04.ova,100%.ova', 'folder,ne,linux'),
+    ...rows([3, 10, 20, 30], 'name,like,%.ova', 'name,like,%'),
+    ...rows([30], 'public,eq,false', 'public,like,fal%', 'folder,in,null,bsd'),
+    ...rows([3, 10, 20], 'public,ne,false'),
+    ...rows([3, 20, 30], 'folder,ne,null', 'folder,lt,z', 'folder,gt,', 'folder,like,%'),
+    ...rows([3, 20, 30], 'created_on,lt,2024-11-03 Sun 01:10:00 EST'),
   ])('%s finds %j', (filter, ids) => {
     expect(find(filter)).toEqual(ids);
   });

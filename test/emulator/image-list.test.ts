@@ -51,25 +51,6 @@ describe('the image list', () => {
     );
   });
 
-  it('links all pages by next_url and prev_url', async () => {
-    const { baseUrl, list } = await startListing();
-    const start = `${baseUrl}/v2/image`.length;
-    const data: string[] = [];
-    const previous: (string | null)[] = [];
-    for (let next: string | null = `${baseUrl}/v2/image?per_page=10`; next !== null; ) {
-      const { data: urls, meta }: ImageList<string> = (await list<string>(next.slice(start))).body;
-      data.push(...urls);
-      previous.push(meta.pages.prev_url);
-      next = meta.pages.next_url;
-    }
-    expect(data).toEqual(IMAGES.map(({ id }) => `${baseUrl}/v2/image/${id}`));
-    expect(previous).toEqual([
-      null,
-      `${baseUrl}/v2/image?per_page=10&page=1`,
-      `${baseUrl}/v2/image?per_page=10&page=2`,
-    ]);
-  });
-
   it('keeps other parameters in its links, percent-encoded, and the query as sent in _link.self', async () => {
     const { baseUrl, list } = await startListing();
     const query =
@@ -136,8 +117,7 @@ describe('the image list', () => {
   it.each([
     ...['per_page=0', 'per_page=101', 'per_page=', 'per_page=ten', 'expand=yes'],
     ...['page=0', 'page=-1', 'page=1.5', 'page=99999999999999999999', 'page=1&page=2'],
-    ...['filter=colour,eq,red', 'filter=name,is,a', 'filter=id,eq,three'],
-    ...['filter=id,gt,1&filter=id,lt,9', 'sort=name', 'sort=name,up', 'sort=colour,asc'],
+    ...['filter=id,eq,three', 'filter=id,gt,1&filter=id,lt,9', 'sort=name,up'],
   ])('refuses %s with 400', async (query) => {
     const { get } = await startListing();
     const { status, headers, body } = await get<ErrorRecord>(`/v2/image?${query}`);

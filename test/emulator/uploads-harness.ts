@@ -66,6 +66,14 @@ export async function startUploads() {
   };
 }
 
+/** The same after the first sync of these files. */
+export async function startSynced(files: Readonly<Record<string, string | Uint8Array>>) {
+  const service = await startUploads();
+  await service.upload(files);
+  await service.sync();
+  return service;
+}
+
 export function names(images: readonly Image[]): string[] {
   return images.map(({ name }) => name);
 }

@@ -3,7 +3,7 @@
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DELAY, names, ovaBytes, ovfFiles, startUploads } from './uploads-harness.ts';
+import { DELAY, names, ovaBytes, ovfFiles, startSynced, startUploads } from './uploads-harness.ts';
 
 describe('user images', () => {
   it('are empty before the first sync', async () => {
@@ -47,9 +47,10 @@ describe('user images', () => {
   });
 
   it('are deleted with their files', async () => {
-    const { images, remove, sync, upload } = await startUploads();
-    await upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
-    await sync();
+    const { images, remove, sync } = await startSynced({
+      'small.ova': ovaBytes('small'),
+      ...ovfFiles('plain'),
+    });
     await remove('small.ova');
     expect(await sync()).toMatchObject({ status: 'PROCESSED', added: [], deleted: ['small.ova'] });
     expect(names(await images())).toEqual(['plain.ovf']);
@@ -59,9 +60,7 @@ describe('user images', () => {
     ['OVA', (note: string) => ({ 'x.ova': ovaBytes('x', note) })],
     ['OVF', (note: string) => ovfFiles('x', note)],
   ])('keep their ids and are updated when an %s has changed', async (_kind, make) => {
-    const { images, sync, upload } = await startUploads();
-    await upload(make('before'));
-    await sync();
+    const { images, sync, upload } = await startSynced(make('before'));
     const [before] = await images();
     await sync();
     expect(await images()).toEqual([before]);
@@ -73,9 +72,7 @@ describe('user images', () => {
   });
 
   it('are updated when only the disk of an OVF has changed', async () => {
-    const { folder, images, sync, upload } = await startUploads();
-    await upload(ovfFiles('plain'));
-    await sync();
+    const { folder, images, sync } = await startSynced(ovfFiles('plain'));
     await utimes(join(folder, 'plain-disk1.vmdk'), 1, 1);
     await sync();
     expect(await images()).toMatchObject([{ updated_on: '2025-01-15 Wed 07:00:06 EST' }]);
@@ -114,9 +111,7 @@ describe('broken uploads', () => {
   });
 
   it('leave the image of an earlier sync as it was', async () => {
-    const { images, sync, upload } = await startUploads();
-    await upload({ 'small.ova': ovaBytes('small') });
-    await sync();
+    const { images, sync, upload } = await startSynced({ 'small.ova': ovaBytes('small') });
     const before = await images();
     await upload({ 'small.ova': 'this is no archive' });
     expect(await sync()).toMatchObject({ status: 'ERROR', deleted: [] });
@@ -148,18 +143,14 @@ describe('broken uploads', () => {
 
 describe('an upload folder', () => {
   it('that is missing counts as empty', async () => {
-    const { folder, images, sync, upload } = await startUploads();
-    await upload({ 'small.ova': ovaBytes('small') });
-    await sync();
+    const { folder, images, sync } = await startSynced({ 'small.ova': ovaBytes('small') });
     await rm(folder, { recursive: true });
     expect(await sync()).toMatchObject({ status: 'PROCESSED', deleted: ['small.ova'] });
     expect(await images()).toEqual([]);
   });
 
   it('that cannot be read is an error and deletes nothing', async () => {
-    const { folder, images, sync, upload } = await startUploads();
-    await upload({ 'small.ova': ovaBytes('small') });
-    await sync();
+    const { folder, images, sync } = await startSynced({ 'small.ova': ovaBytes('small') });
     await rm(folder, { recursive: true });
     await writeFile(folder, 'no folder');
     const { status, message } = await sync();

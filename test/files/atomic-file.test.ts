@@ -1,5 +1,6 @@
 // Files of settings and secrets: what is read, what is refused, and what a write leaves behind.
 
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -22,7 +23,6 @@ import {
 import { systemOf } from '../../src/io.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { runShell } from './bundle.ts';
 
 const SYSTEM = systemOf(process);
 
@@ -77,10 +77,10 @@ describe('readJsonFile', () => {
     expect(readJsonFile(`${file}.link`)).toEqual(broken('it is a symbolic link'));
   });
 
-  it('refuses a directory and, without waiting for a writer, a named pipe', async () => {
+  it('refuses a directory and, without waiting for a writer, a named pipe', () => {
     const directory = temporaryDirectory();
     const pipe = path.join(directory, 'pipe');
-    await runShell(`mkfifo ${pipe}`);
+    execFileSync('mkfifo', [pipe]);
     for (const file of [directory, pipe]) {
       expect(readJsonFile(file)).toEqual(broken('it is not a regular file'));
     }

@@ -4,14 +4,9 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withLock, withLockIfPossible } from '../../src/files/lock.ts';
-import { type FakeIo, fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
+import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
-
-/** Sleeps take no time. */
-function timeless(): FakeIo {
-  return fakeIo({ time: 0 });
-}
 
 /** Leaves the lock of a holder that was killed `age` seconds ago. */
 function leaveLock(file: string, age = 60): void {
@@ -73,7 +68,7 @@ describe('the lock', () => {
   it('is waited for no longer than the patience', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
     mkdirSync(`${file}.lock`);
-    const io = timeless();
+    const io = fakeIo({ time: 0 });
     await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
       code: 'timeout',
       message: `another imgctl has held ${file}.lock for 1 s`,
@@ -88,7 +83,9 @@ describe('the lock', () => {
     const file = path.join(temporaryDirectory(), 'config.json');
     leaveLock(file);
     mkdirSync(`${file}.takeover.lock`);
-    await expect(withLock(file, 1_000, timeless(), async () => 'done')).rejects.toMatchObject({
+    await expect(
+      withLock(file, 1_000, fakeIo({ time: 0 }), async () => 'done'),
+    ).rejects.toMatchObject({
       code: 'timeout',
     });
     expect(existsSync(`${file}.lock`)).toBe(true);
@@ -96,7 +93,7 @@ describe('the lock', () => {
 
   // Not even root can make a directory there.
   it.skipIf(!existsSync('/proc/self'))('is not waited for if none can be made', async () => {
-    const io = timeless();
+    const io = fakeIo({ time: 0 });
     const locked = withLock('/proc/self/config.json', PATIENCE, io, async () => 'done');
     await expect(locked).rejects.toMatchObject({ code: 'ENOENT' });
     expect(io.sleeps).toEqual([]);

@@ -15,61 +15,42 @@ export interface Case {
   readonly columns: number | undefined;
 }
 
-const LISTING: readonly string[][] = [
-  [],
-  ['--limit', '7'],
-  ['-s', 'name,desc'],
-  ['-s', 'updated_on,desc', '-s', 'id'],
-  ['-f', 'name,like,%a%'],
-  ['-f', 'updated_on,ge,-3650d', '-f', 'public,eq,true'],
-  ['--columns', 'all', '--time', 'age'],
-  ['--time', 'iso', '--no-header'],
-  ['--meta'],
-  ['ubuntu', '--fail-empty'],
+const LISTING: readonly string[] = [
+  ...['', '--limit 7', '-s name,desc', '-s updated_on,desc -s id', '-f name,like,%a%'],
+  ...['-f updated_on,ge,-3650d -f public,eq,true', '--columns all --time age'],
+  ...['--time iso --no-header', '--meta', 'ubuntu --fail-empty'],
 ];
 
-const CATALOGUE: readonly string[][] = [
-  ...LISTING,
-  ...[['--urls'], ['--urls', '--limit', '5', '-s', 'name'], ['--urls', '-f', 'id,gt,3', 'a']],
-  ...[
-    ['--page', '2'],
-    ['--page', '1', '-s', 'name,desc'],
-    ['--page', '2', '-f', 'id,gt,3'],
-  ],
+const CATALOGUE: readonly string[] = [
+  ...[...LISTING, '--urls', '--urls --limit 5 -s name', '--urls -f id,gt,3 a'],
+  ...['--page 2', '--page 1 -s name,desc', '--page 2 -f id,gt,3'],
 ];
-const WAITING: readonly string[][] = [
-  ['--wait', '--wait-timeout', '3m'],
-  ['--wait', '--poll-interval', '20s', '--wait-timeout', '5m'],
+const WAITING = ['--wait --wait-timeout 3m', '--wait --poll-interval 20s --wait-timeout 5m'];
+
+const API = [
+  ...['/v2/image -f per_page=10 --paginate', '/v2/image -f per_page=5 -f expand=1 --paginate -i'],
+  ...['/v2', '/v2/image/3 -i', '/v2/user/image/vm -X PATCH', '/v2/image -X HEAD -i'],
 ];
 
-const API: readonly string[][] = [
-  ['/v2/image', '-f', 'per_page=10', '--paginate'],
-  ['/v2/image', '-f', 'per_page=5', '-f', 'expand=1', '--paginate', '-i'],
-  ['/v2'],
-  ['/v2/image/3', '-i'],
-  ['/v2/user/image/vm', '-X', 'PATCH'],
-  ['/v2/image', '-X', 'HEAD', '-i'],
-];
-
-const COMMANDS: readonly ((random: Random) => string[])[] = [
-  () => ['login'],
-  () => ['whoami', '--check'],
+const COMMANDS: readonly ((random: Random) => string)[] = [
+  () => 'login',
+  () => 'whoami --check',
   (random) => list(random),
   (random) => list(random),
-  (random) => ['images', 'get', ...random.pick([['7'], ['no-such-image'], ['3', '4']])],
-  (random) => ['my-images', ...random.pick(LISTING)],
-  (random) => ['sync', ...random.pick([[], ['--dry-run'], ...WAITING])],
-  (random) => ['sync-status', '1', ...random.pick([[], ...WAITING])],
-  (random) => ['api', ...random.pick(API)],
+  (random) => `images get ${random.pick(['7', 'no-such-image', '3 4'])}`,
+  (random) => `my-images ${random.pick(LISTING)}`,
+  (random) => `sync ${random.pick(['', '--dry-run', ...WAITING])}`,
+  (random) => `sync-status 1 ${random.pick(['', ...WAITING])}`,
+  (random) => `api ${random.pick(API)}`,
 ];
 
-function list(random: Random): string[] {
+function list(random: Random): string {
   const perPage = random.pick(['3', '10', '100']);
-  return ['images', 'list', '--per-page', perPage, ...random.pick(CATALOGUE)];
+  return `images list --per-page ${perPage} ${random.pick(CATALOGUE)}`;
 }
 
 export function pickCase(random: Random): Case {
-  const command = random.pick(COMMANDS)(random);
+  const command = random.pick(COMMANDS)(random).split(' ').filter(Boolean);
   const format = random.pick(FORMATS);
   const { username, password, token } = CANARIES;
   const withPassword = command[0] === 'login' || random.chance(0.4);

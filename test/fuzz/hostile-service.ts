@@ -5,7 +5,7 @@ import type { Origins } from './json-mutations.ts';
 import { mutate } from './mutations.ts';
 import type { Original, Originals } from './originals.ts';
 import { Random } from './random.ts';
-import { type Draft, deliver, draftOf, wireBytes } from './response.ts';
+import { Draft, deliver, wireBytes } from './response.ts';
 
 /** More than any command sends here, with all retries. */
 const MAX_REQUESTS = 1_000;
@@ -63,7 +63,7 @@ export class HostileService {
     const other = random.pick(originals.others(origins.own));
     const isOther = random.chance(0.1) && this.#takes(`${place}: other`);
     const { status, headers, body } = isOther ? other : original;
-    return draftOf(method, status, headers, body);
+    return new Draft(method, status, headers, body);
   }
 
   /** Applies up to three mutations and returns their names. */

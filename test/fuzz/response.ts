@@ -5,45 +5,31 @@ import type { Socket } from 'node:net';
 export type Header = readonly [name: string, value: string];
 
 /** A response that mutations change. */
-export interface Draft {
+export class Draft {
   readonly method: string;
   status: number;
-  version: string;
+  version = '1.1';
   /** All headers but those of the framing. */
   headers: Header[];
   body: Buffer;
-  framing: 'length' | 'chunked' | 'until-close';
+  framing: 'length' | 'chunked' | 'until-close' = 'length';
   /** Added to the true content-length. */
-  lengthError: number;
+  lengthError = 0;
   /** Sent first: interim responses or junk. */
-  before: string;
+  before = '';
   /** Sent last: a second response or junk. */
-  after: string;
+  after = '';
   /** The share of all bytes that is sent. */
-  sent: number;
+  sent = 1;
   /** How the connection ends; `keep` needs a response whose end the client can see. */
-  end: 'keep' | 'close' | 'reset';
-}
+  end: 'keep' | 'close' | 'reset' = 'keep';
 
-export function draftOf(
-  method: string,
-  status: number,
-  headers: readonly Header[],
-  body: Buffer,
-): Draft {
-  return {
-    method,
-    status,
-    version: '1.1',
-    headers: [...headers],
-    body,
-    framing: 'length',
-    lengthError: 0,
-    before: '',
-    after: '',
-    sent: 1,
-    end: 'keep',
-  };
+  constructor(method: string, status: number, headers: readonly Header[], body: Buffer) {
+    this.method = method;
+    this.status = status;
+    this.headers = [...headers];
+    this.body = body;
+  }
 }
 
 /** Returns the bytes; headers are in latin1, so that they may contain any byte. */

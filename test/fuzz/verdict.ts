@@ -63,20 +63,14 @@ function isReadable({ argv, format, columns }: Case, stdout: string): boolean {
   return true;
 }
 
-function isJson(text: string): boolean {
+function succeeds(read: () => unknown): boolean {
   try {
-    JSON.parse(text);
+    read();
     return true;
   } catch {
     return false;
   }
 }
 
-function isYaml(text: string): boolean {
-  try {
-    parse(text, { logLevel: 'error' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string) => succeeds(() => JSON.parse(text));
+const isYaml = (text: string) => succeeds(() => parse(text, { logLevel: 'error' }));

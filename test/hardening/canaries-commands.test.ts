@@ -95,23 +95,6 @@ describe.each(['table', 'json'])('imgctl --debug -o %s', (format) => {
   });
 });
 
-it('the password command does not get the password and the token of the environment', async () => {
-  const secrets = newSecrets();
-  const { user, token } = secrets;
-  const emulator = await serve({ users: [user] });
-  const recorder = recordingCommand(user.password);
-  const env = withTemporaryFolder(account(emulator.baseUrl, user.name, user.password));
-  const argv = ['login', '--password-command', recorder.command, '--debug'];
-  expect(await watchedRun(argv, { env })).toMatchObject({ exitCode: 0 });
-  expect(recorder.seen()).toContain('IMGCTL_BASE_URL');
-  for (const text of secrets.forms) expect(recorder.seen()).not.toContain(text);
-
-  const fixed = { ...env, IMGCTL_TOKEN: token };
-  const before = recorder.seen();
-  await watchedRun(['images', 'list'], { env: fixed });
-  expect(recorder.seen()).toBe(before);
-});
-
 it('placesOf finds a secret in streams, processes and files', async () => {
   const secrets = newSecrets();
   const folder = temporaryDirectory();

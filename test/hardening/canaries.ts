@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { User } from '../../src/emulator/options.ts';
 import { type CliOptions, type CliProcess, startCli } from '../support/cli.ts';
 import { filesBelow } from '../support/files.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { filesHolding } from './home.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
@@ -64,10 +64,7 @@ function peek(pid: number | undefined, child = false): string {
 }
 
 /** A result, and what /proc showed of the process meanwhile. */
-export interface Run {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
+export interface Run extends CliResult {
   readonly processes: string;
 }
 

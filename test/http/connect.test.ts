@@ -22,11 +22,6 @@ const targetOf = (baseUrl: string) => ({
 });
 
 describe('a TLS connection', () => {
-  it('trusts a certificate authority that was added', async () => {
-    const { baseUrl } = await scriptedServer(SCRIPT, HERE);
-    expect(await clientOf(baseUrl, { ca: HERE.cert }).client.serviceRoot()).toBe(1);
-  });
-
   it.each([
     ['an unknown authority', HERE, undefined, 'ca-file'],
     ['another authority than the added one', HERE, ELSEWHERE.cert, 'ca-file'],

@@ -3,10 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/http/proxy-env.ts';
 import { thrownBy } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 
 const HTTPS = 'https://images.example.com/v2';
-
-const rows = (url: string, ...texts: string[]) => texts.map((text) => [text, url] as const);
 
 describe('chooseProxy', () => {
   it.each<[string, Record<string, string>, string | undefined]>([

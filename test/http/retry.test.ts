@@ -4,13 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { backoff, isRetryableStatus, rateLimitReset, requestedWait } from '../../src/http/retry.ts';
 import { connect, GET } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 import { RESET } from '../support/scripted-server.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const HOUR = 3_600_000;
-
-const rows = (expected: number | undefined, ...values: string[]) =>
-  values.map((value) => [value, expected] as const);
 
 it.each([
   ...rows(0, '0', 'Mon, 05 Jan 2026 09:00:00 GMT'),

@@ -5,32 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { csvText, tsvText } from '../../src/output/delimited.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
-/** RFC 4180, character by character. */
+/** RFC 4180; a line that breaks its rules gives other cells. */
 function readCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (quoted) {
-      if (character !== '"') cell += character;
-      else if (text[at + 1] === '"') {
-        cell += '"';
-        at += 1;
-      } else quoted = false;
-    } else if (character === '"') quoted = true;
-    else if (character === ',') {
-      row.push(cell);
-      cell = '';
-    } else if (character === '\r' && text[at + 1] === '\n') {
-      rows.push([...row, cell]);
-      row = [];
-      cell = '';
-      at += 1;
-    } else cell += character;
+  const rows: string[][] = [[]];
+  for (const [, cell = '', end] of text.matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)) {
+    rows.at(-1)?.push(cell.replace(/^"|"$/g, '').replaceAll('""', '"'));
+    if (end !== ',') rows.push([]);
   }
-  return rows;
+  return rows.slice(0, -1);
 }
 
 describe('csvText', () => {

@@ -1,4 +1,4 @@
-// csv, yaml and ndjson as Python reads them (skipped without Python or PyYAML).
+// csv and yaml as Python reads them (skipped without Python or PyYAML).
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
@@ -45,14 +45,6 @@ describe.skipIf(!pythonCan('pass'))('python3', () => {
       ['id', 'name', 'tags'],
       ...ROWS.map((row) => [text(row.id), text(row.name), text(row.tags)]),
     ]);
-  });
-
-  it('reads ndjson and json as the values', async () => {
-    const lines = 'import json, sys; print(json.dumps([json.loads(x) for x in sys.stdin]))';
-    expect(await askPython('ndjson', lines)).toEqual(ROWS);
-    expect(
-      await askPython('json', 'import json, sys; print(json.dumps(json.load(sys.stdin)))'),
-    ).toEqual(ROWS);
   });
 
   it.skipIf(!pythonCan('import yaml'))('reads yaml as the values', async () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutToWidth, decideTerminal, displayWidth, loadBold } from '../../src/output/terminal.ts';
 import { MemorySink, PIPE } from '../support/memory-sink.ts';
+import { rows } from '../support/rows.ts';
 import { anyText } from './hostile.ts';
 
 const SCREEN = new MemorySink(80);
@@ -53,16 +54,10 @@ describe('width and movement', () => {
 
 describe('unicode', () => {
   it.each([
-    [{}, true],
-    [{ LANG: 'de_DE.UTF-8' }, true],
-    [{ LANG: 'de_DE' }, true],
-    [{ LANG: 'C' }, false],
-    [{ LANG: 'POSIX' }, false],
-    [{ LANG: 'de_DE.ISO-8859-15@euro' }, false],
-    [{ LANG: 'de_DE.UTF-8@euro' }, true],
-    [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, false],
-    [{ LC_ALL: '', LANG: 'C' }, false],
-    [{ LC_CTYPE: 'de_DE.UTF-8', LANG: 'C' }, true],
+    ...rows(true, {}, { LANG: 'de_DE.UTF-8' }, { LANG: 'de_DE' }, { LANG: 'de_DE.UTF-8@euro' }),
+    ...rows(true, { LC_CTYPE: 'de_DE.UTF-8', LANG: 'C' }),
+    ...rows(false, { LANG: 'C' }, { LANG: 'POSIX' }, { LANG: 'de_DE.ISO-8859-15@euro' }),
+    ...rows(false, { LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, { LC_ALL: '', LANG: 'C' }),
   ])('with %j is %s', (env, expected) => {
     expect(decideTerminal(SCREEN, env, 'auto').unicode).toBe(expected);
   });
@@ -70,23 +65,12 @@ describe('unicode', () => {
 
 describe('displayWidth', () => {
   it.each([
-    ['', 0],
-    ['e\u0301', 1],
-    ['日本語', 6],
-    ['ｆｕｌｌ', 8],
-    ['ﾊﾝｶｸ', 4],
-    ['한국어', 6],
-    ['\u1100\u1161\u11a8', 2],
-    ['😀', 2],
-    ['❤', 1],
-    ['❤️', 2],
-    ['1️⃣', 2],
-    ['👍🏽', 2],
-    ['👨‍👩‍👧', 2],
-    ['🏴‍☠️', 2],
-    ['🇩🇪🇫🇷', 4],
-    ['นี้', 1],
-    ['a\u200cb', 2],
+    ...rows(0, ''),
+    ...rows(1, 'e\u0301', '❤', 'นี้'),
+    ...rows(2, '\u1100\u1161\u11a8', 'a\u200cb', '😀', '❤️', '1️⃣', '👍🏽', '👨‍👩‍👧', '🏴‍☠️'),
+    ...rows(4, 'ﾊﾝｶｸ', '🇩🇪🇫🇷'),
+    ...rows(6, '日本語', '한국어'),
+    ...rows(8, 'ｆｕｌｌ'),
   ])('of %j is %i', (text, expected) => {
     expect(displayWidth(text)).toBe(expected);
   });

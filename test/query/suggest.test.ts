@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nearest, nearestFew, parseChoice, quoted, suggest } from '../../src/query/suggest.ts';
 import { thrownBy } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 
 const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on'];
 
@@ -54,17 +55,12 @@ describe('quoted', () => {
 
 describe('nearest', () => {
   it.each([
-    ['nam', 'name'],
-    ['NAME', 'name'],
-    ['fodler', 'folder'],
-    ['created', 'created_on'],
-    ['store', 'data_store'],
-    ['di', 'id'],
-    ['filename', 'name'],
-    ['xyz', undefined],
-    ['', undefined],
-    ['__proto__', undefined],
-    [`name${'e'.repeat(1e6)}`, undefined],
+    ...rows('name', 'nam', 'NAME', 'filename'),
+    ...rows('folder', 'fodler'),
+    ...rows('created_on', 'created'),
+    ...rows('data_store', 'store'),
+    ...rows('id', 'di'),
+    ...rows(undefined, 'xyz', '', '__proto__', `name${'e'.repeat(1e6)}`),
   ])('to %.20s is %s', (word, expected) => {
     expect(nearest(word, WORDS)).toBe(expected);
   });

@@ -9,6 +9,7 @@ import {
   parseTimeValue,
   TIME_STYLES,
 } from '../../src/query/timestamp.ts';
+import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -18,6 +19,8 @@ const DAY = 24 * HOUR;
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 describe('parseTimestamp', () => {
+  const UNCERTAIN_ZONES = ['CST', 'CDT', 'IST', 'BST', 'PST', 'MST', 'AST', 'XYZ', 'edt'];
+
   it.each([
     ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
     ['2018-01-18 Thu 15:36:49 EST', '2018-01-18T20:36:49Z'],
@@ -40,35 +43,21 @@ describe('parseTimestamp', () => {
   });
 
   it.each([
-    ['2018-07-18 Thu 15:36:49 EDT', 'the wrong weekday'],
-    ['2018-07-18 Mit 15:36:49 EDT', 'not a weekday'],
-    ['2018-07-18 Wed 15:36:49', 'no zone'],
-    ['2018-07-18 Wed 15:36:49 +24:00', 'an impossible offset'],
-    ['2018-07-18 Wed 15:36:49 +02:60', 'an impossible offset'],
-    ['2018-07-18 Wed 15:36:49 +02:', 'half an offset'],
-    ['1900-02-29 Thu 00:00:00 UTC', 'not a leap year'],
-    ['2018-06-31 Sun 00:00:00 UTC', 'invalid day'],
-    ['2018-13-01 Tue 00:00:00 UTC', 'invalid month'],
-    ['2018-07-00 Sat 00:00:00 UTC', 'invalid day'],
-    ['2018-07-18 Wed 24:00:00 UTC', 'invalid hour'],
-    ['2018-07-18 Wed 15:60:00 UTC', 'invalid minute'],
-    ['2018-07-18 Wed 15:36:60 UTC', 'invalid second'],
-    ['2018-07-18 Wed 15:36:49 EDT ', 'more text after it'],
-    ['2018-07-18 Wed 15:36:49 EDT\n', 'more text after it'],
-    ['2018-07-18T15:36:49', 'ISO 8601 without an offset'],
-    ['2018-07-18', 'a date alone'],
-    ['2018-07-18T25:00:00Z', 'invalid hour'],
-    ['', 'an empty text'],
+    ...rows('the wrong weekday', '2018-07-18 Thu 15:36:49 EDT', '2018-07-18 Mit 15:36:49 EDT'),
+    ...rows('no zone', '2018-07-18 Wed 15:36:49', '2018-07-18T15:36:49', '2018-07-18', ''),
+    ...rows('invalid offset', '2018-07-18 Wed 15:36:49 +24:00', '2018-07-18 Wed 15:36:49 +02:60'),
+    ...rows('invalid offset', '2018-07-18 Wed 15:36:49 +02:'),
+    ...rows('not a leap year', '1900-02-29 Thu 00:00:00 UTC'),
+    ...rows('invalid day', '2018-06-31 Sun 00:00:00 UTC', '2018-07-00 Sat 00:00:00 UTC'),
+    ...rows('invalid month', '2018-13-01 Tue 00:00:00 UTC'),
+    ...rows('invalid hour', '2018-07-18 Wed 24:00:00 UTC', '2018-07-18T25:00:00Z'),
+    ...rows('invalid minute', '2018-07-18 Wed 15:60:00 UTC'),
+    ...rows('invalid second', '2018-07-18 Wed 15:36:60 UTC'),
+    ...rows('uncertain zone', ...UNCERTAIN_ZONES.map((zone) => `2018-07-18 Wed 15:36:49 ${zone}`)),
+    ...rows('more text', '2018-07-18 Wed 15:36:49 EDT ', '2018-07-18 Wed 15:36:49 EDT\n'),
   ])('returns undefined for %j: %s', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
-
-  it.each(['CST', 'CDT', 'IST', 'BST', 'PST', 'MST', 'AST', 'XYZ', 'edt'])(
-    'never guesses the zone %s',
-    (zone) => {
-      expect(parseTimestamp(`2018-07-18 Wed 15:36:49 ${zone}`)).toBeUndefined();
-    },
-  );
 
   it('parses every second from year 1 to 9999, with any offset and the right weekday only', () => {
     const second = fc.integer({ min: -62_135_510_400, max: 253_402_214_400 });
@@ -87,35 +76,20 @@ describe('parseTimestamp', () => {
   });
 
   it.each([
-    ['America/New_York', 'EST', 'EDT'],
-    ['America/Denver', undefined, 'MDT'],
-    ['America/Los_Angeles', undefined, 'PDT'],
-    ['America/Anchorage', 'AKST', 'AKDT'],
-    ['Pacific/Honolulu', 'HST', undefined],
-    ['Europe/Lisbon', 'WET', 'WEST'],
-    ['Europe/Berlin', 'CET', 'CEST'],
-    ['Europe/Helsinki', 'EET', 'EEST'],
-    ['Africa/Lagos', 'WAT', undefined],
-    ['Africa/Maputo', 'CAT', undefined],
-    ['Africa/Johannesburg', 'SAST', undefined],
-    ['Africa/Nairobi', 'EAT', undefined],
-    ['Asia/Karachi', 'PKT', undefined],
-    ['Asia/Jakarta', 'WIB', undefined],
-    ['Asia/Makassar', 'WITA', undefined],
-    ['Asia/Jayapura', 'WIT', undefined],
-    ['Asia/Hong_Kong', 'HKT', undefined],
-    ['Asia/Tokyo', 'JST', undefined],
-    ['Australia/Perth', 'AWST', undefined],
-    ['Australia/Darwin', 'ACST', undefined],
-    ['Australia/Brisbane', 'AEST', undefined],
-    ['Australia/Adelaide', 'ACDT', 'ACST'],
-    ['Australia/Sydney', 'AEDT', 'AEST'],
-    ['Pacific/Auckland', 'NZDT', 'NZST'],
-  ])('agrees with the time zone database about %s', (timeZone, january, july) => {
+    ...['America/New_York EST EDT', 'America/Denver - MDT', 'America/Los_Angeles - PDT'],
+    ...['America/Anchorage AKST AKDT', 'Pacific/Honolulu HST -', 'Europe/Lisbon WET WEST'],
+    ...['Europe/Berlin CET CEST', 'Europe/Helsinki EET EEST', 'Africa/Lagos WAT -'],
+    ...['Africa/Maputo CAT -', 'Africa/Johannesburg SAST -', 'Africa/Nairobi EAT -'],
+    ...['Asia/Karachi PKT -', 'Asia/Jakarta WIB -', 'Asia/Makassar WITA -', 'Asia/Jayapura WIT -'],
+    ...['Asia/Hong_Kong HKT -', 'Asia/Tokyo JST -', 'Australia/Perth AWST -'],
+    ...['Australia/Darwin ACST -', 'Australia/Brisbane AEST -', 'Australia/Adelaide ACDT ACST'],
+    ...['Australia/Sydney AEDT AEST', 'Pacific/Auckland NZDT NZST'],
+  ])('agrees with the time zone database about %s', (zones) => {
+    const [timeZone, january, july] = zones.split(' ');
     const clock = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' });
     const shown = (text: string) => clock.format(parseTimestamp(text));
-    if (january) expect(shown(`2024-01-15 Mon 15:00:00 ${january}`)).toBe('15:00');
-    if (july) expect(shown(`2024-07-15 Mon 15:00:00 ${july}`)).toBe('15:00');
+    if (january !== '-') expect(shown(`2024-01-15 Mon 15:00:00 ${january}`)).toBe('15:00');
+    if (july !== '-') expect(shown(`2024-07-15 Mon 15:00:00 ${july}`)).toBe('15:00');
   });
 });
 
@@ -158,21 +132,15 @@ describe('formatTimestamp', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   it.each([
-    ['wire', 'UTC', STAMP],
-    ['iso', 'Asia/Tokyo', '2018-07-18T19:36:49Z'],
-    ['local', 'Europe/Berlin', '2018-07-18 21:36'],
-    ['local', 'Asia/Kolkata', '2018-07-19 01:06'],
-    ['local', 'America/New_York', '2018-07-18 15:36'],
-  ] as const)('with style %s in zone %s returns %s', (style, zone, expected) => {
+    [STAMP, 'wire', 'UTC', STAMP],
+    [STAMP, 'iso', 'Asia/Tokyo', '2018-07-18T19:36:49Z'],
+    [STAMP, 'local', 'Europe/Berlin', '2018-07-18 21:36'],
+    ['2018-01-18 Thu 15:36:49 UTC', 'local', 'Europe/Berlin', '2018-01-18 16:36'],
+    [STAMP, 'local', 'Asia/Kolkata', '2018-07-19 01:06'],
+    [STAMP, 'local', 'America/New_York', '2018-07-18 15:36'],
+  ] as const)('returns for %s with style %s in zone %s %s', (text, style, zone, expected) => {
     vi.stubEnv('TZ', zone);
-    expect(formatTimestamp(STAMP, style, INSTANT)).toBe(expected);
-  });
-
-  it('uses the offset of the season for local times', () => {
-    vi.stubEnv('TZ', 'Europe/Berlin');
-    expect(formatTimestamp('2018-01-18 Thu 15:36:49 UTC', 'local', INSTANT)).toBe(
-      '2018-01-18 16:36',
-    );
+    expect(formatTimestamp(text, style, INSTANT)).toBe(expected);
   });
 
   it.each([

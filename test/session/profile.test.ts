@@ -46,8 +46,6 @@ describe('config.json', () => {
 
   it.each([
     ['{"profiles": ', /not valid JSON at line 1/],
-    ['', /not valid JSON/],
-    ['[]', /does not hold a JSON object/],
     ['{"profile": 1}', /profile is not a string$/],
     ['{"profiles": []}', /profiles is not an object$/],
     ['{"profiles": {"a": "s3cret"}}', /profiles\.a is not an object$/],

@@ -98,23 +98,8 @@ describe('parseDuration', () => {
     expect(parseDuration(text, 'timeout')).toBe(milliseconds);
   });
 
-  const INVALID = [
-    '',
-    '5',
-    's',
-    '-1s',
-    '0s',
-    '0.4ms',
-    '1e3s',
-    '597h',
-    '1d',
-    '5 m',
-    '5M',
-    '1m30s',
-    '1.s',
-    '٣s',
-  ];
-  it.each(INVALID)('rejects %j', (text) => {
+  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '597h', '1d', '5 m', '5M', '1m30s'];
+  it.each([...INVALID, '1.s', '٣s'])('rejects %j', (text) => {
     expect(() => parseDuration(text, 'timeout')).toThrowError(
       expect.objectContaining({
         code: 'usage',

@@ -32,8 +32,6 @@ const imgctlOf =
       env: { ...env, ...io.env },
     });
 
-export type EmulatorUser = Awaited<ReturnType<typeof emulatorUser>>;
-
 /** The user demo of an emulator, with a folder for the settings and without the password. */
 export async function emulatorUser(options: Partial<EmulatorOptions> = {}) {
   const requests: string[] = [];

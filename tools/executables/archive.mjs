@@ -1,4 +1,4 @@
-// Reproducible archives for download, and their checksums.
+// Creates reproducible archives for download, and their checksums.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';

@@ -24,7 +24,7 @@ import { NODE_VERSION, POSTJECT, TARGETS } from './targets.mjs';
 
 /** The only target with compiled code: V8 accepts it only on the platform that made it. */
 const OWN = 'linux-x64';
-/** Node finds the injected data by this mark. */
+/** Marks in the executable by which Node finds the injected data. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const PAPERS = ['LICENSE', 'THIRD-PARTY-LICENSES.txt', 'README.md', 'CHANGELOG.md'];
@@ -51,7 +51,7 @@ function put(name, text) {
   return join(work, name);
 }
 
-/** Compiles what a listing uses of the bundle until its connection is refused; reproducible. */
+/** Compiles the code that a listing uses until its connection is refused. The result is reproducible. */
 function compile() {
   const file = join(work, COMPILED);
   const training = put('training.cjs', makeTraining(ROOT, bundle, file));
@@ -93,7 +93,7 @@ function postject() {
   return fetchPackage(name, version, { integrity });
 }
 
-/** Makes the file with script and assets; the Node that makes it must be the executable's version. */
+/** Creates the file with script and assets, with a Node of the same version as the executable. */
 function makeBlob(target) {
   const config = join(work, `${target}.json`);
   const output = join(work, `${target}.blob`);
@@ -115,9 +115,9 @@ function makeBlob(target) {
   return output;
 }
 
-/** Removes the symbols, 18 of 126 MB. */
+/** Removes the symbols: 18 of 126 MB. */
 function strip(executable, target) {
-  // The usual strip knows only its own platform.
+  // The usual strip supports only its own platform.
   const tool = ['llvm-strip', ...(target === OWN ? ['strip'] : [])].find(hasProgram);
   if (tool) run(tool, [executable]);
   else process.stderr.write(`${target} still has its symbols: llvm-strip is not installed\n`);

@@ -8,8 +8,8 @@ export const BUNDLE = 'bundle.js';
 export const COMPILED = 'bundle.compiled';
 
 /**
- * Returns a script whose value is the chunks of dist/ by name, each a function that runs when it is first required.
- * (A single file by rolldown would load all of Node's modules at once.) `__dirname` is undefined in them.
+ * Returns a script whose value is an object: for each chunk of dist/, a function that runs when it is first required.
+ * (A single file by rolldown would load all of Node's modules at once.) `__dirname` is undefined in the chunks.
  */
 export function makeBundle(root) {
   const chunks = readdirSync(join(root, 'dist/chunks')).filter((name) => name.endsWith('.cjs'));
@@ -47,7 +47,7 @@ function moduleOf(file, code) {
   return `'${file}': function (module, exports, require, __dirname) {${code}\n},\n`;
 }
 
-// The source of the functions below becomes part of the scripts, so they use nothing from outside.
+// The source of the functions below becomes part of the scripts, so they use nothing else of this file.
 
 function run(files, open, requireBuiltIn) {
   const { posix } = requireBuiltIn('node:path');
@@ -85,7 +85,7 @@ function openForTraining({ bundle, compiled }, require) {
     const script = new Script(readFileSync(bundle, 'utf8'));
     process.on('exit', () => {
       writeFileSync(compiled, script.createCachedData());
-      // No service was to be reached; anything else is a failure.
+      // Exit code 3 is expected, because there is no service.
       if (process.exitCode === 3) process.exitCode = 0;
     });
     return script.runInThisContext();

@@ -1,6 +1,6 @@
-// Removes the signature of a program for Windows, which is invalid once the program is changed.
+// Removes the signature of a Windows program, which becomes invalid when the program is changed.
 
-/** Offsets by Microsoft's "PE Format", for the 64-bit kind. */
+/** Offsets in 64-bit programs, from Microsoft's "PE Format". */
 const HEADER_POSITION = 0x3c;
 const OPTIONAL_HEADER = 24;
 const KIND_64 = 0x20b;

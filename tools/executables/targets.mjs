@@ -1,8 +1,8 @@
-// The platforms of single executables, and what they are made of: exact versions and digests.
+// The platforms of single executables, and the exact versions and digests of their parts.
 
 export const NODE_VERSION = '24.21.0';
 
-/** Platforms, as npm's packages of Node name them. */
+/** Platforms, named as in the npm packages of Node. */
 export const TARGETS = {
   'linux-x64': {
     integrity:

@@ -1,9 +1,9 @@
-// The files that are mutated, by area.
+// The files that Stryker changes, by area.
 
 export const AREAS = {
-  'origin check': ['src/api/base-url.ts', 'src/api/next-page.ts'],
-  'retry gate': ['src/api/retry.ts', 'src/api/http.ts'],
-  redaction: ['src/session/trace.ts', 'src/output/redaction.ts', 'src/api/credentials.ts'],
+  'origin check': ['src/http/url.ts', 'src/api/pages.ts'],
+  'retry gate': ['src/http/retry.ts', 'src/api/auth.ts'],
+  redaction: ['src/session/trace.ts', 'src/output/redaction.ts'],
   'token renewal': ['src/session/tokens.ts'],
   lock: ['src/files/lock.ts'],
 };

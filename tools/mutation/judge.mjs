@@ -1,4 +1,4 @@
-// Counts the killed mutants per area, and fails if one is below 90 %.
+// Counts the killed mutants per area, and fails if an area is below 90 %.
 
 import { readFileSync } from 'node:fs';
 import { AREAS } from './areas.mjs';

@@ -15,6 +15,6 @@ export default {
   clearTextReporter: { reportTests: false, reportMutants: true, allowColor: false },
   jsonReporter: { fileName: 'reports/mutation.json' },
   ignorePatterns: ['/dist', '/bench', '/docs', '/reports'],
-  // Stryker would rewrite it with TypeScript's old interface, which version 7 no longer has.
+  // Stryker would rewrite tsconfig.json with an API that TypeScript 7 no longer has.
   tsconfigFile: 'none.json',
 };

@@ -1,13 +1,18 @@
-// The tests that run against each mutant: quick ones of the mutated parts, in this process.
+// The tests that run against each mutant: fast tests of the changed parts, in this process.
 
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: [
+      'test/http/**/*.test.ts',
       'test/api/**/*.test.ts',
+      'test/catalogue/**/*.test.ts',
+      'test/files/**/*.test.ts',
       'test/session/**/*.test.ts',
       'test/output/redaction.test.ts',
     ],
+    // It tests a bundle in other processes, which contain no mutants.
+    exclude: ['test/files/process.test.ts'],
   },
 });

@@ -1,6 +1,6 @@
-// Draws lines of a terminal as SVG: selectable text in the colours of the reader's theme.
+// Draws lines of a terminal as SVG, with selectable text in the colours of the reader's theme.
 
-/** Pixels. The font is the reader's own; common ones have cells of at most this width. */
+/** In pixels. The font is the reader's own; the cells of common fonts have at most this width. */
 const FONT_SIZE = 14;
 const CELL = 8.43;
 const LINE = 20;

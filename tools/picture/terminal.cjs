@@ -1,4 +1,4 @@
-// Preloaded: makes the program take a file for a terminal of COLUMNS columns.
+// Preloaded into the program: makes its output files look like a terminal with COLUMNS columns.
 'use strict';
 
 const columns = Number(process.env.COLUMNS);

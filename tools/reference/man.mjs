@@ -1,15 +1,15 @@
-// Man pages: imgctl(1), one per command, and one in section 7 per topic that is no section of imgctl(1).
+// Writes the man pages: imgctl(1), one page per command, and a page in section 7 per topic outside imgctl(1).
 
 import { FILES, FILES_NOTE } from './files.mjs';
 import { relativesOf, relativesOfTopic } from './pages.mjs';
 import { block, bold, escapeRoff, quoted, shell, syntax, terms, textLine } from './roff.mjs';
 
-/** Topics that are sections of imgctl(1), by their usual headings. */
+/** The topics that are sections of imgctl(1), and their headings. */
 const SECTIONS = { 'exit-codes': 'EXIT STATUS', environment: 'ENVIRONMENT' };
 
 const IN_ROOT = '.BR imgctl (1)';
 
-/** Every page by its path from the root of the project. */
+/** Returns every page by its path from the root of the project. */
 export function manPages(manual, version) {
   const files = new Map();
   const add = (page, sections, others) => {
@@ -50,19 +50,19 @@ function titleOf({ words, blocks }) {
 
 function header(name, section, version) {
   const manual = section === 1 ? 'User Commands' : 'Miscellaneous Information';
-  // No date: it would change with every build. The version says how old the page is.
+  // A date would change with every build.
   const words = [quoted(name.toUpperCase()), section, '""', quoted(`imgctl ${version}`)];
   return [
     '.\\" Made from the command table by: npm run generate',
     `.TH ${words.join(' ')} ${quoted(manual)}`,
-    // Words are not divided, so that names that are copied are whole.
+    // Without hyphenation, names can be copied.
     '.nh',
     '.ad l',
   ].join('\n');
 }
 
 function manSection(heading, first, ...rest) {
-  // A section begins with a paragraph by itself.
+  // .SH already starts a paragraph.
   return [`.SH ${heading}`, first.replace(/^\.PP\n/, ''), ...rest].join('\n');
 }
 

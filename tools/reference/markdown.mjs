@@ -1,4 +1,4 @@
-// docs/cli.md: every command and topic on one page, for people who read in a browser.
+// Writes docs/cli.md: every command and topic on one page.
 
 import { FILES, FILES_NOTE } from './files.mjs';
 import { relativesOf } from './pages.mjs';
@@ -33,7 +33,7 @@ function rootSection(root, below, topics) {
     ),
     `Topics: ${topics.map(link).join(', ')}`,
     '## Options of every command',
-    'They may stand before or after the name of the command.',
+    'You can give them before or after the name of the command.',
     options(root),
     ...examples(root),
   ];
@@ -53,12 +53,12 @@ function commandSection(page, manual) {
   ];
 }
 
-/** What is typed to get there: the heading of its section. */
+/** Returns the heading of a page: the command line that shows it. */
 function titleOf({ words }) {
   return words.join(' ');
 }
 
-/** To the anchor that GitHub and others make of a heading. */
+/** Returns a link to the anchor that GitHub creates for the heading. */
 function link(page) {
   const title = titleOf(page);
   return `[${title}](#${title.replaceAll(' ', '-')})`;
@@ -108,13 +108,13 @@ function table(headings, rows) {
   return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** In a table a bar ends the cell, even in code. */
+/** Escapes bars, which end a table cell even in code. */
 function codeSpan(text) {
   const mark = text.includes('`') ? '``' : '`';
   return `${mark}${text.replaceAll('|', '\\|')}${mark}`;
 }
 
-/** What is written is what shows: nothing in it turns into emphasis, links, tags or cells. */
+/** Escapes everything that Markdown would show as emphasis, links, tags or cells. */
 function escapeMarkdown(text) {
   return text.replace(/[\\`*<|]|\](?=\()|\b_|_\b/g, '\\$&');
 }

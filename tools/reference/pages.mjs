@@ -1,4 +1,4 @@
-// The command table and the help topics as pages without a format: what man pages and docs/cli.md both show.
+// Reads the command table and the help topics as pages, for the man pages and docs/cli.md.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown';
 
 const ENTRY = '\0manual';
 
-/** Every command and topic as a page: `{ commands: [root, ...], topics }`. */
+/** Returns every command and topic as a page: `{ commands: [root, ...], topics }`. */
 export async function readManual(root) {
   const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, argumentTerm } =
     await importTable(root);
@@ -22,7 +22,7 @@ export async function readManual(root) {
   return { commands, topics };
 }
 
-/** The declarations of src/, bundled without what the commands themselves load. */
+/** Bundles the declarations of src/ without the commands themselves, and imports them. */
 async function importTable(root) {
   const bundle = await rolldown({
     input: ENTRY,
@@ -55,7 +55,7 @@ function tableOnly(source) {
   };
 }
 
-/** The command, then all that is below it, in the order of the help. */
+/** Returns the command and then its subcommands, in the order of the help. */
 function pagesBelow(spec, parents, argumentTerm) {
   const { name, aliases = [], summary, description = [], examples, seeAlso = [] } = spec;
   const words = [...parents, name];
@@ -63,13 +63,12 @@ function pagesBelow(spec, parents, argumentTerm) {
   const shown = (spec.subcommands ?? []).filter(({ hidden }) => !hidden);
   const page = {
     words,
-    /** What follows the words on a command line. */
     usage: [
       '[options]',
       ...(shown.length > 0 ? ['[command]'] : []),
       ...declared.map(argumentTerm),
     ].join(' '),
-    /** What is typed to get there: `imgctl images list`, `imgctl images ls`. */
+    /** The full name and its aliases: `imgctl images list`, `imgctl images ls`. */
     names: [name, ...aliases].map((each) => [...parents, each].join(' ')),
     summary,
     description: [sentence(summary), ...description],
@@ -82,7 +81,7 @@ function pagesBelow(spec, parents, argumentTerm) {
   return [page, ...shown.flatMap((each) => pagesBelow(each, words, argumentTerm))];
 }
 
-/** The pages that a page refers to: the root, its group, what is below it, and what it declares. */
+/** Returns the pages that a page refers to: the root, its group, its subcommands and its seeAlso. */
 export function relativesOf(page, { commands, topics }) {
   const path = page.words.join(' ');
   const group = page.words.slice(0, -1).join(' ');
@@ -98,7 +97,7 @@ export function relativesOf(page, { commands, topics }) {
   return [...commands, ...topics].filter((other) => other !== page && isRelated(other));
 }
 
-/** The root, and the commands that refer to the topic. */
+/** Returns the root and the commands that refer to the topic. */
 export function relativesOfTopic({ name }, { commands }) {
   return commands.filter(
     ({ words, seeAlso }) =>

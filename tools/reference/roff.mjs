@@ -1,6 +1,6 @@
-// Text in the language of man pages, escaped so that it shows and copies as it was written.
+// Writes roff, the language of man pages, and escapes text so that it shows and copies unchanged.
 
-/** Characters that groff would take for commands, or show as typographic ones. */
+/** Characters that groff would read as commands or replace by typographic ones. */
 const ESCAPES = {
   '\\': '\\(rs',
   '-': '\\-',
@@ -10,7 +10,7 @@ const ESCAPES = {
   '~': '\\(ti',
 };
 
-/** Text for the middle of a line. */
+/** Escapes text for the middle of a line. */
 export function escapeRoff(text) {
   return text.replace(/[\\\-'`^~]|[^\x20-\x7e]/gu, (character) => {
     const code = character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
@@ -18,17 +18,17 @@ export function escapeRoff(text) {
   });
 }
 
-/** Text that fills a line: a dot at its start would be a request. */
+/** Escapes a whole line: a dot at its start would be a request. */
 export function textLine(text) {
   return escapeRoff(text).replace(/^\./, '\\&.');
 }
 
-/** An argument of a macro. */
+/** Returns text as an argument of a macro. */
 export function quoted(text) {
   return `"${escapeRoff(text).replaceAll('"', '\\(dq')}"`;
 }
 
-/** Flags in bold, placeholders in italics: `-f, --filter <field,op,value>`, `[options] [text...]`. */
+/** Sets flags in bold, placeholders in italics: `-f, --filter <field,op,value>`, `[options] [text...]`. */
 export function syntax(text) {
   return text.replace(/<([^<>]*)>|\[([^[\]]*)\]|-[\w-]+|[^<[-]+/g, (part, needed, optional) => {
     if (needed !== undefined) return `\\fI${escapeRoff(needed)}\\fR`;
@@ -55,7 +55,7 @@ export function bold(text) {
 
 export function block(each) {
   if (typeof each === 'string') {
-    // Each sentence is a line of the source; the macros fill them.
+    // Each sentence is a line of the source, as man pages have it.
     return ['.PP', ...each.split(/(?<=[.:]) (?=[A-Z])/).map(textLine)].join('\n');
   }
   if ('terms' in each) return terms(each.terms, bold);

@@ -5,7 +5,7 @@ import { TOPIC_NAMES } from './topics.ts';
 
 export const api: CommandSpec = {
   name: 'api',
-  summary: 'send any authenticated request',
+  summary: 'send an authenticated request to the service',
   description: [
     'The body is printed unchanged, except that tokens in error responses are redacted. Only GET, HEAD and OPTIONS are retried.',
   ],
@@ -45,7 +45,7 @@ export const emulator: CommandSpec = {
   name: 'emulator',
   summary: 'run the embedded service on this machine',
   description: [
-    'Prints one JSON line {"base_url": ...} when it is ready. Ends on SIGTERM or Ctrl-C.',
+    'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
     'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
   ],
   examples: [
@@ -58,7 +58,7 @@ export const emulator: CommandSpec = {
     { flags: '--host <address>', description: 'address to listen on (127.0.0.1)', value: TEXT },
     {
       flags: '--port <n>',
-      description: 'port to listen on; with 0 the system selects one (8080)',
+      description: 'port to listen on; 0 selects a free one (8080)',
       value: { kind: 'number', min: 0, max: 65_535 },
     },
     {
@@ -91,18 +91,18 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--token-window <duration>',
-      description: 'length of that window (1m)',
+      description: 'length of the window of --token-limit (1m)',
       value: DURATION,
     },
     { flags: '--latency <duration>', description: 'delay of each response', value: DURATION },
     {
       flags: '--sync-delay <duration>',
-      description: 'time from the submit of a sync to its end (2s)',
+      description: 'time that a sync takes (2s)',
       value: DURATION,
     },
     {
       flags: '--fault <spec>',
-      description: "misbehave, such as 'GET /v2/image=503,first=2'; repeatable",
+      description: "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable",
       value: TEXT,
       repeatable: true,
     },
@@ -117,10 +117,10 @@ export const emulator: CommandSpec = {
 
 export const completion: CommandSpec = {
   name: 'completion',
-  summary: 'print the completion script of a shell',
+  summary: 'print the completion script for a shell',
   description: [
-    'Completes commands, options and their values, also profiles, sync requests, and the names, folders and data stores of images that were listed on this machine. The service is not contacted.',
-    'To install it for bash (with the package bash-completion):',
+    'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
+    'To install it for bash with the bash-completion package:',
     {
       shell: [
         'mkdir -p ~/.local/share/bash-completion/completions',
@@ -175,14 +175,14 @@ export const completion: CommandSpec = {
   load: async () => (await import('../completion.ts')).run,
 };
 
-/** What the completion scripts call. */
+/** The command that the completion scripts run. */
 export const complete: CommandSpec = {
   name: '__complete',
   summary: 'print completions of a command line',
   examples: [],
   hidden: true,
   arguments: [
-    { name: 'shell', description: 'shell that asks' },
+    { name: 'shell', description: 'shell that runs the completion' },
     { name: 'word', description: 'words up to the cursor', variadic: true },
   ],
   load: async () => (await import('../complete.ts')).run,

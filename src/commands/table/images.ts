@@ -15,7 +15,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '--columns <a,b>',
     description:
-      'fields to show, in this order, or all: id, name, path, label, folder, data_store, public, created_on, updated_on',
+      'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
     value: { kind: 'text', from: 'columns' },
   },
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
@@ -29,19 +29,20 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
 const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '-f, --filter <field,op,value>',
-    description: 'op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
+    description:
+      'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
     value: { kind: 'text', from: 'filters' },
     repeatable: true,
   },
   {
     flags: '-s, --sort <field,direction>',
-    description: 'asc or desc; repeatable, most significant first',
+    description: 'sort by this field, asc or desc; repeatable, most significant first',
     value: { kind: 'text', from: 'sorts' },
     repeatable: true,
   },
   { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
   { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
-  { flags: '--meta', description: 'json and yaml: {"data": [...], "meta": {...}}' },
+  { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
   ...VIEW_OPTIONS,
 ];
 
@@ -54,7 +55,7 @@ export const images: CommandSpec = {
       name: 'list',
       aliases: ['ls'],
       summary: 'list and filter images',
-      description: ['Without --limit or --page it lists every matching image.'],
+      description: ['Lists every matching image, unless you use --limit or --page.'],
       examples: [
         'imgctl images list --filter name,like,%ubuntu%',
         'imgctl images list debian --sort updated_on,desc --limit 5',
@@ -66,7 +67,7 @@ export const images: CommandSpec = {
         ...LISTING_OPTIONS,
         {
           flags: '--page <n>',
-          description: 'show exactly this page of the service',
+          description: 'show only this page of the service',
           value: { kind: 'number', min: 1 },
         },
         {
@@ -82,7 +83,7 @@ export const images: CommandSpec = {
       name: 'get',
       summary: 'show images by id or name',
       description: [
-        'One argument prints one JSON object, or an array if several images have that name. Several arguments print an array.',
+        'With -o json, one argument prints one object, or an array if several images have that name. Several arguments print an array.',
       ],
       examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
       seeAlso: ['images list', 'help output'],
@@ -112,7 +113,7 @@ export const myImages: CommandSpec = {
 };
 
 const WAIT_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: '--wait', description: 'wait until it finishes; exit with 1 if it fails' },
+  { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
   {
     flags: '--poll-interval <duration>',
     description: 'fixed time between status checks (2s growing to 15s)',
@@ -139,7 +140,7 @@ export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service reads what you uploaded, then adds or deletes images. With --wait it says at the end which ones. If the service does not name them, imgctl compares your images before and after.',
+    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints which ones. If the service does not name them, imgctl compares your images before and after the sync.',
   ],
   examples: [
     'imgctl sync --wait',
@@ -189,9 +190,9 @@ export const syncStatus: CommandSpec = {
 
 export const inspect: CommandSpec = {
   name: 'inspect',
-  summary: 'show what is in a local OVA or OVF package',
+  summary: 'show the contents of a local OVA or OVF package',
   description: [
-    'Shows products, systems with their hardware, disks, networks and files. Nothing is sent. Sizes are bytes in every format except tables. One file prints one JSON object, several print an array. Digests are not computed: use imgctl validate.',
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object, several print an array. Digests are not checked; use imgctl validate for that.',
   ],
   examples: [
     'imgctl inspect appliance.ova',
@@ -206,7 +207,7 @@ export const validate: CommandSpec = {
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks and the digests of the manifest, so it reads every byte. Nothing is sent. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q only the codes are printed.',
+    'Checks structure, references, sizes, disks and the digests of the manifest, so it reads every byte. Sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q it prints only the codes.',
   ],
   examples: [
     'imgctl validate appliance.ova',

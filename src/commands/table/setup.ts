@@ -8,8 +8,8 @@ export const login: CommandSpec = {
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
-    'You are prompted for anything you leave out. A password command is stored in the profile, so that commands renew an expired token by themselves.',
-    'With --store-password you type the password once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it, and commands renew the token with it. Run it again to replace the password; "imgctl logout" deletes it. Jobs without a session that unlocks the keychain need a password command.',
+    'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
+    'With --store-password you type the password once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. Run "imgctl login --store-password" again to replace the password, "imgctl logout" to delete it. Jobs cannot use a locked keychain: they need a password command.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com --username alice',
@@ -23,7 +23,7 @@ export const login: CommandSpec = {
     { flags: '--password-stdin', description: 'read the password from standard input' },
     {
       flags: '--password-command <command>',
-      description: 'run by the shell; its first output line is the password',
+      description: 'shell command whose first output line is the password',
       value: TEXT,
     },
     { flags: '--store-password', description: 'store the password in the system keychain' },
@@ -33,9 +33,9 @@ export const login: CommandSpec = {
 
 export const logout: CommandSpec = {
   name: 'logout',
-  summary: 'delete the cached token and a stored password',
+  summary: 'delete the cached token and the stored password',
   description: [
-    'Also deletes a password that "imgctl login --store-password" put into the system keychain. Settings stay. The service is not contacted: it cannot revoke a token.',
+    'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
@@ -73,9 +73,9 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check configuration, network and login',
   description: [
-    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. Each check is ok, warning, failed, or not checked because another one failed. Each problem comes with a remedy.',
-    'The service gets one GET /v2, within --timeout and with the token if it is valid. No token is requested, no password is sent, and no password command is run.',
-    'Exits with 0 if nothing failed, else with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 failure of the service. With -q only the names of failed checks and warnings are printed.',
+    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a remedy.',
+    'Sends one GET /v2, with the token if it is valid, and waits for at most --timeout. Requests no token, sends no password, and runs no password command.',
+    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q it prints only the names of checks with a warning or failure.',
   ],
   examples: [
     'imgctl doctor',
@@ -89,9 +89,7 @@ export const doctor: CommandSpec = {
 export const demo: CommandSpec = {
   name: 'demo',
   summary: 'run login, listing and sync against the embedded service',
-  description: [
-    'Everything happens on this machine, in a temporary folder that is removed afterwards.',
-  ],
+  description: ['Runs entirely on this machine, in a temporary folder that is removed afterwards.'],
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   load: async () => (await import('../demo.ts')).run,
@@ -99,7 +97,7 @@ export const demo: CommandSpec = {
 
 const KEY: ArgumentDeclaration = {
   name: 'key',
-  description: 'a setting',
+  description: 'name of the setting',
   required: true,
   value: { kind: 'text', from: 'setting-keys' },
 };
@@ -134,7 +132,7 @@ export const config: CommandSpec = {
       name: 'list',
       summary: 'list every setting, its value and its origin',
       description: [
-        'If a value is invalid, the table has one more column with the reason, and the exit code is 2.',
+        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
       load: async () => (await import('../config.ts')).list,
@@ -157,7 +155,7 @@ export const config: CommandSpec = {
         KEY,
         {
           name: 'value',
-          description: 'the value to set',
+          description: 'new value',
           required: true,
           value: { kind: 'text', from: 'setting-values' },
         },
@@ -193,7 +191,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username are the settings of the profile; flags and environment variables are ignored. token is none, valid or expired by the clock of this machine; the service is not contacted. password says how the password is available without a prompt: command, keychain, or not at all.',
+        'base_url and username are the settings of the profile. Flags and environment variables are ignored. token is none, valid or expired by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
       ],
       examples: [
         'imgctl profile list',
@@ -216,7 +214,7 @@ export const profile: CommandSpec = {
       name: 'delete',
       summary: 'delete a profile with its settings, tokens and password',
       description: [
-        'The history of sync requests stays. Exits with 5 if the profile does not exist.',
+        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
       ],
       examples: [
         'imgctl profile delete staging',

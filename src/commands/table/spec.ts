@@ -1,18 +1,18 @@
-// A command with what runs it, and the kinds of values that several commands share.
+// The type of a command in the table, and the kinds of values that several commands share.
 
 import type { Context } from '../../context.ts';
 import type { CommandDeclaration, Value } from '../../declarations.ts';
 
-/** An argument of the command line: a word, several for a variadic one, none for an optional one. */
+/** An argument of the command line: an array if it is variadic, undefined if it is optional and missing. */
 type Word = string | readonly string[] | undefined;
 
-/** A method, so that each command can name its own options and arguments. */
+/** A method, so that each command can type its own options and arguments. */
 interface Runner {
   run(context: Context, options: object, ...words: readonly Word[]): Promise<void>;
 }
 
 export interface CommandSpec extends CommandDeclaration {
-  /** Loads what runs the command; a group has none. */
+  /** Loads the function that runs the command; undefined for a group. */
   readonly load?: () => Promise<Runner['run']>;
   readonly subcommands?: readonly CommandSpec[];
 }

@@ -1,4 +1,4 @@
-// The topics of help, each loaded when it is asked for.
+// Declares the help topics; the text of each is loaded on demand.
 
 import type { Block } from '../../declarations.ts';
 

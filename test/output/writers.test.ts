@@ -1,6 +1,5 @@
-// Lists in every format.
+// Lists, values and records in every format.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   createListWriter,
@@ -9,10 +8,12 @@ import {
   FORMATS,
   type Format,
   type ListOptions,
+  type RecordOptions,
   type Row,
+  writeRecord,
 } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
-import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+import { HOSTILE, HOSTILE_ESCAPED } from './hostile.ts';
 
 const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
@@ -178,17 +179,6 @@ describe('a list on a terminal', () => {
     expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
   });
 
-  it.each(FORMATS)('shows any rows without harmful characters in %s', async (format) => {
-    const row = fc.record({ name: anyText(), other: fc.dictionary(anyText(), anyText()) });
-    await fc.assert(
-      fc.asyncProperty(fc.array(row), fc.boolean(), async (rows, quiet) => {
-        const options = { ...onScreen, columns: ['name', 'other'], quiet, idField: 'name' };
-        const text = await list(format, options, rows, undefined, new MemorySink(400));
-        expect(text.replace(/\r?\n|\t/g, '')).not.toMatch(RAW_HARM);
-      }),
-    );
-  });
-
   it('has a bold header in a table and no other colour', async () => {
     const terminal = { ...PIPE, color: true };
     expect(await list('table', { terminal, columns: ['id'] })).toBe(
@@ -215,6 +205,37 @@ describe('createValueWriter', () => {
     const writer = createValueWriter('url', { sink, terminal: terminalOf(10), format });
     await writer.write(URLS);
     await writer.end();
+    expect(sink.text).toBe(expected);
+  });
+});
+
+describe('writeRecord', () => {
+  const RECORD = { id: 41, status: 'PENDING', errors: [], created_on: 'x' };
+  const COLUMNS = { columns: ['status', 'label'], allFields: false };
+  const TIMES = {
+    columns: ['id', 'created_on'],
+    times: { fields: ['created_on'], format: (text: string) => `<${text}>` },
+  };
+  const BOLD = { terminal: { ...PIPE, color: true }, columns: ['id', 'status'] };
+
+  it.each<[Format, string, Partial<RecordOptions>]>([
+    ['table', 'id          41\nstatus      PENDING\nerrors      []\ncreated_on  x\n', {}],
+    ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
+    ['ndjson', `${JSON.stringify(RECORD)}\n`, {}],
+    ['yaml', 'id: 41\nstatus: PENDING\nerrors: []\ncreated_on: x\n', {}],
+    ['csv', 'id,status,errors,created_on\r\n41,PENDING,[],x\r\n', {}],
+    ['tsv', 'id\tstatus\terrors\tcreated_on\n41\tPENDING\t[]\tx\n', {}],
+    ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
+    ['json', '{\n  "status": "PENDING",\n  "label": null\n}\n', COLUMNS],
+    ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
+    ['table', '41\n', { quiet: true }],
+    ['json', '[\n  41\n]\n', { quiet: true }],
+    ['table', 'id          41\ncreated_on  <x>\n', TIMES],
+    ['ndjson', '{"id":41,"status":"PENDING","errors":[],"created_on":"<x>"}\n', TIMES],
+    ['table', '\u001b[1mid\u001b[22m      41\n\u001b[1mstatus\u001b[22m  PENDING\n', BOLD],
+  ])('writes as %s %j with the options %j', async (format, expected, options) => {
+    const sink = new MemorySink();
+    await writeRecord({ sink, terminal: PIPE, format, ...options }, RECORD);
     expect(sink.text).toBe(expected);
   });
 });
