@@ -6,8 +6,8 @@ import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
-import type { Row } from './output/rows.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
+import type { Row } from './output/writers.ts';
 import {
   createListWriter,
   createValueWriter,

@@ -9,7 +9,7 @@
 
 import type { Image } from '../api/types.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { HttpError } from './responses.ts';
+import { HttpError } from './http.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 export type Predicate = (entry: CatalogEntry) => boolean;
@@ -54,12 +54,8 @@ function valueTest(
     return (actual) => actual !== null && items.has(actual);
   }
   const wanted = field === 'folder' && value === 'null' ? null : parseFieldValue(field, value);
-  switch (operator) {
-    case 'eq':
-      return (actual) => actual === wanted;
-    case 'ne':
-      return (actual) => actual !== wanted;
-  }
+  if (operator === 'eq') return (actual) => actual === wanted;
+  if (operator === 'ne') return (actual) => actual !== wanted;
   const operand = parseFieldValue(field, value);
   switch (operator) {
     case 'lt':

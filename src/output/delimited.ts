@@ -1,7 +1,6 @@
 // Writes rows as csv (RFC 4180) and tsv.
 
-import { cellText } from './rows.ts';
-import { printable } from './sanitize.ts';
+import { cellText, printable } from './sanitize.ts';
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;

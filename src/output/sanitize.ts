@@ -1,4 +1,4 @@
-// Escapes characters that could control a terminal or disguise text.
+// Values as text that cannot control a terminal or disguise itself.
 
 // DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
 // Without joiners and variation selectors, which emoji and many scripts need.
@@ -29,4 +29,20 @@ function escapeCharacter(character: string): string {
     escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }
   return escaped;
+}
+
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? jsonText(value, 0) : String(value);
+}
+
+/** Returns JSON that is safe for a terminal, without a final newline. */
+export function jsonText(value: unknown, indent: number): string {
+  return escapeInJson(JSON.stringify(value ?? null, null, indent));
+}
+
+export function ndjsonText(values: readonly unknown[]): string {
+  // Escaped as one text: V8 copies each line to search it.
+  return escapeInJson(values.map((value) => `${JSON.stringify(value ?? null)}\n`).join(''));
 }

@@ -1,17 +1,7 @@
 // Writes lists and records in every format.
 
 import type { Sink } from '../io.ts';
-import {
-  cellText,
-  dataOf,
-  fieldOf,
-  jsonText,
-  ndjsonText,
-  pickFields,
-  type Row,
-  type RowFields,
-} from './rows.ts';
-import { printable } from './sanitize.ts';
+import { cellText, jsonText, ndjsonText, printable } from './sanitize.ts';
 import { loadBold, type Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -26,7 +16,14 @@ export function defaultTimeStyle(format: Format): 'local' | 'wire' {
   return format === 'table' ? 'local' : 'wire';
 }
 
-export interface ValueOptions {
+export type Row = Readonly<Record<string, unknown>>;
+
+interface TimeFields {
+  readonly fields: readonly string[];
+  readonly format: (timestamp: string) => string;
+}
+
+interface ValueOptions {
   readonly sink: Sink;
   readonly terminal: Terminal;
   readonly format: Format;
@@ -34,7 +31,12 @@ export interface ValueOptions {
   readonly header?: boolean | undefined;
 }
 
-export interface RecordOptions extends ValueOptions, RowFields {
+export interface RecordOptions extends ValueOptions {
+  /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
+  readonly columns?: readonly string[] | undefined;
+  /** Shows all fields instead of `columns` in json, ndjson and yaml [true]. */
+  readonly allFields?: boolean | undefined;
+  readonly times?: TimeFields | undefined;
   readonly quiet?: boolean | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
@@ -106,6 +108,20 @@ function createIdWriter(options: ListOptions): ListWriter<Row> {
   };
 }
 
+function fieldOf(row: Row, name: string, times?: TimeFields): unknown {
+  const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
+  return typeof value === 'string' && times?.fields.includes(name) ? times.format(value) : value;
+}
+
+function pickFields(row: Row, names: readonly string[], times?: TimeFields): Row {
+  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, times)]));
+}
+
+function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
+  if (columns && !allFields) return pickFields(row, columns, times);
+  return times ? pickFields(row, Object.keys(row), times) : row;
+}
+
 interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
@@ -159,12 +175,8 @@ async function writeText(sink: Sink, text: string): Promise<void> {
   let start = 0;
   while (start < text.length) {
     let end = start + CHUNK_LENGTH;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
     await sink.write(text.slice(start, end));
     start = end;
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

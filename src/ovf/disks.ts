@@ -50,9 +50,9 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
   const vmdk = parseVmdk(head);
   if (vmdk === null) {
     report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
-  } else if (vmdk.form === 'text') {
+  } else if (vmdk === 'text') {
     report('vmdk-split', 'only a descriptor; the data is in other files');
-  } else if (vmdk.form === 'server-sparse') {
+  } else if (vmdk === 'server-sparse') {
     report('vmdk-type', 'an ESX server extent, not allowed in a package');
   } else {
     const problem = headerProblem(vmdk);

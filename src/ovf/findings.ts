@@ -116,9 +116,7 @@ function findingOf(code: FindingCode, place: string, message: string): Finding {
 
 function oneLine(text: string): string {
   const short = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
-  return short.replace(/[\u0000-\u001f\u2028\u2029]/g, escapeControl);
-}
-
-function escapeControl(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return short.replace(/[\u0000-\u001f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

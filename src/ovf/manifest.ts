@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FindingList } from './findings.ts';
-import { isSafeName, stripDotSlash } from './names.ts';
-import { type PackageFile, readFully, readRegion } from './region.ts';
+import { isSafeName, type PackageFile, readFully, readRegion, stripDotSlash } from './region.ts';
 import type { PackageSource } from './source.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 

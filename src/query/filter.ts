@@ -68,12 +68,11 @@ export function parseFilter(text: string, now: number): Filter {
     operands,
     wire: [field, operator, ...operands.map((operand) => operand.text)].join(','),
     serverCanApply:
-      operator === 'like' || operands.every((operand) => serverUnderstands(operand, field)),
+      operator === 'like' ||
+      operands.every(
+        ({ text, value }) => value !== null && (kindOf(field) !== 'time' || isServiceFormat(text)),
+      ),
   };
-}
-
-function serverUnderstands(operand: Operand, field: Field): boolean {
-  return operand.value !== null && (kindOf(field) !== 'time' || isServiceFormat(operand.text));
 }
 
 interface ParseContext {

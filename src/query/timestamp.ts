@@ -159,11 +159,7 @@ export const TIME_STYLES = ['wire', 'iso', 'local', 'age'] as const;
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** Returns the text unchanged if parseTimestamp cannot parse it. */
-export function formatTimestamp(
-  text: string,
-  style: TimeStyle,
-  { now }: { readonly now: number },
-): string {
+export function formatTimestamp(text: string, style: TimeStyle, now: number): string {
   const instant = style === 'wire' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);

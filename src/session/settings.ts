@@ -102,7 +102,7 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-export interface Resolved {
+interface Resolved {
   readonly value: string | undefined;
   /** `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
   readonly origin: string;
@@ -141,15 +141,18 @@ export class Settings {
 
   /** @throws ImgctlError usage or config: the value is invalid */
   resolve(key: SettingKey): Resolved {
-    const definition: SettingDefinition = SETTINGS[key];
     const resolved = this.find(key);
-    if (resolved.value !== undefined && resolved.origin !== 'default') {
-      check(definition, resolved);
+    const { value, origin } = resolved;
+    if (value === undefined || origin === 'default') return resolved;
+    try {
+      SETTINGS[key].check(value);
+      return resolved;
+    } catch (error) {
+      if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
+      throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
     }
-    return resolved;
   }
 
-  /** Returns the value without checking it. */
   find(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
@@ -188,15 +191,6 @@ export class Settings {
 
   number(key: 'retries' | 'concurrency'): number {
     return Number(this.text(key));
-  }
-}
-
-function check(definition: SettingDefinition, { value = '', origin }: Resolved): void {
-  try {
-    definition.check(value);
-  } catch (error) {
-    if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
-    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
 import { manifestOf } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { codes, envelope, member, readBytes, readFolder, readMembers, sample } from './harness.ts';
 
 const SHA1 = 'a'.repeat(40);

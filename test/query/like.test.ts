@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsPredicate, likePredicate } from '../../src/query/match.ts';
+import { containsPredicate, likePredicate } from '../../src/query/plan.ts';
 
 describe('likePredicate', () => {
   it.each([

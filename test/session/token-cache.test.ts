@@ -117,7 +117,7 @@ describe('the cached token', () => {
     await cache.write(TOKEN);
     expect(cache.read()).toBeUndefined();
     expect(cache.forget()).toBe(false);
-    expect(cache.lockFile).toBeUndefined();
+    expect(cache.limitFile).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('no home directory')]);
   });
 });

@@ -3,9 +3,8 @@
 import type { Context } from '../../context.ts';
 import type { CommandDeclaration, ValueSource } from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
-import { FIELDS } from '../../query/fields.ts';
+import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
-import { DIRECTIONS } from '../../query/sort.ts';
 import { readHistory } from '../../session/history.ts';
 import { readImageNames } from '../../session/image-names.ts';
 import {
@@ -35,11 +34,8 @@ export interface Candidates {
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const FIELD_STEPS = words(
-  FIELDS.map((field) => `${field},`),
-  '',
-  'nospace',
-);
+const FIELD_WORDS = FIELDS.map((field) => `${field},`);
+const FIELD_STEPS = words(FIELD_WORDS, '', 'nospace');
 const OPERATOR_STEPS = OPERATORS.map((operator) => `${operator},`);
 
 /** Fields whose values are cached, with their place in a cached image. */
@@ -52,11 +48,10 @@ const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
 export function findCandidates(context: Context, position: Position): Candidates {
   const { subcommands, options, value, lead } = position;
   if (options.length > 0) {
-    return space(
-      options.flatMap((option) =>
-        flagsOf(option).map((flag) => ({ value: flag, description: option.description })),
-      ),
+    const flags = options.flatMap((option) =>
+      flagsOf(option).map((value) => ({ value, description: option.description })),
     );
+    return space(flags);
   }
   if (subcommands.length > 0) return space(entriesOf(subcommands));
   if (value?.kind === 'choice') return words(value.words, lead);
@@ -105,13 +100,9 @@ function filters(context: Context, typed: string): Candidates {
   if (column === undefined) return words([]);
   const places = cachedImages(context).map(([, image]) => image[column]);
   const known = [...new Set(places)].filter((place) => place !== '').sort();
-  const isList = operator === 'in';
-  const { mode, candidates } = isList
-    ? list(
-        known.filter((place) => !place.includes(',')),
-        typed.slice(start.length),
-      )
-    : words(known);
+  const single = known.filter((place) => !place.includes(','));
+  const { mode, candidates } =
+    operator === 'in' ? list(single, typed.slice(start.length)) : words(known);
   return { mode, candidates: candidates.map(after(start)).map(asText) };
 }
 
@@ -151,7 +142,6 @@ function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account)];
 }
 
-/** Newest first. */
 function syncIds(context: Context): Candidate[] {
   const { profile, baseUrl } = context.settings.account;
   const entries = readHistory(context.paths.state, profile, baseUrl).reverse();
@@ -166,14 +156,12 @@ function helpPages({ program }: Context, rest: readonly string[]): Candidate[] {
     const found = below.find((each) => namesOf(each).includes(word));
     below = found ? visible(found) : [];
   }
-  const topics = rest.length > 0 ? [] : TOPICS;
-  return [
-    ...entriesOf(below),
-    ...topics.map(({ name, summary }) => ({ value: name, description: summary })),
-  ];
+  return entriesOf(rest.length > 0 ? below : [...below, ...TOPICS]);
 }
 
-function entriesOf(commands: readonly CommandDeclaration[]): Candidate[] {
+type Entry = Pick<CommandDeclaration, 'name' | 'aliases' | 'summary'>;
+
+function entriesOf(commands: readonly Entry[]): Candidate[] {
   return commands.flatMap((command) =>
     namesOf(command).map((value) => ({ value, description: command.summary })),
   );

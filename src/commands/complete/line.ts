@@ -10,9 +10,7 @@ import type {
 export interface Position {
   /** The subcommands that can follow; none if something else is wanted. */
   readonly subcommands: readonly CommandDeclaration[];
-  /** The options that can follow. */
   readonly options: readonly OptionDeclaration[];
-  /** The kind of value at the cursor. */
   readonly value: Value | undefined;
   /** Arguments before the cursor. */
   readonly rest: readonly string[];
@@ -20,7 +18,6 @@ export interface Position {
   readonly ended: boolean;
   /** What stands before the value in the same word: `--output=`, `-o`. */
   readonly lead: string;
-  /** The value so far. */
   readonly typed: string;
   /** Values of --profile and --base-url, by the names that commands know them by. */
   readonly scope: { readonly profile?: string; readonly baseUrl?: string };
@@ -108,7 +105,9 @@ export function flagsOf({ flags }: OptionDeclaration): readonly string[] {
   return (flags.split(' <')[0] ?? '').split(', ');
 }
 
-export function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
+type Named = Pick<CommandDeclaration, 'name' | 'aliases'>;
+
+export function namesOf({ name, aliases = [] }: Named): readonly string[] {
   return [name, ...aliases];
 }
 

@@ -2,31 +2,25 @@
 // the mode, what stands before a path in its word, then the candidates.
 
 import { printable } from '../../output/sanitize.ts';
-import { type BashLine, parseBash, replyBash } from './bash.ts';
 import type { Candidate } from './candidates.ts';
 
-export interface Request {
-  /** Words before the cursor, without the program. */
-  readonly words: readonly string[];
-  /** The word at the cursor, up to it. */
-  readonly current: string;
-  /** The records of the candidates. */
-  readonly format: (candidates: readonly Candidate[]) => readonly string[];
-}
+type Format = (candidates: readonly Candidate[]) => readonly string[];
 
-/** Reads what the script of a shell passes. */
-export function readRequest(shell: string, passed: readonly string[]): Request {
+/** Returns the words before the cursor without the program, the word up to it, and the form of the candidates. */
+export function readRequest(shell: string, passed: readonly string[]) {
   if (shell === 'bash') {
     const [breaks = '', text = ''] = passed;
     const line = parseBash(text, breaks);
-    return { ...line, format: (candidates) => formatBash(candidates, line) };
+    const format: Format = (candidates) => formatBash(candidates, line);
+    return { ...line, format };
   }
   if (shell === 'powershell') {
     const [encoded = ''] = passed;
     const words = Buffer.from(encoded, 'base64').toString().split('\0');
     const bare = words.pop() ?? '';
     const current = words.pop() ?? '';
-    return { words, current, format: (candidates) => formatPowershell(candidates, current, bare) };
+    const format: Format = (candidates) => formatPowershell(candidates, current, bare);
+    return { words, current, format };
   }
   const words = passed.slice(0, -1);
   const current = passed.at(-1) ?? '';
@@ -89,4 +83,92 @@ export function quotePowershell(text: string): string {
     .replace(/[`"$\u201c-\u201e]/g, '`$&')
     .replace(/[\u0001-\u001f\u007f-\u009f]/g, (character) => `$([char]${character.charCodeAt(0)})`);
   return `"${escaped}"`;
+}
+
+/** The command line of bash: its words without quotes. */
+interface BashLine {
+  /** Without the program. */
+  readonly words: readonly string[];
+  /** The word at the cursor, without quotes. */
+  readonly current: string;
+  /** The quote that is still open, or ''. */
+  readonly quote: string;
+  /** What stands before that quote in the same word. */
+  readonly before: string;
+  /** The part of the word, as typed, that readline leaves alone: it splits words at = and : too. */
+  readonly settled: string;
+}
+
+/** Parses a line up to the cursor; nothing is expanded. `breaks`: COMP_WORDBREAKS. */
+export function parseBash(line: string, breaks: string): BashLine {
+  const words: string[] = [];
+  let word: string | undefined;
+  let start = 0;
+  let quote = '';
+  let before = '';
+  let settled = '';
+  for (let index = 0; index < line.length; index += 1) {
+    const char = line.charAt(index);
+    if (quote === '' && /\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      continue;
+    }
+    if (word === undefined) {
+      start = index;
+      settled = '';
+    }
+    word ??= '';
+    if (char === quote) quote = '';
+    else if (quote === '' && (char === "'" || char === '"')) {
+      quote = char;
+      before = word;
+    } else if (char === '\\' && quote !== "'") {
+      index += 1;
+      const next = line.charAt(index);
+      // Between double quotes a backslash is special only before these.
+      word += quote === '"' && !/[\\"$`]/.test(next) ? char + next : next;
+    } else {
+      word += char;
+      if (quote === '' && breaks.includes(char)) settled = line.slice(start, index + 1);
+    }
+  }
+  return {
+    words: words.slice(1),
+    current: word ?? '',
+    quote,
+    before,
+    settled: word === undefined ? '' : settled,
+  };
+}
+
+/** The text as readline inserts it; undefined if that is impossible. */
+export function replyBash(text: string, { quote, before, settled }: BashLine): string | undefined {
+  if (quote === '') {
+    const quoted = quoteBash(text);
+    return quoted.startsWith(settled) ? quoted.slice(settled.length) : undefined;
+  }
+  const rest = text.slice(before.length);
+  // Between quotes there is no harmless way to write these.
+  if (/[\u0001-\u001f\u007f-\u009f]/.test(rest) || (quote === '"' && rest.includes('!'))) {
+    return undefined;
+  }
+  const escaped = quote === "'" ? rest.replaceAll("'", "'\\''") : rest.replace(/[\\"$`]/g, '\\$&');
+  // Readline closes the quote, unless the text seems to do that.
+  return escaped.endsWith(quote) ? escaped + quote : escaped;
+}
+
+/** The text as one word of bash, nothing in it expanded. */
+export function quoteBash(text: string): string {
+  if (/[\u0001-\u001f\u007f-\u009f]/.test(text)) {
+    const escaped = text
+      .replace(/[\\']/g, '\\$&')
+      .replace(/[\u0001-\u001f\u007f-\u009f]/g, (character) =>
+        [...Buffer.from(character)]
+          .map((byte) => `\\${byte.toString(8).padStart(3, '0')}`)
+          .join(''),
+      );
+    return `$'${escaped}'`;
+  }
+  return text.replace(/[^\w.,:=@/+\u0080-\uffff-]/g, '\\$&');
 }

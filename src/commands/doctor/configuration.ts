@@ -37,10 +37,7 @@ export function checkProgram(context: Context): Finding[] {
 }
 
 /** Also returns the settings for the other checks; undefined without a valid profile name. */
-export function checkConfiguration(context: Context): {
-  readonly findings: readonly Finding[];
-  readonly settings: Settings | undefined;
-} {
+export function checkConfiguration(context: Context) {
   const findings = [configFileFinding(context)];
   const settings = valueOrError(() => context.settings);
   if ('error' in settings) {

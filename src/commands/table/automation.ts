@@ -55,11 +55,7 @@ export const emulator: CommandSpec = {
   ],
   seeAlso: ['demo'],
   options: [
-    {
-      flags: '--host <address>',
-      description: 'address to listen on (127.0.0.1)',
-      value: TEXT,
-    },
+    { flags: '--host <address>', description: 'address to listen on (127.0.0.1)', value: TEXT },
     {
       flags: '--port <n>',
       description: 'port to listen on; 0 selects a free one (8080)',
