@@ -12,7 +12,5 @@ export default defineConfig({
       'test/session/**/*.test.ts',
       'test/output/redaction.test.ts',
     ],
-    // It tests a bundle in other processes, which contain no mutants.
-    exclude: ['test/files/process.test.ts'],
   },
 });
