@@ -1,6 +1,6 @@
 // Sends one request, and turns its result into a finding per stage of the connection.
 
-import { authorization, requestHeaders } from '../../api/auth.ts';
+import { authorizationHeader, requestHeaders } from '../../api/auth.ts';
 import { type ClientOptions, SERVICE } from '../../api/client.ts';
 import { readJson, serviceMessage, statusError, utcTime } from '../../api/responses.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
@@ -41,7 +41,7 @@ export async function probe(options: ProbeOptions): Promise<Probe> {
   const { origin } = baseUrl;
   const settings = { origin, endpoint: SERVICE, connections: 1, recordCertificate: true };
   const transport = createTransport({ ...options, ...settings });
-  const authorized = token === undefined ? undefined : authorization(authScheme, token);
+  const authorized = token === undefined ? undefined : authorizationHeader(authScheme, token);
   const headers = requestHeaders(userAgent, authorized);
   const url = resolveUrl(baseUrl, '/v2');
   try {
