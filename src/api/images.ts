@@ -92,7 +92,7 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
   const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
   if (!isImage(image) || !('id' in image || 'name' in image)) {
-    throw shapeError(response, 'it is not an image');
+    throw shapeError(response, 'the body is not an image');
   }
   requireExactIds(response, [image]);
   return image;
@@ -110,7 +110,7 @@ export async function listUserImages(send: Send): Promise<UserImages> {
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
   for (const announced of [meta.count, total]) {
     if (isCount(announced) && announced > data.length) {
-      throw shapeError(response, `it holds ${data.length} of ${announced} images`);
+      throw shapeError(response, `the body holds ${data.length} of ${announced} images`);
     }
   }
   return { images: data, meta };
@@ -118,7 +118,7 @@ export async function listUserImages(send: Send): Promise<UserImages> {
 
 function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObject } {
   const value = readJson(response);
-  if (!isObject(value)) throw shapeError(response, 'it is not a list of images');
+  if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
   if (!isObject(meta)) throw shapeError(response, 'meta is missing');

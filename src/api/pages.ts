@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isObject, parseJson } from '../json.ts';
 
-/** Ends lists that never end by themselves. */
+/** Maximum number of pages, for lists that never end. */
 const MAX_PAGES = 10_000;
 
 /**

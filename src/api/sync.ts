@@ -88,7 +88,7 @@ export async function getSyncRequest(
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
   const body = readJson(response);
-  if (!isObject(body)) throw shapeError(response, 'it is not a sync request');
+  if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
   const record = isObject(body.data) ? body.data : body;
   const status = nonEmpty(record.status);
   const state = syncState(status);

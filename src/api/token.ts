@@ -56,7 +56,7 @@ export async function requestToken(
   if (response.status === 401) throw refusalError(response);
   const record = readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
-    throw shapeError(response, 'it holds no access token');
+    throw shapeError(response, 'the body holds no access token');
   }
   const { token, duration } = record;
   const valid = typeof duration === 'number' && duration > 0;
