@@ -12,7 +12,13 @@ import {
   type UserImages,
 } from './images.ts';
 import { readJson } from './responses.ts';
-import { getSyncRequest, type SubmittedSync, type SyncRequest, submitSync } from './sync.ts';
+import {
+  getSyncRequest,
+  type SubmittedSync,
+  type SyncId,
+  type SyncRequest,
+  submitSync,
+} from './sync.ts';
 import { type IssuedToken, requestToken, type TokenLimit } from './token.ts';
 import type { ReceivedImage } from './types.ts';
 
@@ -42,7 +48,7 @@ export interface Client {
   getImage(id: number): Promise<ReceivedImage>;
   listUserImages(): Promise<UserImages>;
   submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
+  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
   /** Any request to the service's origin; returns responses of every status but 401 and 429. */
   send(request: ServiceRequest): Promise<HttpResponse>;
   /** Closes its connections. */
@@ -52,9 +58,10 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const { origin } = options.baseUrl;
   const transport = createTransport({ ...options, origin, endpoint: SERVICE });
-  const send = createSender(transport, options);
+  const { send, sendWithPassword } = createSender(transport, options);
   return {
-    requestToken: (username, password, onLimit) => requestToken(send, username, password, onLimit),
+    requestToken: (username, password, onLimit) =>
+      requestToken(sendWithPassword, username, password, onLimit),
     serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
     listImages: (query, page, signal) => listImages(send, query, page, signal),
     getImage: (id) => getImage(send, id),

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
-import { isObject, parseJson, parseJsonExactly } from '../json.ts';
+import { isObject, type Parsed, parseJson, parseJsonExactly } from '../json.ts';
 
 const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
 
@@ -17,12 +17,21 @@ export function describeRequest({ method, url }: Pick<HttpResponse, 'method' | '
 }
 
 /**
- * Parses the JSON of a successful response.
- * @throws ImgctlError of the status; bad-answer if the body is not JSON
+ * Parses the JSON of a successful response, with rounded numbers.
+ * @throws ImgctlError of the status; bad-answer if the body is not JSON or too much
  */
-export async function readJson(response: HttpResponse): Promise<unknown> {
+export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
-  const parsed = await parseJsonExactly(response.body);
+  return valueIn(response, parseJson(response.body));
+}
+
+/** Does the same, but keeps numbers that JavaScript cannot hold. */
+export async function readJsonExactly(response: HttpResponse): Promise<unknown> {
+  if (!isSuccess(response)) throw statusError(response);
+  return valueIn(response, await parseJsonExactly(response.body));
+}
+
+function valueIn(response: HttpResponse, parsed: Parsed): unknown {
   if (parsed.text !== undefined) return parsed.value;
   const { status, url } = response;
   const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;
@@ -63,7 +72,7 @@ export function serviceMessage(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** Returns the start of a body without a message on one line, unless it is a web page. */
+/** Returns the start of the body as one line, or what it is if it is a web page. */
 function bodyExcerpt(body: Buffer): string {
   const text = body.subarray(0, 2_000).toString('utf8').replace(/\s+/g, ' ').trim();
   return text.startsWith('<') ? 'with HTML instead of JSON' : text.slice(0, 200);
@@ -124,9 +133,8 @@ function redirectError(response: HttpResponse): ImgctlError {
 
 /** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
-  const { headers, receivedAt } = response;
-  const wait = requestedWait(headers, 429, receivedAt);
-  const when = wait === undefined ? 'later' : `after ${utcTime(receivedAt + wait)}`;
+  const wait = requestedWait(response);
+  const when = wait === undefined ? 'later' : `after ${utcTime(response.receivedAt + wait)}`;
   return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
     hint: `try again ${when}`,
     status: 429,

@@ -1,9 +1,16 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
 import { ExactNumber, isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './responses.ts';
+import {
+  isSuccess,
+  readJsonExactly,
+  serviceMessage,
+  shapeError,
+  statusError,
+} from './responses.ts';
 
 /** Of the JSON type and with the text that the service sent. */
 export type SyncId = number | string | ExactNumber;
@@ -39,24 +46,25 @@ export interface SyncRequest {
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
-  const request = { method: 'PATCH', path: '/v2/user/image/vm' };
-  const response = await send(request).catch((error: unknown) => {
+  const response = await sendSync(send).catch((error: unknown) => {
     throw mayBeSubmitted(error) ? submitError(error) : error;
   });
-  if (!isSuccess(response)) {
-    const error = statusError(response);
-    throw mayBeSubmitted(error) ? submitError(error) : error;
-  }
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = await parseJsonExactly(response.body);
   const body = parsed.text !== undefined ? parsed.value : response.body.toString('utf8', 0, 2_000);
   const record = isObject(body) ? body : {};
   return {
     id: findId(record) ?? idOfUrl(response.headers.location),
-    status: word(requestOf(record).status),
+    status: nonEmpty((requestsIn(record)[0] ?? record).status),
     message: serviceMessage(response.body),
     response: body,
   };
+}
+
+async function sendSync(send: Send): Promise<HttpResponse> {
+  const response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
+  if (!isSuccess(response)) throw statusError(response);
+  return response;
 }
 
 function mayBeSubmitted(error: unknown): error is ImgctlError {
@@ -83,17 +91,17 @@ function submitError(error: ImgctlError): ImgctlError {
  */
 export async function getSyncRequest(
   send: Send,
-  id: number | string,
+  id: SyncId,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
-  const response = await send({ method: 'GET', path, ...(signal ? { signal } : {}) });
-  const body = await readJson(response);
-  if (!isObject(body)) throw shapeError(response, 'it is not a sync request');
+  const response = await send({ method: 'GET', path, signal });
+  const body = await readJsonExactly(response);
+  if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
   const record = isObject(body.data) ? body.data : body;
-  const status = word(record.status);
+  const status = nonEmpty(record.status);
   const state = syncState(status);
-  const reason = state === 'failed' ? word(record.message) : undefined;
+  const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   return {
     id: identifier(record.id) ?? id,
     status,
@@ -102,8 +110,8 @@ export async function getSyncRequest(
     deleted: countOrNames(record.deleted),
     errors: [...messages(record, 'errors'), ...(reason === undefined ? [] : [reason])],
     warnings: messages(record, 'warnings'),
-    createdOn: word(record.created_on) ?? null,
-    updatedOn: word(record.updated_on) ?? null,
+    createdOn: nonEmpty(record.created_on) ?? null,
+    updatedOn: nonEmpty(record.updated_on) ?? null,
     response: body,
   };
 }
@@ -135,20 +143,15 @@ export function syncState(status: string | undefined): SyncState {
   return FAILED.has(upper) ? 'failed' : 'waiting';
 }
 
-function requestOf(record: JsonObject): JsonObject {
-  const data = isObject(record.data) ? record.data : {};
-  for (const candidate of [record.request, data.request, record.data]) {
-    if (isObject(candidate)) return candidate;
-  }
-  return record;
+/** Returns the objects that may be the sync request: services nest it in different ways. */
+function requestsIn(record: JsonObject): JsonObject[] {
+  const { data, request } = record;
+  return [request, isObject(data) ? data.request : undefined, data].filter(isObject);
 }
 
-/** Services put the id in different places. */
 function findId(record: JsonObject): SyncId | undefined {
-  const request = isObject(record.request) ? record.request : {};
-  const data = isObject(record.data) ? record.data : {};
-  const dataRequest = isObject(data.request) ? data.request : {};
-  for (const candidate of [request.id, dataRequest.id, data.id, record.id, record.request_id]) {
+  const ids = requestsIn(record).map(({ id }) => id);
+  for (const candidate of [...ids, record.id, record.request_id]) {
     const id = identifier(candidate);
     if (id !== undefined) return id;
   }
@@ -176,7 +179,7 @@ function identifier(value: unknown): SyncId | undefined {
   return /^[\w.-]{1,100}$/.test(value) ? value : undefined;
 }
 
-function word(value: unknown): string | undefined {
+function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 

@@ -4,11 +4,9 @@ import type { OptionDeclaration } from '../declarations.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
 import { FORMATS } from '../output/writers.ts';
 import { api, complete, completion, emulator, help } from './table/automation.ts';
-import { config, profile } from './table/configuration.ts';
-import { images, myImages } from './table/images.ts';
-import { inspect, sync, syncStatus, validate } from './table/packages.ts';
+import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { config, demo, doctor, login, logout, profile, token, whoami } from './table/setup.ts';
 import { type CommandSpec, TEXT } from './table/spec.ts';
-import { demo, doctor, login, logout, token, whoami } from './table/start.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
 
 export const ROOT: CommandSpec = {

@@ -1,9 +1,11 @@
-// imgctl completion: prints the script that makes a shell complete imgctl's command line.
+// imgctl completion: prints the completion script for a shell.
 
+import fs from 'node:fs';
+import path from 'node:path';
+import { getAsset, isSea } from 'node:sea';
 import type { Context } from '../context.ts';
-import { readPackageFile } from './package-file.ts';
 
-/** The script for each shell, under the name that the shell's own folders want. */
+/** The script for each shell, with the file name that the shell expects. */
 export const COMPLETION_FILES = {
   bash: 'completions/imgctl.bash',
   zsh: 'completions/_imgctl',
@@ -14,5 +16,8 @@ export const COMPLETION_FILES = {
 type Shell = keyof typeof COMPLETION_FILES;
 
 export async function run(context: Context, _options: object, shell: Shell): Promise<void> {
-  await context.console.print(readPackageFile(COMPLETION_FILES[shell]));
+  const name = COMPLETION_FILES[shell];
+  // Both src/commands and dist/chunks are two folders deep.
+  const file = path.join(import.meta.dirname, '../..', name);
+  await context.console.print(isSea() ? getAsset(name, 'utf8') : fs.readFileSync(file, 'utf8'));
 }

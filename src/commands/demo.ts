@@ -21,33 +21,23 @@ export async function run(context: Context): Promise<void> {
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
     };
-    const runCommand = async (...words: string[]): Promise<void> => {
-      await printLine(`$ imgctl ${words.join(' ')}`);
-      const exitCode = await context.rerun(words, { ...context.io, env });
+    const runCommand = async (line: string): Promise<void> => {
+      await printLine(`$ imgctl ${line}`);
+      const exitCode = await context.rerun(line.split(' '), { ...context.io, env });
       context.io.signal.throwIfAborted();
-      if (exitCode !== 0)
-        throw new ImgctlError('failed', `the demo failed at: imgctl ${words.join(' ')}`);
+      if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
       await printLine('');
     };
     const printLine = (line: string) => context.console.print(`${line}\n`);
 
-    await runCommand('login', '--base-url', emulator.baseUrl, '--username', 'demo');
-    await runCommand('images', 'list', '--limit', '5');
-    await runCommand(
-      'images',
-      'list',
-      '--filter',
-      'name,like,%ubuntu%',
-      '--sort',
-      'updated_on,desc',
-      '--limit',
-      '5',
-    );
+    await runCommand(`login --base-url ${emulator.baseUrl} --username demo`);
+    await runCommand('images list --limit 5');
+    await runCommand('images list --filter name,like,%ubuntu% --sort updated_on,desc --limit 5');
     await runCommand('my-images');
     const file = path.join(uploads, 'demo', 'sample.ova');
     await writeSampleOva(file);
     await printLine(`# uploaded: sample.ova, ${fs.statSync(file).size} bytes`);
-    await runCommand('sync', '--wait', '--poll-interval', '500ms');
+    await runCommand('sync --wait --poll-interval 500ms');
     await runCommand('my-images');
   } finally {
     await emulator.close();

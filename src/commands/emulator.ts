@@ -4,25 +4,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
-import type { User } from '../emulator/options.ts';
+import type { EmulatorOptions, User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
 
-interface EmulatorCommandOptions {
-  host?: string;
-  port?: number;
-  images?: number;
-  uploads?: string;
+type Parsed = 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
+
+interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
   user?: string[];
   deniedUser?: string[];
-  tokenTtl?: number;
-  tokenLimit?: number;
-  tokenWindow?: number;
-  latency?: number;
-  syncDelay?: number;
   fault?: string[];
-  seed?: number;
 }
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {

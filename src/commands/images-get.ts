@@ -3,9 +3,9 @@
 import { listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Row } from '../output/rows.ts';
+import type { Row } from '../output/writers.ts';
 import { FIELDS } from '../query/fields.ts';
-import { planQuery } from '../query/plan.ts';
+import { planQuery, type QueryInput } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
 import { readView, rememberNames, type ViewOptions } from './listing.ts';
@@ -44,7 +44,6 @@ export async function run(
   if (missing) throw missing;
 }
 
-/** @throws ImgctlError not-found */
 async function find(context: Context, wanted: string): Promise<readonly Row[]> {
   const id = /^(?:0|[1-9]\d{0,14})$/.test(wanted) ? Number(wanted) : undefined;
   const found = id === undefined ? [] : await byId(context, id);
@@ -61,7 +60,7 @@ async function byId(context: Context, id: number): Promise<Row[]> {
   }
 }
 
-/** @throws ImgctlError not-found, with similar names as the hint */
+/** @throws ImgctlError not-found, with similar names in the hint */
 async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
   // The service may ignore the filter or the case.
   const images = await listMatching(context, { filters: [`name,eq,${name}`] });
@@ -89,16 +88,9 @@ async function similarNames(context: Context, name: string): Promise<string[]> {
   return [];
 }
 
-async function listMatching(
-  context: Context,
-  input: { readonly filters?: readonly string[]; readonly words?: readonly string[] },
-  limit?: number,
-): Promise<Row[]> {
+async function listMatching(context: Context, input: QueryInput, limit?: number): Promise<Row[]> {
   const { client } = await context.session();
-  const plan = planQuery(
-    { filters: [], words: [], sorts: [], ...input },
-    { now: context.io.now() },
-  );
+  const plan = planQuery(input, { now: context.io.now() });
   const concurrency = context.settings.number('concurrency');
   const rows: Row[] = [];
   for await (const { images } of listCatalogue(client, { plan, concurrency, limit })) {

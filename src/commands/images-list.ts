@@ -4,8 +4,7 @@ import type { ImageOrUrl } from '../api/images.ts';
 import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Row } from '../output/rows.ts';
-import type { ListWriter } from '../output/writers.ts';
+import type { ListWriter, Row } from '../output/writers.ts';
 import { type CachedImage, collectNames } from '../session/image-names.ts';
 import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
 
@@ -37,7 +36,7 @@ export async function run(
     streams: format === 'ndjson',
     concurrency: settings.number('concurrency'),
   };
-  // Rows of ndjson arrive on the terminal all the time; a progress line would flicker between them.
+  // ndjson rows reach the terminal continuously; a progress line would flicker between them.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {
@@ -61,18 +60,12 @@ export async function run(
   }
   await progress.stop();
   await list.end(options.meta ? { ...meta, count } : undefined);
-  const { filter } = plan.server;
-  const isWhole =
-    filter === undefined &&
-    !plan.filtersLocally &&
-    !options.limit &&
-    !options.page &&
-    !options.urls;
-  await rememberNames(context, names, isWhole);
+  const { limit, page, urls } = options;
+  const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
+  await rememberNames(context, names, !isPart);
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 
-/** @throws ImgctlError usage */
 function openImageList(context: Context, options: ImagesListOptions): ListWriter<ImageOrUrl> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],

@@ -1,10 +1,16 @@
-// imgctl inspect: shows what is in local OVA and OVF packages.
+// imgctl inspect: shows the contents of local OVA and OVF packages.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import type { Row } from '../output/rows.ts';
-import type { DeploymentOption, Hardware, PackageSummary, VirtualSystem } from '../ovf/package.ts';
+import type { Row } from '../output/writers.ts';
+import type {
+  DeploymentOption,
+  Hardware,
+  PackageSummary,
+  Product,
+  VirtualSystem,
+} from '../ovf/package.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export async function run(
@@ -51,8 +57,8 @@ function openPackageList(context: Context, single: boolean) {
         await context.console.print(gap);
         await context.printRecord(describe(summary));
         gap = '\n';
-      } else if (single) await context.printRecord(dataOf(summary), options);
-      else await list.write([dataOf(summary)]);
+      } else if (single) await context.printRecord(snakeCase(summary) as Row, options);
+      else await list.write([snakeCase(summary) as Row]);
     },
     end: async () => {
       if (!asTable && !single) await list.end();
@@ -76,10 +82,6 @@ const COLUMNS = [
 ];
 
 /** Names fields in snake case, as the service does. */
-function dataOf(summary: PackageSummary): Row {
-  return snakeCase({ ...summary }) as Row;
-}
-
 function snakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCase);
   if (typeof value !== 'object' || value === null) return value;
@@ -91,43 +93,33 @@ function snakeCase(value: unknown): unknown {
   );
 }
 
-/** Describes the package for people, one line per part. */
 function describe(summary: PackageSummary): Row {
   const { file, kind, ovfVersion, manifest, certificate } = summary;
   return {
     package: file,
     kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
     'OVF version': ovfVersion,
-    ...numbered(
-      'product',
-      summary.products.map(({ product, vendor, version, fullVersion, properties }) =>
-        joined([product, vendor, fullVersion ?? version, counted(properties, 'property value')]),
-      ),
+    ...numbered('product', summary.products, describeProduct),
+    ...numbered('system', summary.systems, describeSystem),
+    ...numbered('disk', summary.disks, ({ id, capacity, format, file: content }) =>
+      joined([id, bytesOf(capacity), formatName(format), content ?? 'empty']),
     ),
-    ...numbered('system', summary.systems.map(describeSystem)),
-    ...numbered(
-      'disk',
-      summary.disks.map(({ id, capacity, format, file: content }) =>
-        joined([id, bytesOf(capacity), formatName(format), content ?? 'empty']),
-      ),
+    ...numbered('network', summary.networks, ({ name, description }) =>
+      joined([name, description === name ? null : description]),
     ),
-    ...numbered(
-      'network',
-      summary.networks.map(({ name, description }) =>
-        joined([name, description === name ? null : description]),
-      ),
+    ...numbered('option', summary.deploymentOptions, (option) =>
+      describeOption(option, summary.systems),
     ),
-    ...numbered(
-      'option',
-      summary.deploymentOptions.map((option) => describeOption(option, summary.systems)),
-    ),
-    ...numbered(
-      'file',
-      summary.files.map(({ name, size, role }) => joined([name, describeBytes(size), role])),
+    ...numbered('file', summary.files, ({ name, size, role }) =>
+      joined([name, describeBytes(size), role]),
     ),
     manifest: manifest && joined([manifest.algorithm, counted(manifest.entries.length, 'file')]),
     certificate,
   };
+}
+
+function describeProduct({ product, vendor, version, fullVersion, properties }: Product): string {
+  return joined([product, vendor, fullVersion ?? version, counted(properties, 'property value')]);
 }
 
 function describeSystem(system: VirtualSystem): string {
@@ -137,7 +129,6 @@ function describeSystem(system: VirtualSystem): string {
   return joined([name ?? id ?? 'unnamed', operatingSystem, hardware, ...hardwareFamilies, within]);
 }
 
-/** Describes an option with the hardware that each system has under it. */
 function describeOption(option: DeploymentOption, systems: readonly VirtualSystem[]): string {
   const hardware = systems
     .flatMap(({ options }) => options)
@@ -169,8 +160,13 @@ function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** Labels a single line `disk`, several `disk 1`, `disk 2`; no line is null. */
-function numbered(noun: string, lines: readonly string[]): Row {
+/** Labels a single line `disk`, several lines `disk 1` and `disk 2`; returns null for no line. */
+function numbered<Part>(
+  noun: string,
+  parts: readonly Part[],
+  describe: (part: Part) => string,
+): Row {
+  const lines = parts.map(describe);
   if (lines.length <= 1) return { [noun]: lines[0] ?? null };
   return Object.fromEntries(lines.map((line, index) => [`${noun} ${index + 1}`, line]));
 }

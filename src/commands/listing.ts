@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
-import { planQuery, type QueryPlan } from '../query/plan.ts';
+import { planQuery } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
@@ -24,22 +24,9 @@ export interface ViewOptions {
   time?: string;
 }
 
-/** @throws ImgctlError usage */
-export function readQuery(
-  context: Context,
-  words: readonly string[],
-  options: ListingOptions,
-): QueryPlan {
-  const { filter = [], sort = [] } = options;
-  return planQuery({ words, filters: filter, sorts: sort }, { now: context.io.now() });
-}
-
-export interface ImageView {
-  readonly columns: readonly Field[];
-  /** True without --columns: JSON and YAML then show every field. */
-  readonly allFields: boolean;
-  readonly header: boolean;
-  readonly times: { fields: readonly string[]; format(text: string): string } | undefined;
+export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
+  const { filter: filters = [], sort: sorts = [] } = options;
+  return planQuery({ words, filters, sorts }, { now: context.io.now() });
 }
 
 interface DefaultView {
@@ -49,11 +36,12 @@ interface DefaultView {
 }
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
-export function readView(context: Context, options: ViewOptions, defaults: DefaultView): ImageView {
+export function readView(context: Context, options: ViewOptions, defaults: DefaultView) {
   const style = readTimeStyle(context, options, context.format);
   const { now } = context.io;
   return {
     columns: chooseColumns(context, options, defaults),
+    // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
     times:
@@ -61,7 +49,7 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
         ? undefined
         : {
             fields: FIELDS.filter((field) => kindOf(field) === 'time'),
-            format: (text) => formatTimestamp(text, style, { now: now() }),
+            format: (text: string) => formatTimestamp(text, style, now()),
           },
   };
 }
@@ -76,7 +64,6 @@ function chooseColumns(
   return stored === undefined ? columns : readColumns(stored, `setting ${setting}`);
 }
 
-/** @throws ImgctlError usage: an unknown column */
 export function readColumns(text: string, where: string): readonly Field[] {
   if (text.trim().toLowerCase() === 'all') return FIELDS;
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
@@ -87,7 +74,7 @@ function readTimeStyle(context: Context, options: ViewOptions, format: Format): 
   return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
 }
 
-/** Caches names for completion; `isWhole`: the catalogue has no others. */
+/** Caches names for completion. `isWhole` means that the catalogue has no others. */
 export async function rememberNames(
   context: Context,
   names: ImageNames,

@@ -1,20 +1,15 @@
 // imgctl login: prompts for what is missing, requests a token and stores the login.
 
+import type { IssuedToken } from '../api/token.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
-import {
-  givenPassword,
-  passwordOfCommand,
-  passwordOfStdin,
-  storedPassword,
-} from '../session/password.ts';
+import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
-import type { Session } from '../session/session.ts';
+import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { describeDuration, type Settings, STORED_PASSWORD } from '../session/settings.ts';
-import type { LoginResult } from '../session/tokens.ts';
 
 interface LoginOptions {
   username?: string;
@@ -80,12 +75,10 @@ const PASSWORD = {
 /** Rejects an unusable URL before the next prompt. */
 async function findBaseUrl(context: Context, given: Settings): Promise<string> {
   const baseUrl = given.text('base-url') ?? (await ask(context.io, BASE_URL));
-  const { requireBaseUrl } = await import('../session/session.ts');
   requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
   return baseUrl;
 }
 
-/** @throws ImgctlError usage */
 function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
   if (context.io.env.IMGCTL_TOKEN) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
@@ -106,7 +99,6 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   }
 }
 
-/** Returns the password, and the hint if the service refuses it. */
 async function readPassword(
   context: Context,
   options: LoginOptions,
@@ -132,7 +124,7 @@ async function readPassword(
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */
-function report(context: Context, { baseUrl, account }: Session, token: LoginResult): void {
+function report(context: Context, { baseUrl, account }: Session, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
   context.console.note(

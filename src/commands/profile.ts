@@ -2,7 +2,6 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import type { Row } from '../output/rows.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
@@ -12,32 +11,22 @@ import { openCache, tokenState } from './token-state.ts';
 
 export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
-  const rows = [...profiles].map(([name, stored]) => describe(context, name, stored, profile));
+  const rows = [...profiles].map(([name, stored]) => {
+    const settings = new Settings(name, {}, {}, stored);
+    const isDefault = name === profile;
+    const keychain = settings.hasStoredPassword ? 'keychain' : null;
+    return {
+      name,
+      default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
+      base_url: stored['base-url'] ?? null,
+      username: stored.username ?? null,
+      token: cachedTokenState(context, settings),
+      password: stored['password-command'] ? 'command' : keychain,
+    };
+  });
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
   await context.printList(rows, columns, { idField: 'name' });
   if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
-}
-
-function describe(
-  context: Context,
-  name: string,
-  stored: Readonly<Record<string, string>>,
-  defaultProfile: string,
-): Row {
-  const settings = new Settings(name, {}, {}, stored);
-  const isDefault = name === defaultProfile;
-  return {
-    name,
-    default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
-    base_url: stored['base-url'] ?? null,
-    username: stored.username ?? null,
-    token: cachedTokenState(context, settings),
-    password: stored['password-command']
-      ? 'command'
-      : settings.hasStoredPassword
-        ? 'keychain'
-        : null,
-  };
 }
 
 /** An invalid base URL has no token; `config list` reports what is wrong with it. */
@@ -53,10 +42,8 @@ export async function use(context: Context, _options: object, profile: string): 
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
   context.console.note(`the default profile is now ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
-    context.console.note(
-      `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`,
-      'run: unset IMGCTL_PROFILE',
-    );
+    const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
+    context.console.note(message, 'run: unset IMGCTL_PROFILE');
   }
 }
 
@@ -74,11 +61,10 @@ export async function remove(context: Context, _options: object, name: string): 
   context.console.note(`deleted profile ${name}`);
   if (wasDefault) {
     const hint = 'select another with: imgctl profile use NAME';
-    context.console.note('it was the default profile', hint);
+    context.console.note('this was the default profile', hint);
   }
 }
 
-/** @throws ImgctlError not-found */
 function requireProfile(context: Context, name: string): Readonly<Record<string, string>> {
   const { profiles } = context.config;
   const stored = profiles.get(name);

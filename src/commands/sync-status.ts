@@ -3,8 +3,15 @@
 import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { follow, getRequest, LIST_REQUESTS, type WaitOptions } from './follow.ts';
-import { localRequests, rememberStatus, showRequest } from './sync-record.ts';
+import {
+  follow,
+  getRequest,
+  LIST_REQUESTS,
+  localRequests,
+  rememberStatus,
+  showRequest,
+  type WaitOptions,
+} from './sync-request.ts';
 
 interface StatusOptions extends WaitOptions {
   list?: boolean;

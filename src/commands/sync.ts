@@ -4,9 +4,15 @@ import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
-import type { Row } from '../output/rows.ts';
-import { follow, type WaitOptions } from './follow.ts';
-import { describeNames, rememberRequest, showRequest, statusCommand } from './sync-record.ts';
+import type { Row } from '../output/writers.ts';
+import {
+  describeNames,
+  follow,
+  rememberRequest,
+  showRequest,
+  statusCommand,
+  type WaitOptions,
+} from './sync-request.ts';
 
 interface SyncOptions extends WaitOptions {
   dryRun?: boolean;

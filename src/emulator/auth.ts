@@ -2,9 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { TokenRecord } from '../api/types.ts';
+import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './http.ts';
 import type { EmulatorSettings } from './options.ts';
-import type { ApiRequest } from './request.ts';
-import { type ApiResponse, HttpError, jsonResponse } from './responses.ts';
 import { serviceTimestamp } from './timestamp.ts';
 
 /** Relative to the base URL. */
@@ -12,18 +11,9 @@ export const TOKEN_PATH = '/auth/request-token';
 
 const NOT_AUTHORIZED = 'User is not authorized to access.';
 
-export interface Auth {
-  /** Handles POST /auth/request-token. */
-  requestToken(request: ApiRequest): ApiResponse;
-  /** Returns the user of the request's token, or throws 401. */
-  authenticate(request: ApiRequest): string;
-  /** Rejects the user's tokens and token requests from now on. */
-  revokeAccess(user: string): void;
-  restoreAccess(user: string): void;
-  expireTokens(): void;
-}
+export type Auth = ReturnType<typeof createAuth>;
 
-export function createAuth(settings: EmulatorSettings): Auth {
+export function createAuth(settings: EmulatorSettings) {
   const { tokenLimit, tokenWindow, tokenTtl, now } = settings;
   const passwords = new Map(
     [...settings.users, ...settings.deniedUsers].map(({ name, password }) => [name, password]),
@@ -61,7 +51,8 @@ export function createAuth(settings: EmulatorSettings): Auth {
   };
 
   return {
-    requestToken: ({ authorization, remoteAddress }) => {
+    /** Handles POST /auth/request-token. */
+    requestToken: ({ authorization, remoteAddress }: ApiRequest): ApiResponse => {
       const credentials = basicCredentials(authorization);
       const headers = countRequest(credentials?.name, remoteAddress);
       if (credentials === undefined || passwords.get(credentials.name) !== credentials.password) {
@@ -70,8 +61,10 @@ export function createAuth(settings: EmulatorSettings): Auth {
       if (denied.has(credentials.name)) throw new HttpError(401, NOT_AUTHORIZED, headers);
       return jsonResponse(200, issueToken(credentials.name), headers);
     },
-    authenticate: ({ authorization, baseUrl }) => {
-      const token = bearerToken(authorization) ?? basicCredentials(authorization)?.name;
+    /** Returns the user of the request's token, or throws 401. */
+    authenticate: ({ authorization, baseUrl }: ApiRequest): string => {
+      const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+      const token = bearer ?? basicCredentials(authorization)?.name;
       const issued = token === undefined ? undefined : tokens.get(token);
       const headers = { Location: `${baseUrl}${TOKEN_PATH}` };
       if (issued === undefined) throw new HttpError(401, 'Invalid token.', headers);
@@ -81,20 +74,17 @@ export function createAuth(settings: EmulatorSettings): Auth {
       if (denied.has(issued.user)) throw new HttpError(401, NOT_AUTHORIZED);
       return issued.user;
     },
-    revokeAccess: (user) => {
+    /** Rejects the user's tokens, which do not expire, and token requests from now on. */
+    revokeAccess: (user: string) => {
       denied.add(user);
     },
-    restoreAccess: (user) => {
+    restoreAccess: (user: string) => {
       denied.delete(user);
     },
     expireTokens: () => {
       for (const issued of tokens.values()) issued.expiresAt = Math.min(issued.expiresAt, now());
     },
   };
-}
-
-function bearerToken(authorization = ''): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 function basicCredentials(authorization = ''): { name: string; password: string } | undefined {

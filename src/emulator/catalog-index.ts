@@ -19,16 +19,10 @@ const MAX_CACHED_RESULTS = 16;
 
 type Entries = readonly CatalogEntry[];
 
-export interface CatalogIndex {
-  get(id: string): Image | undefined;
-  /** Returns the images that match, sorted, by id if there is no sort; throws 400 for an invalid query. */
-  find(filter: string | undefined, sort: string | undefined): Entries;
-  /** Prepares every sort order between requests: sorting 100,000 names takes longer than a page may. */
-  warm(signal: AbortSignal): Promise<void>;
-}
+export type CatalogIndex = ReturnType<typeof indexCatalog>;
 
 /** Indexes entries, which must have ascending ids. */
-export function indexCatalog(entries: Entries): CatalogIndex {
+export function indexCatalog(entries: Entries) {
   const byId = new Map(entries.map(({ image }) => [String(image.id), image]));
   const orders = new Map<ImageField, { ascending: Entries; descending: Entries }>();
   const results = new Map<string, Entries>();
@@ -55,8 +49,9 @@ export function indexCatalog(entries: Entries): CatalogIndex {
   };
 
   return {
-    get: (id) => byId.get(id),
-    find: (filter, sort) => {
+    get: (id: string): Image | undefined => byId.get(id),
+    /** Returns the images that match, sorted, by id if there is no sort; throws 400 for an invalid query. */
+    find: (filter: string | undefined, sort: string | undefined): Entries => {
       const query = JSON.stringify([filter, sort]);
       const result =
         results.get(query) ??
@@ -71,7 +66,8 @@ export function indexCatalog(entries: Entries): CatalogIndex {
       if (results.size > MAX_CACHED_RESULTS && oldest !== undefined) results.delete(oldest);
       return result;
     },
-    warm: async (signal) => {
+    /** Prepares every sort order between requests: sorting 100,000 names takes longer than a page may. */
+    warm: async (signal: AbortSignal) => {
       for (const field of IMAGE_FIELDS) {
         await setImmediate();
         if (signal.aborted) return;

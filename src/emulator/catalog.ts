@@ -4,19 +4,17 @@ import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
 import { serviceTimestamp } from './timestamp.ts';
 
-/** A catalogue image with its time stamps in milliseconds since the epoch. */
+/** A catalogue image with its timestamps in milliseconds since the epoch. */
 export interface CatalogEntry {
   readonly image: Image;
   readonly created: number;
   readonly updated: number;
 }
 
-interface CatalogFile {
+interface CatalogFile extends Omit<CatalogEntry, 'image'> {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;
-  readonly created: number;
-  readonly updated: number;
 }
 
 const SECOND = 1000;
@@ -25,7 +23,7 @@ const DAY = 86_400 * SECOND;
 const MORNING = 9 * 3600 * SECOND;
 const FIRST_ID = 1000;
 const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
-/** Nothing has a later date, so that no run sees a time stamp in the future. */
+/** Nothing has a later date, so that no run sees a timestamp in the future. */
 const LAST_UPDATE = Date.UTC(2025, 6, 31);
 /** One image in 40 is an archived copy of another: names alone are not unique. */
 const ARCHIVED_ONE_IN = 40;
@@ -44,7 +42,6 @@ export function buildCatalog(count: number, seed: number): CatalogEntry[] {
   });
 }
 
-/** Spreads builds evenly over all releases and variants. */
 function originalFiles(count: number, random: Random): CatalogFile[] {
   const series = shuffled(
     DISTRIBUTIONS.flatMap((distribution) =>
@@ -61,7 +58,7 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
       const maxDelay = Math.min(300 * DAY, LAST_UPDATE - created);
       const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
       return {
-        name: distribution.fileName(release.version, variant, build),
+        name: distribution.fileName(release[0], variant, build),
         folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
         dataStore: random.pick(DATA_STORES),
         created,
@@ -72,9 +69,9 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
 }
 
 /** Returns ascending build days of a release; further builds of a day are numbered. */
-function buildTimes(release: Release, builds: number, random: Random) {
-  const first = Date.parse(release.first);
-  const days = (Date.parse(release.last) - first) / DAY;
+function buildTimes([, firstDay, lastDay]: Release, builds: number, random: Random) {
+  const first = Date.parse(firstDay);
+  const days = (Date.parse(lastDay) - first) / DAY;
   const times: { day: number; build: string }[] = [];
   let [day, date, serial] = [0, '', 0];
   for (let index = 0; index < builds; index += 1) {
@@ -90,7 +87,6 @@ function buildTimes(release: Release, builds: number, random: Random) {
   return times;
 }
 
-/** Copies originals, evenly spread, some days later. */
 function archivedFiles(
   originals: readonly CatalogFile[],
   count: number,
@@ -127,24 +123,20 @@ function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
     .map(({ value }) => value);
 }
 
-export interface Random {
-  /** Returns an integer from 0 to limit - 1. */
-  below(limit: number): number;
-  pick<Value>(values: readonly [Value, ...Value[]]): Value;
-}
+export type Random = ReturnType<typeof seededRandom>;
 
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
-export function seededRandom(seed: number): Random {
+export function seededRandom(seed: number) {
   // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
+  /** Returns an integer from 0 to limit - 1. */
   const below = (limit: number) => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     return (state >>> 0) % limit;
   };
-  return {
-    below,
-    pick: (values) => values[below(values.length)] ?? values[0],
-  };
+  const pick = <Value>(values: readonly [Value, ...Value[]]) =>
+    values[below(values.length)] ?? values[0];
+  return { below, pick };
 }

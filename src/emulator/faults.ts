@@ -3,18 +3,13 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './responses.ts';
-
-export interface StatusFault {
-  readonly type: 'status';
-  readonly status: number;
-  /** Seconds. */
-  readonly retryAfter: number | undefined;
-}
+import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './http.ts';
 
 const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate'] as const;
 
-export type FaultKind = StatusFault | { readonly type: (typeof NAMED_KINDS)[number] };
+export type FaultKind =
+  | { readonly type: 'status'; readonly status: number; readonly retryAfter: number | undefined }
+  | { readonly type: (typeof NAMED_KINDS)[number] };
 
 export interface Fault {
   /** A method, or `*` for all. */
@@ -57,12 +52,10 @@ function parseKind(spec: string, text: string): FaultKind {
   throw new Error(`fault "${spec}" has the unknown kind "${text}"`);
 }
 
-/** Returns the first fault that matches a request and is due. */
-export type FaultPicker = (method: string, path: string) => FaultKind | undefined;
-
-export function createFaultPicker(faults: readonly Fault[]): FaultPicker {
+/** Returns a function that picks the first fault that matches a request and is due. */
+export function createFaultPicker(faults: readonly Fault[]) {
   const counted = faults.map((fault) => ({ fault, seen: 0 }));
-  return (method, path) => {
+  return (method: string, path: string): FaultKind | undefined => {
     const matching = counted.filter(({ fault }) => matches(fault, method, path));
     for (const entry of matching) entry.seen += 1;
     return matching.find(({ fault, seen }) => isDue(fault, seen))?.fault.kind;
@@ -83,14 +76,11 @@ const DRIP_INTERVAL = 100;
 
 const HTML_PAGE = '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>';
 
-/** Returns the response to send instead of the service's own; undefined for faults that only spoil its delivery. */
+/** Returns the response that replaces the service's own; undefined for faults that only disturb its delivery. */
 export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   if (fault.type === 'html') {
-    return {
-      status: 200,
-      headers: { 'Content-Type': 'text/html; charset=utf-8' },
-      body: HTML_PAGE,
-    };
+    const headers = { 'Content-Type': 'text/html; charset=utf-8' };
+    return { status: 200, headers, body: HTML_PAGE };
   }
   if (fault.type !== 'status') return undefined;
   const { status, retryAfter } = fault;
@@ -102,7 +92,6 @@ export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   );
 }
 
-/** Sends a response, spoiled by the fault if there is one. */
 export function sendWithFault(
   stream: ServerResponse,
   response: ApiResponse,

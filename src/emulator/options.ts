@@ -15,13 +15,10 @@ export interface RequestRecord {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Durations are in milliseconds; defaults in brackets. */
+/** Durations are in milliseconds; resolveOptions has the defaults. */
 export interface EmulatorOptions {
-  /** Address to listen on (127.0.0.1). */
   readonly host?: string | undefined;
-  /** Port to listen on (0: the system chooses). */
   readonly port?: number | undefined;
-  /** Number of images in the public catalogue (250). */
   readonly images?: number | undefined;
   /** Selects the catalogue (1). */
   readonly seed?: number | undefined;
@@ -31,13 +28,10 @@ export interface EmulatorOptions {
   readonly users?: readonly User[] | undefined;
   /** Users with an account but without access to the API. */
   readonly deniedUsers?: readonly User[] | undefined;
-  /** Token lifetime (24 hours). */
   readonly tokenTtl?: number | undefined;
   /** Token requests per user and window (5). */
   readonly tokenLimit?: number | undefined;
-  /** Length of that window (1 minute). */
   readonly tokenWindow?: number | undefined;
-  /** Delay before each response (0). */
   readonly latency?: number | undefined;
   /** Time from submitting a sync to its end (2 seconds). */
   readonly syncDelay?: number | undefined;
@@ -49,24 +43,22 @@ export interface EmulatorOptions {
   readonly now: () => number;
 }
 
-type Optional = 'uploads' | 'onRequest';
-
-export type EmulatorSettings = {
-  readonly [Name in keyof EmulatorOptions]-?: Name extends Optional
-    ? EmulatorOptions[Name]
-    : Exclude<EmulatorOptions[Name], undefined>;
-};
+export type EmulatorSettings = ReturnType<typeof resolveOptions>;
 
 const MINUTE = 60_000;
 
-/**
- * Fills in the defaults.
- * @throws Error for an invalid user name
- */
-export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
+/** Fills in the defaults. @throws Error for an invalid user name */
+export function resolveOptions(options: EmulatorOptions) {
   const users = options.users ?? [];
   const deniedUsers = options.deniedUsers ?? [];
-  for (const { name } of [...users, ...deniedUsers]) checkUserName(name);
+  for (const { name } of [...users, ...deniedUsers]) {
+    // A user name is also the name of an upload folder, and HTTP Basic ends it at a colon.
+    if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
+      throw new Error(
+        `user name ${JSON.stringify(name)} must not be empty, . or .., or contain / \\ :`,
+      );
+    }
+  }
   return {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -85,13 +77,4 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
     onRequest: options.onRequest,
     now: options.now,
   };
-}
-
-/** A user name is also the name of an upload folder, and HTTP Basic ends it at a colon. */
-function checkUserName(name: string): void {
-  if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
-    throw new Error(
-      `user name ${JSON.stringify(name)} must not be empty, . or .., or contain / \\ :`,
-    );
-  }
 }

@@ -1,15 +1,29 @@
 // The embedded service: a real HTTP server that follows service-api.md, with state, limits and faults.
 
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAuth } from './auth.ts';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { type Auth, createAuth } from './auth.ts';
 import { buildCatalog } from './catalog.ts';
 import { indexCatalog } from './catalog-index.ts';
-import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { urlHost } from './request.ts';
+import { createFaultPicker, faultResponse, sendWithFault } from './faults.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  errorResponse,
+  type Handler,
+  HttpError,
+  type Resource,
+  toApiRequest,
+  urlHost,
+} from './http.ts';
+import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { createResources } from './resources.ts';
-import { createRequestListener } from './service.ts';
 import { createSync } from './sync.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
@@ -21,15 +35,11 @@ const REACHABLE = new Map([
   ['::', '::1'],
 ]);
 
-export interface Emulator {
+export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Denies a user access to the API; the user's tokens do not expire. */
-  revokeAccess(user: string): void;
-  restoreAccess(user: string): void;
-  expireTokens(): void;
-  /** Stops listening and closes all connections, also those with a request in progress. */
+  /** Stops listening and closes all connections, even those with a request in progress. */
   close(): Promise<void>;
 }
 
@@ -48,7 +58,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, serve);
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
-  const { address, port } = listeningAddress(server);
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
+  const { address, port } = bound;
   void catalog.warm(closing.signal);
 
   return {
@@ -68,8 +80,58 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
-function listeningAddress(server: Server): AddressInfo {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  return address;
+function createRequestListener(
+  settings: EmulatorSettings,
+  resources: readonly Resource[],
+): RequestListener {
+  const { host, latency, log, now, onRequest } = settings;
+  const pickFault = createFaultPicker(settings.faults);
+
+  const serve = async (incoming: IncomingMessage, stream: ServerResponse) => {
+    const { method = '', url: target = '', headers } = incoming;
+    onRequest?.({ method, target, headers });
+    const request = toApiRequest(incoming, host, now);
+    const fault = pickFault(request.method, request.path);
+    if (latency > 0) await setTimeout(latency, undefined, { ref: false });
+    const response = (fault && faultResponse(fault)) ?? route(resources, request);
+    sendWithFault(stream, response, fault?.type);
+  };
+
+  return (incoming, stream) => {
+    serve(incoming, stream).catch((thrown: unknown) => {
+      const expected = thrown instanceof HttpError;
+      if (!expected) log(`defect: ${thrown instanceof Error ? thrown.stack : thrown}`);
+      const error = expected ? thrown : new HttpError(500, 'The service failed.');
+      sendWithFault(stream, errorResponse(error), undefined);
+    });
+  };
+}
+
+function route(resources: readonly Resource[], request: ApiRequest): ApiResponse {
+  for (const resource of resources) {
+    const match = resource.path.exec(request.path);
+    if (match !== null) return responseOf(resource, request, match[1] ?? '');
+  }
+  return errorResponse(new HttpError(404, 'There is nothing at this address.'));
+}
+
+/** Every response of a resource, even an error, lists its methods (section 7). */
+function responseOf(resource: Resource, request: ApiRequest, id: string): ApiResponse {
+  const names = [...resource.methods.keys()];
+  const allowed = names.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
+  const allow = { Allow: [...allowed, 'OPTIONS'].join(', ') };
+  if (request.method === 'OPTIONS') return { status: 204, headers: allow, body: undefined };
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const response = handle(resource.methods.get(method), request, id);
+  return { ...response, headers: { ...allow, ...response.headers } };
+}
+
+function handle(handler: Handler | undefined, request: ApiRequest, id: string): ApiResponse {
+  try {
+    if (handler !== undefined) return handler(request, id);
+    throw new HttpError(405, `The method ${request.method} is not allowed here.`);
+  } catch (error) {
+    if (error instanceof HttpError) return errorResponse(error);
+    throw error;
+  }
 }

@@ -25,12 +25,7 @@ const NO_UPLOADS_FOLDER: Scan = {
   warnings: ['this service was started without an uploads folder'],
 };
 
-export interface Sync {
-  submit(user: string): SyncRequestRecord;
-  get(user: string, id: string): SyncRequestRecord | undefined;
-  /** Returns the user's images as of the last finished request. */
-  images(user: string): Image[];
-}
+export type Sync = ReturnType<typeof createSync>;
 
 interface SyncRequest {
   readonly id: number;
@@ -48,7 +43,7 @@ interface Account {
   scanning: Promise<void>;
 }
 
-export function createSync(settings: EmulatorSettings, signal: AbortSignal): Sync {
+export function createSync(settings: EmulatorSettings, signal: AbortSignal) {
   const { now, syncDelay, uploads } = settings;
   const accounts = new Map<string, Account>();
   let lastRequestId = 0;
@@ -102,7 +97,7 @@ export function createSync(settings: EmulatorSettings, signal: AbortSignal): Syn
   };
 
   return {
-    submit: (user) => {
+    submit: (user: string): SyncRequestRecord => {
       const account = accountOf(user);
       lastRequestId += 1;
       const request: SyncRequest = {
@@ -116,11 +111,12 @@ export function createSync(settings: EmulatorSettings, signal: AbortSignal): Syn
       account.scanning = account.scanning.then(() => scanFor(user, request));
       return recordOf(user, request);
     },
-    get: (user, id) => {
+    get: (user: string, id: string): SyncRequestRecord | undefined => {
       const request = accountOf(user).requests.find((candidate) => String(candidate.id) === id);
       return request === undefined ? undefined : recordOf(user, request);
     },
-    images: (user) => accountOf(user).images.list(),
+    /** Returns the user's images as of the last finished request. */
+    images: (user: string): Image[] => accountOf(user).images.list(),
   };
 }
 

@@ -8,25 +8,13 @@ import { serviceTimestamp } from './timestamp.ts';
 
 const DATA_STORE = 'user-images-01';
 
-interface UserImage {
-  readonly image: Image;
-  readonly version: string;
-}
-
 /** File names of added and deleted images. */
-export interface Changes {
-  readonly added: string[];
-  readonly deleted: string[];
-}
+export type Changes = ReturnType<UserImageStore['apply']>;
 
-export interface UserImageStore {
-  list(): Image[];
-  /** Applies a scan: an image stays as it was if its file is now invalid, and goes if the file is gone. */
-  apply(scan: Scan, at: number): Changes;
-}
+export type UserImageStore = ReturnType<typeof createUserImageStore>;
 
-export function createUserImageStore(nextId: () => number): UserImageStore {
-  const images = new Map<string, UserImage>();
+export function createUserImageStore(nextId: () => number) {
+  const images = new Map<string, { readonly image: Image; readonly version: string }>();
 
   const put = (name: string, version: string, at: number): boolean => {
     const known = images.get(name);
@@ -39,7 +27,8 @@ export function createUserImageStore(nextId: () => number): UserImageStore {
 
   return {
     list: () => [...images.values()].map(({ image }) => image),
-    apply: ({ present, packages }, at) => {
+    /** Applies a scan: keeps an image unchanged if its file is now invalid, and deletes it if the file is missing. */
+    apply: ({ present, packages }: Scan, at: number) => {
       const deleted = [...images.keys()].filter((name) => present?.has(name) === false);
       for (const name of deleted) images.delete(name);
       const added = packages.filter(({ name, version }) => put(name, version, at));
@@ -62,7 +51,7 @@ function newImage(id: number, name: string, now: string): Image {
   };
 }
 
-export interface UploadedPackage {
+interface UploadedPackage {
   readonly name: string;
   /** Changes whenever one of its files changes. */
   readonly version: string;
@@ -107,7 +96,7 @@ export async function scanUploads(folder: string, signal: AbortSignal): Promise<
   }
   for (const name of names) {
     if (/\.vmdk$/i.test(name) && !referenced.has(name)) {
-      warnings.push(`${name}: left alone, no OVF file references it`);
+      warnings.push(`${name}: ignored, because no OVF file references it`);
     }
   }
   return { present: new Set(present), packages, errors, warnings };

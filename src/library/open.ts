@@ -63,7 +63,7 @@ function tokensOf(
 function memoryStore(): TokenStore {
   let limit: RememberedLimit | undefined;
   return {
-    lockFile: undefined,
+    limitFile: undefined,
     read: () => undefined,
     write: async () => {},
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),

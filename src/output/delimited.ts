@@ -1,7 +1,6 @@
 // Writes rows as csv (RFC 4180) and tsv.
 
-import { cellText } from './rows.ts';
-import { printable } from './sanitize.ts';
+import { cellText, printable } from './sanitize.ts';
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
@@ -21,7 +20,7 @@ export function tsvText(rows: readonly (readonly unknown[])[], onTerminal: boole
 
 function csvLine(row: readonly unknown[], onTerminal: boolean): string {
   const line = row.map((value) => csvCell(value, onTerminal)).join(',');
-  // Readers skip empty lines, which a row with one empty cell would be.
+  // Parsers skip empty lines, and a row with one empty cell would be one.
   return line === '' ? '""' : line;
 }
 

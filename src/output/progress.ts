@@ -30,107 +30,78 @@ const ERASE_LINE = '\r\u001b[K';
 
 /** Draws nothing before the first tick, so a short run shows nothing. Ignores write errors. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { terminal } = options;
-  if (options.quiet) return new Lines(undefined);
-  if (terminal.interactive) return new Spinner(options);
-  return new Lines(options.lines ? options.sink : undefined);
+  const { sink, terminal, quiet, lines } = options;
+  if (!quiet && terminal.interactive) return createSpinner(options);
+  return createLines(lines && !quiet ? sink : undefined);
 }
 
-class Lines implements Progress {
-  readonly #sink: Sink | undefined;
-  #last: string | undefined;
-  #written: Promise<void> = Promise.resolve();
-
-  constructor(sink: Sink | undefined) {
-    this.#sink = sink;
-  }
-
-  update(text: string): void {
-    if (text === this.#last) return;
-    this.#last = text;
-    this.#written = this.#written
-      .then(() => this.#sink?.write(`${printable(text)}\n`))
-      .catch(() => {});
-  }
-
-  async aside<Result>(write: () => Promise<Result>): Promise<Result> {
-    await this.#written;
-    return write();
-  }
-
-  stop(): Promise<void> {
-    return this.#written;
-  }
-}
-
-/** Leaves the cursor visible, so that nothing must be restored. */
-class Spinner implements Progress {
-  readonly #sink: Sink;
-  readonly #frames: readonly string[];
-  readonly #unicode: boolean;
-  readonly #width: number;
-  readonly #stopTicking: () => void;
-  #describe: (() => string) | undefined;
-  #frame = 0;
-  #shown = false;
-  #queue: Promise<unknown> = Promise.resolve();
-  #queued = 0;
-
-  constructor({ sink, terminal, startTicking = tickByClock }: ProgressOptions) {
-    this.#sink = sink;
-    this.#frames = terminal.unicode ? FRAMES : ASCII_FRAMES;
-    this.#unicode = terminal.unicode;
-    // Some terminals start a new line after a character in the last column.
-    this.#width = (terminal.width ?? 80) - 1;
-    this.#stopTicking = startTicking(() => this.#draw());
-  }
-
-  update(text: string, detail?: () => string): void {
-    this.#describe = () => (detail ? `${text} ${detail()}` : text);
-  }
-
-  aside<Result>(write: () => Promise<Result>): Promise<Result> {
-    return this.#enqueue(async () => {
-      await this.#erase();
+function createLines(sink: Sink | undefined): Progress {
+  let last: string | undefined;
+  let written: Promise<void> = Promise.resolve();
+  return {
+    update(text) {
+      if (text === last) return;
+      last = text;
+      written = written.then(() => sink?.write(`${printable(text)}\n`)).catch(() => {});
+    },
+    async aside(write) {
+      await written;
       return write();
+    },
+    stop: () => written,
+  };
+}
+
+/** Leaves the cursor visible, so that nothing has to be restored. */
+function createSpinner({ sink, terminal, startTicking = tickByClock }: ProgressOptions): Progress {
+  const { unicode } = terminal;
+  const frames = unicode ? FRAMES : ASCII_FRAMES;
+  // Some terminals start a new line after a character in the last column.
+  const width = (terminal.width ?? 80) - 1;
+  let describe: (() => string) | undefined;
+  let frame = 0;
+  let shown = false;
+  let queue: Promise<unknown> = Promise.resolve();
+  let queued = 0;
+
+  const enqueue = <Result>(job: () => Promise<Result>): Promise<Result> => {
+    queued += 1;
+    const done = queue.then(job).finally(() => {
+      queued -= 1;
     });
-  }
-
-  stop(): Promise<void> {
-    this.#stopTicking();
-    this.#describe = undefined;
-    return this.#enqueue(() => this.#erase());
-  }
-
-  #draw(): void {
-    // A slow terminal gets fewer redraws instead of a backlog.
-    if (this.#describe === undefined || this.#queued > 0) return;
-    this.#frame = (this.#frame + 1) % this.#frames.length;
-    const line = printable(`${this.#frames[this.#frame]} ${this.#describe()}`);
-    this.#shown = true;
-    void this.#enqueue(() =>
-      this.#write(`${ERASE_LINE}${cutToWidth(line, this.#width, this.#unicode)}`),
-    );
-  }
-
-  async #erase(): Promise<void> {
-    if (!this.#shown) return;
-    this.#shown = false;
-    await this.#write(ERASE_LINE);
-  }
-
-  #write(text: string): Promise<void> {
-    return this.#sink.write(text).catch(() => {});
-  }
-
-  #enqueue<Result>(job: () => Promise<Result>): Promise<Result> {
-    this.#queued += 1;
-    const done = this.#queue.then(job).finally(() => {
-      this.#queued -= 1;
-    });
-    this.#queue = done.catch(() => {});
+    queue = done.catch(() => {});
     return done;
-  }
+  };
+  const write = (text: string) => sink.write(text).catch(() => {});
+  const erase = async () => {
+    if (!shown) return;
+    shown = false;
+    await write(ERASE_LINE);
+  };
+  const stopTicking = startTicking(() => {
+    // A slow terminal gets fewer redraws instead of a backlog.
+    if (describe === undefined || queued > 0) return;
+    frame = (frame + 1) % frames.length;
+    const line = printable(`${frames[frame]} ${describe()}`);
+    shown = true;
+    void enqueue(() => write(`${ERASE_LINE}${cutToWidth(line, width, unicode)}`));
+  });
+
+  return {
+    update(text, detail) {
+      describe = () => (detail ? `${text} ${detail()}` : text);
+    },
+    aside: (action) =>
+      enqueue(async () => {
+        await erase();
+        return action();
+      }),
+    stop() {
+      stopTicking();
+      describe = undefined;
+      return enqueue(erase);
+    },
+  };
 }
 
 function tickByClock(tick: () => void): () => void {

@@ -57,14 +57,9 @@ export class Redaction {
   }
 }
 
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
-function occurrences(text: string, secret: string): Range[] {
+function occurrences(text: string, secret: string) {
   const head = secret.slice(0, HEAD_LENGTH);
-  const found: Range[] = [];
+  const found: { start: number; end: number }[] = [];
   let end = 0;
   for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, end)) {
     end = start + head.length;

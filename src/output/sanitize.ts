@@ -1,4 +1,6 @@
-// Escapes characters that could control a terminal or disguise text.
+// Escapes values, so that the text cannot control a terminal or look like something else.
+
+import { stringify } from '../json.ts';
 
 // DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
 // Without joiners and variation selectors, which emoji and many scripts need.
@@ -41,4 +43,20 @@ function newEscape(character: string): string {
     escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }
   return escaped;
+}
+
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? jsonText(value, 0) : String(value);
+}
+
+/** Returns JSON that is safe for a terminal, without a final newline. */
+export function jsonText(value: unknown, indent: number): string {
+  return escapeInJson(stringify(value, indent));
+}
+
+/** Returns lines still to be escaped, as one text: V8 copies each line to search it. */
+export function ndjsonText(values: readonly unknown[]): string {
+  return values.map((value) => `${stringify(value)}\n`).join('');
 }

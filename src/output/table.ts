@@ -1,13 +1,12 @@
 // Formats aligned tables without borders, and single records as keys and values.
 // cli-table3 takes quadratic time (5 s for 10,000 rows) and miscounts combining marks.
 
-import { cellText, type Row } from './rows.ts';
-import { printable } from './sanitize.ts';
+import { cellText, printable } from './sanitize.ts';
 import { cutToWidth, displayWidth, type Terminal } from './terminal.ts';
 
 const GAP = '  ';
 
-export type Paint = (text: string) => string;
+type Paint = (text: string) => string;
 
 /** Aligns numbers to the right and shows null as `-`. On a terminal the widest text columns are cut first. */
 export function tableText(
@@ -35,7 +34,7 @@ export function tableText(
   return [...(names ? [paint(line(names))] : []), ...body.map(line), ''].join('\n');
 }
 
-export function recordText(record: Row, paint: Paint): string {
+export function recordText(record: Readonly<Record<string, unknown>>, paint: Paint): string {
   const fields = Object.entries(record).map(([key, value]) => [printable(key), tableCell(value)]);
   const width = Math.max(0, ...fields.map(([name = '']) => displayWidth(name)));
   const line = ([name = '', value = '']: string[]) =>

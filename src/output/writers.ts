@@ -2,16 +2,7 @@
 
 import type { Sink } from '../io.ts';
 import { stringify, turn } from '../json.ts';
-import {
-  cellText,
-  dataOf,
-  fieldOf,
-  ndjsonText,
-  pickFields,
-  type Row,
-  type RowFields,
-} from './rows.ts';
-import { escapeInJson, printable } from './sanitize.ts';
+import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
 import { loadBold, type Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -26,7 +17,14 @@ export function defaultTimeStyle(format: Format): 'local' | 'wire' {
   return format === 'table' ? 'local' : 'wire';
 }
 
-export interface ValueOptions {
+export type Row = Readonly<Record<string, unknown>>;
+
+interface TimeFields {
+  readonly fields: readonly string[];
+  readonly format: (timestamp: string) => string;
+}
+
+interface ValueOptions {
   readonly sink: Sink;
   readonly terminal: Terminal;
   readonly format: Format;
@@ -34,7 +32,12 @@ export interface ValueOptions {
   readonly header?: boolean | undefined;
 }
 
-export interface RecordOptions extends ValueOptions, RowFields {
+export interface RecordOptions extends ValueOptions {
+  /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
+  readonly columns?: readonly string[] | undefined;
+  /** Shows all fields instead of `columns` in json, ndjson and yaml [true]. */
+  readonly allFields?: boolean | undefined;
+  readonly times?: TimeFields | undefined;
   readonly quiet?: boolean | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
@@ -106,6 +109,20 @@ function createIdWriter(options: ListOptions): ListWriter<Row> {
   };
 }
 
+function fieldOf(row: Row, name: string, times?: TimeFields): unknown {
+  const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
+  return typeof value === 'string' && times?.fields.includes(name) ? times.format(value) : value;
+}
+
+function pickFields(row: Row, names: readonly string[], times?: TimeFields): Row {
+  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, times)]));
+}
+
+function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
+  if (columns && !allFields) return pickFields(row, columns, times);
+  return times ? pickFields(row, Object.keys(row), times) : row;
+}
+
 interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
@@ -159,7 +176,7 @@ async function writeDocument(
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * Writes chunk by chunk, each once the sink has accepted the one before.
+ * Writes chunk by chunk, each after the sink has accepted the one before.
  * @param prepare changes each chunk, which takes long for a long text
  */
 async function writeText(
@@ -172,12 +189,8 @@ async function writeText(
     // Without a turn of the event loop, Ctrl-C would have no effect before the end.
     if (start > 0) await turn();
     let end = start + CHUNK_LENGTH;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end += 1;
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
     await sink.write(prepare(text.slice(start, end)));
     start = end;
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -3,8 +3,7 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { FindingCode, FindingList } from './findings.ts';
-import { isSafeName, stripDotSlash } from './names.ts';
-import { FileWindow, type PackageFile, WINDOW_SIZE } from './region.ts';
+import { FileWindow, isSafeName, type PackageFile, stripDotSlash, WINDOW_SIZE } from './region.ts';
 import {
   BLOCK,
   isExtension,
@@ -15,7 +14,7 @@ import {
   parseTarHeader,
   type TarExtension,
   type TarHeader,
-} from './tar-header.ts';
+} from './tar.ts';
 import { mayBeXml } from './xml.ts';
 
 const MAX_HEADERS = 10_000;
@@ -40,8 +39,6 @@ class ArchiveWalk {
   readonly #path: string;
   readonly #file: FileWindow;
   readonly #findings: FindingList;
-  /** Codes to report only once per archive. */
-  readonly #reported = new Set<'not-ustar' | 'pax-header'>();
 
   constructor(path: string, file: FileWindow, findings: FindingList) {
     this.#path = path;
@@ -107,19 +104,14 @@ class ArchiveWalk {
     return null;
   }
 
+  /** Reports each code once per archive. */
   #checkDialect(header: TarHeader, offset: number): void {
+    const ustar = 'create the archive with --format=ustar';
     if (isPax(header.type)) {
-      this.#addOnce(
-        'pax-header',
-        offset,
-        'pax extended header; create the archive with --format=ustar',
-      );
-    } else if (!header.ustar) {
-      this.#addOnce(
-        'not-ustar',
-        offset,
-        'not in ustar format; create the archive with --format=ustar',
-      );
+      if (this.#findings.has('pax-header')) return;
+      this.#add('pax-header', offset, `pax extended header; ${ustar}`);
+    } else if (!header.ustar && !this.#findings.has('not-ustar')) {
+      this.#add('not-ustar', offset, `not in ustar format; ${ustar}`);
     }
   }
 
@@ -173,12 +165,6 @@ class ArchiveWalk {
 
   #add(code: FindingCode, offset: number, message: string): void {
     this.#findings.add(code, `${basename(this.#path)}, byte ${offset}`, message);
-  }
-
-  #addOnce(code: 'not-ustar' | 'pax-header', offset: number, message: string): void {
-    if (this.#reported.has(code)) return;
-    this.#reported.add(code);
-    this.#add(code, offset, message);
   }
 }
 

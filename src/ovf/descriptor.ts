@@ -1,30 +1,44 @@
 // Reads the descriptor of a package and all its sections.
 
-import { attribute, type Report, versionOf } from './elements.ts';
+import {
+  attribute,
+  bytesPerUnit,
+  childrenOf,
+  childText,
+  elementKind,
+  isOvirt,
+  type Report,
+  referenceOf,
+  versionOf,
+} from './elements.ts';
 import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './region.ts';
-import {
-  type FileReference,
-  readDisks,
-  readNetworks,
-  readOptions,
-  readProducts,
-  readReferences,
-} from './sections.ts';
-import type { DeploymentOption, Disk, Network, Product, VirtualSystem } from './summary.ts';
+import type { DeploymentOption, Disk, Network, PackageSummary, Product } from './summary.ts';
 import { findSystems, readSystem } from './systems.ts';
 import { parseXml, type XmlElement, XmlError } from './xml.ts';
 
 const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
+const MAX_OPTIONS = 32;
+
+/** What the package has if its descriptor is missing or unreadable. */
+const NOTHING: Envelope = {
+  ovfVersion: null,
+  products: [],
+  systems: [],
+  disks: [],
+  networks: [],
+  deploymentOptions: [],
+  references: [],
+};
 
 export async function readDescriptor(
-  file: PackageFile,
+  file: PackageFile | null,
   findings: FindingList,
-): Promise<Envelope | null> {
-  if (!file.complete) return null;
+): Promise<Envelope> {
+  if (!file?.complete) return NOTHING;
   if (file.size > MAX_DESCRIPTOR_BYTES) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
-    return null;
+    return NOTHING;
   }
   const bytes = await readRegion(file, 0, file.size);
   try {
@@ -34,45 +48,199 @@ export async function readDescriptor(
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
-    return null;
+    return NOTHING;
   }
 }
 
-interface Envelope {
-  readonly ovfVersion: string;
+type Content = 'ovfVersion' | 'products' | 'systems' | 'disks' | 'networks' | 'deploymentOptions';
+
+interface Envelope extends Pick<PackageSummary, Content> {
   readonly references: readonly FileReference[];
-  readonly disks: readonly Disk[];
-  readonly networks: readonly Network[];
-  readonly deploymentOptions: readonly DeploymentOption[];
-  readonly products: readonly Product[];
-  readonly systems: readonly VirtualSystem[];
 }
 
-function readEnvelope(root: XmlElement, report: Report): Envelope | null {
-  const version = versionOf(root.namespace);
-  if (version === null || root.name !== 'Envelope') {
+function readEnvelope(root: XmlElement, report: Report): Envelope {
+  const ovfVersion = versionOf(root);
+  if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
-    return null;
+    return NOTHING;
   }
   const references = readReferences(root, report);
   const disks = readDisks(root, references, report);
   const networks = readNetworks(root);
   const deploymentOptions = readOptions(root, report);
-  const context = {
+  const declared = {
     disks: new Set(disks.map(({ id }) => id)),
     files: new Set(references.map(({ id }) => id)),
     networks: new Set(networks.map(({ name }) => name)),
+    options: new Set(findOptions(root).map((element) => attribute(element, 'id'))),
+    ovirtDisks: isOvirt(root) ? new Map(disks.map(({ id, file }) => [file, id])) : null,
   };
+  for (const strings of childrenOf(root, 'Strings')) {
+    const file = referenceOf(strings, 'fileRef');
+    if (file === null || declared.files.has(file)) continue;
+    report('unknown-strings-file', strings, `unknown file ${file} for translated texts`);
+  }
   const systems = findSystems(root);
-  if (systems.length === 0) report('missing-element', root, 'no virtual system');
+  const [collection] = childrenOf(root, 'VirtualSystemCollection');
+  if (systems.length === 0 && collection === undefined) {
+    report('missing-element', root, 'no virtual system');
+  } else if (systems.length === 0 && collection !== undefined) {
+    report('empty-collection', collection, 'no virtual system in the collection');
+  }
   return {
-    ovfVersion: attribute(root, 'version') ?? version,
-    references,
+    ovfVersion,
+    products: readProducts(root),
+    systems: systems.map((system) => readSystem(system, deploymentOptions, declared, report)),
     disks,
     networks,
     deploymentOptions,
-    products: readProducts(root),
-    systems: systems.map((system) => readSystem(system, deploymentOptions, context, report)),
+    references,
   };
+}
+
+export interface FileReference {
+  readonly id: string;
+  readonly href: string;
+  /** Declared size in bytes. */
+  readonly size: number | null;
+  /** Bytes per chunk, for a file stored in chunks. */
+  readonly chunkSize: number | null;
+  readonly compression: string | null;
+}
+
+function readReferences(root: XmlElement, report: Report): FileReference[] {
+  const sections = childrenOf(root, 'References');
+  if (sections.length === 0) report('missing-element', root, 'no References section');
+  const seen = new Set<string>();
+  return sections
+    .flatMap((section) => childrenOf(section, 'File'))
+    .flatMap((element) => {
+      const id = identifier(element, 'id', seen, report);
+      const href = required(element, 'href', report);
+      if (id === null || href === null) return [];
+      const size = wholeNumber(element, 'size', report);
+      const chunkSize = wholeNumber(element, 'chunkSize', report);
+      return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
+    });
+}
+
+function readDisks(root: XmlElement, references: readonly FileReference[], report: Report): Disk[] {
+  const keys = isOvirt(root) ? (['id', 'href'] as const) : (['id'] as const);
+  const hrefs = new Map(
+    keys.flatMap((key) => references.map((reference) => [reference[key], reference.href])),
+  );
+  const elements = childrenOf(root, 'DiskSection', 'SharedDiskSection').flatMap((section) =>
+    childrenOf(section, 'Disk', 'SharedDisk'),
+  );
+  const known = new Set(elements.map((element) => attribute(element, 'diskId')));
+  const seen = new Set<string>();
+  return elements.flatMap((element) => {
+    const id = identifier(element, 'diskId', seen, report);
+    if (id === null) return [];
+    const fileRef = referenceOf(element, 'fileRef');
+    const file = fileRef === null ? null : (hrefs.get(fileRef) ?? null);
+    if (fileRef !== null && file === null) {
+      report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
+    }
+    const parent = referenceOf(element, 'parentRef');
+    if (parent !== null && !known.has(parent)) {
+      report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
+    }
+    const format = attribute(element, 'format');
+    return { id, capacity: capacityOf(element, report), format, file };
+  });
+}
+
+function capacityOf(disk: XmlElement, report: Report): number | null {
+  const written = required(disk, 'capacity', report);
+  // A property sets it at deployment.
+  if (written === null || /^\$\{.*\}$/.test(written)) return null;
+  const quantity = wholeNumber(disk, 'capacity', report);
+  const unit = attribute(disk, 'capacityAllocationUnits');
+  const bytes = bytesPerUnit(unit);
+  if (bytes === null) report('unknown-unit', disk, `unknown capacity unit ${unit}`);
+  if (quantity === null || bytes === null) return null;
+  return Number.isSafeInteger(quantity * bytes) ? quantity * bytes : null;
+}
+
+function readNetworks(root: XmlElement): Network[] {
+  return childrenOf(root, 'NetworkSection')
+    .flatMap((section) => childrenOf(section, 'Network'))
+    .map((network) => {
+      const description = childText(network, 'Description');
+      return { name: attribute(network, 'name') ?? '', description };
+    });
+}
+
+function findOptions(root: XmlElement): XmlElement[] {
+  return childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
+    childrenOf(section, 'Configuration'),
+  );
+}
+
+function readOptions(root: XmlElement, report: Report): DeploymentOption[] {
+  const configurations = findOptions(root);
+  const firstIgnored = configurations[MAX_OPTIONS];
+  if (firstIgnored !== undefined) {
+    report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);
+  }
+  const seen = new Set<string>();
+  const considered = configurations.slice(0, MAX_OPTIONS);
+  // Without a marked option the first is the default.
+  const marked = considered.find((element) =>
+    /^(true|1)$/.test(attribute(element, 'default') ?? ''),
+  );
+  return considered.flatMap((element) => {
+    const id = identifier(element, 'id', seen, report);
+    if (id === null) return [];
+    const label = childText(element, 'Label');
+    const description = childText(element, 'Description');
+    return { id, label, description, default: element === (marked ?? considered[0]) };
+  });
+}
+
+function readProducts(element: XmlElement): Product[] {
+  return childrenOf(element, 'ProductSection', 'VirtualSystemCollection', 'VirtualSystem').flatMap(
+    (child) => {
+      if (elementKind(child) !== 'ProductSection') return readProducts(child);
+      return {
+        product: childText(child, 'Product'),
+        vendor: childText(child, 'Vendor'),
+        version: childText(child, 'Version'),
+        fullVersion: childText(child, 'FullVersion'),
+        properties: childrenOf(child, 'Property').length,
+      };
+    },
+  );
+}
+
+function required(element: XmlElement, name: string, report: Report): string | null {
+  const value = attribute(element, name);
+  if (value === null) report('missing-attribute', element, `${element.name} without ${name}`);
+  return value;
+}
+
+/** Returns a required identifier and reports one that was seen before. */
+function identifier(
+  element: XmlElement,
+  name: string,
+  seen: Set<string>,
+  report: Report,
+): string | null {
+  const id = required(element, name, report);
+  if (id !== null && seen.has(id)) {
+    report('duplicate-id', element, `another ${element.name} has the identifier ${id}`);
+  }
+  if (id !== null) seen.add(id);
+  return id;
+}
+
+function wholeNumber(element: XmlElement, name: string, report: Report): number | null {
+  const written = attribute(element, name);
+  if (written === null) return null;
+  const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  report('bad-number', element, `${name} must be a whole number (got ${written})`);
+  return null;
 }

@@ -41,7 +41,12 @@ const SEVERITIES = {
   'too-many-options': 'warning',
   'unknown-file-reference': 'error',
   'unknown-disk': 'error',
+  'bad-host-resource': 'error',
   'unknown-network': 'warning',
+  'unknown-configuration': 'error',
+  'unknown-strings-file': 'warning',
+  'duplicate-instance': 'error',
+  'empty-collection': 'warning',
   'duplicate-reference': 'error',
   'remote-reference': 'warning',
   'missing-file': 'error',
@@ -60,6 +65,7 @@ const SEVERITIES = {
   'manifest-too-large': 'error',
   'manifest-syntax': 'error',
   'manifest-duplicate': 'error',
+  'manifest-label': 'warning',
   'manifest-algorithms': 'warning',
   'digest-mismatch': 'error',
   'digest-without-file': 'error',
@@ -116,9 +122,7 @@ function findingOf(code: FindingCode, place: string, message: string): Finding {
 
 function oneLine(text: string): string {
   const short = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
-  return short.replace(/[\u0000-\u001f\u2028\u2029]/g, escapeControl);
-}
-
-function escapeControl(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return short.replace(/[\u0000-\u001f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

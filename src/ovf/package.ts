@@ -3,11 +3,11 @@
 import { readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
 import { FindingList } from './findings.ts';
-import { checkManifestFiles, checkOrder, listFiles } from './layout.ts';
 import { type DigestOptions, matchManifest, readManifest, verifyDigests } from './manifest.ts';
 import { resolveReferences } from './references.ts';
+import type { PackageFile } from './region.ts';
 import { openSource } from './source.ts';
-import type { PackageSummary } from './summary.ts';
+import type { PackagedFile, PackageSummary } from './summary.ts';
 
 export type { Finding, FindingCode, Severity } from './findings.ts';
 export type * from './summary.ts';
@@ -29,17 +29,17 @@ export async function readPackage(
   const findings = new FindingList();
   const source = await openSource(file, findings, options.signal);
   const { kind, descriptor, members } = source;
-  const envelope = descriptor && (await readDescriptor(descriptor, findings));
-  const references = await resolveReferences(envelope?.references ?? [], source, findings);
+  const { references: declared, ...content } = await readDescriptor(descriptor, findings);
+  const references = await resolveReferences(declared, source, findings);
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
   const certificate = await source.findSibling('.cert');
   const layout = { descriptor, manifest: manifestFile, certificate, referenced };
   checkManifestFiles(layout, findings);
-  if (kind === 'ova' && descriptor !== null && envelope !== null) {
+  if (kind === 'ova' && descriptor !== null && content.ovfVersion !== null) {
     checkOrder({ ...layout, descriptor }, members, findings);
   }
-  await checkDisks(envelope?.disks ?? [], references, findings);
+  await checkDisks(content.disks, references, findings, options.signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
   if (manifest !== null && descriptor !== null) {
     const expected = await matchManifest(manifest, [descriptor, ...referenced], source, findings);
@@ -48,15 +48,88 @@ export async function readPackage(
   return {
     kind,
     file,
-    ovfVersion: envelope?.ovfVersion ?? null,
-    products: envelope?.products ?? [],
-    systems: envelope?.systems ?? [],
-    disks: envelope?.disks ?? [],
-    networks: envelope?.networks ?? [],
-    deploymentOptions: envelope?.deploymentOptions ?? [],
+    ...content,
     files: listFiles(layout, members),
     manifest,
     certificate: certificate?.name ?? null,
     findings: findings.list(file),
   };
+}
+
+interface PackageLayout {
+  readonly descriptor: PackageFile | null;
+  readonly manifest: PackageFile | null;
+  readonly certificate: PackageFile | null;
+  /** In the order of the references. */
+  readonly referenced: readonly PackageFile[];
+}
+
+function listFiles(
+  layout: PackageLayout,
+  members: readonly PackageFile[],
+): readonly PackagedFile[] {
+  const files = new Map<string, PackagedFile>();
+  const add = (file: PackageFile | null, role: PackagedFile['role']) => {
+    if (file === null || files.has(file.name)) return;
+    files.set(file.name, { name: file.name, size: file.size, role });
+  };
+  add(layout.descriptor, 'descriptor');
+  add(layout.manifest, 'manifest');
+  add(layout.certificate, 'certificate');
+  for (const file of layout.referenced) add(file, 'referenced');
+  for (const file of members) add(file, 'other');
+  return [...files.values()];
+}
+
+function checkManifestFiles(
+  { descriptor, manifest, certificate }: PackageLayout,
+  findings: FindingList,
+): void {
+  if (certificate !== null) {
+    findings.add('certificate-not-verified', certificate.name, 'the signature is not verified');
+    if (manifest === null) {
+      findings.add(
+        'certificate-without-manifest',
+        certificate.name,
+        'the manifest it signs is missing',
+      );
+    }
+  } else if (manifest === null && descriptor !== null) {
+    const message = 'no manifest, so the files cannot be verified';
+    findings.add('no-manifest', descriptor.name, message);
+  }
+}
+
+/**
+ * Checks the order of members: the descriptor, then the files in the order of the references. Manifest and
+ * certificate stay together, after the descriptor or at the end.
+ */
+function checkOrder(
+  layout: PackageLayout & { readonly descriptor: PackageFile },
+  members: readonly PackageFile[],
+  findings: FindingList,
+): void {
+  const [first] = members;
+  if (first !== layout.descriptor) {
+    const message = `the archive starts with ${first?.name}`;
+    findings.add('descriptor-not-first', layout.descriptor.name, message);
+  }
+  const manifestFiles = [layout.manifest, layout.certificate].filter((file) => file !== null);
+  const referenced = layout.referenced.filter((file) => file !== layout.descriptor);
+  const known = new Set([...manifestFiles, ...referenced]);
+  const actual = members.filter((member) => known.has(member));
+  const findMisplaced = (order: Set<PackageFile>) => {
+    const expected = [...order];
+    return actual.find((member, index) => member !== expected[index]);
+  };
+  const misplaced = findMisplaced(known);
+  const manifestLast = new Set([...referenced, ...manifestFiles]);
+  if (misplaced !== undefined && findMisplaced(manifestLast) !== undefined) {
+    const message = 'not in the order of the references, or manifest and certificate are apart';
+    findings.add('member-order', misplaced.name, message);
+  }
+  for (const member of members) {
+    if (known.has(member) || member === layout.descriptor) continue;
+    findings.add('unreferenced-file', member.name, 'not referenced by the descriptor');
+  }
 }

@@ -1,9 +1,8 @@
 // Finds the files of each reference and compares them with what the descriptor declares.
 
+import type { FileReference } from './descriptor.ts';
 import type { FindingList } from './findings.ts';
-import { candidateNames, isRemote, isSafeName } from './names.ts';
-import { type PackageFile, readRegion } from './region.ts';
-import type { FileReference } from './sections.ts';
+import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
 import type { PackageSource } from './source.ts';
 
 export interface ResolvedReference {
@@ -111,5 +110,18 @@ async function checkCompression(
     const start = await readRegion(file, 0, 2);
     if (start.length === 2 && start.readUInt16BE(0) === GZIP_MAGIC) return;
     findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
+  }
+}
+
+function isRemote(href: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(href);
+}
+
+/** Returns the names that a reference may mean: as written and percent-decoded. */
+function candidateNames(href: string): string[] {
+  try {
+    return [...new Set([stripDotSlash(href), stripDotSlash(decodeURIComponent(href))])];
+  } catch {
+    return [stripDotSlash(href)];
   }
 }

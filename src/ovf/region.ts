@@ -1,19 +1,28 @@
-// Reads parts of files on disk: a whole file, a member of an archive, or a sliding window.
+// The files of a package: safe names, and reading a file, a member of an archive, or a sliding window.
 
 import { type FileHandle, open } from 'node:fs/promises';
 
-export interface Region {
+export interface PackageFile {
   readonly path: string;
   readonly offset: number;
   readonly size: number;
-}
-
-export interface PackageFile extends Region {
   /** The name within the package. */
   readonly name: string;
   /** False for the last member of a truncated archive. */
   readonly complete: boolean;
 }
+
+/** True if a name is relative and stays inside its folder, on any system. */
+export function isSafeName(name: string): boolean {
+  if (name === '' || /^\/|^[a-z]:|[\\\0]/i.test(name)) return false;
+  return !name.split('/').includes('..');
+}
+
+export function stripDotSlash(name: string): string {
+  return name.replace(/^(?:\.\/+)+/, '') || name;
+}
+
+type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
 
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export async function readRegion(region: Region, start: number, length: number): Promise<Buffer> {

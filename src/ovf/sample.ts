@@ -2,13 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { packTar, type TarMember } from './tar-writer.ts';
-import { streamOptimizedVmdk } from './vmdk-writer.ts';
-
-export interface SampleOptions {
-  /** Name of the machine and its files (sample): at most 60 letters, digits, `.`, `_` and `-`. */
-  readonly name?: string;
-}
+import { packTar, type TarMember } from './tar.ts';
+import { streamOptimizedVmdk } from './vmdk.ts';
 
 const CAPACITY = 4 * 1024 * 1024;
 const STREAM_OPTIMIZED =
@@ -18,12 +13,10 @@ const SETTING_DATA =
 
 /**
  * Writes an OVA of less than 100 kB: descriptor, SHA-256 manifest and a stream-optimised disk, in ustar format.
+ * @param name of the machine and its files: at most 60 letters, digits, `.`, `_` and `-`
  * @throws RangeError for an invalid name
  */
-export async function writeSampleOva(
-  file: string,
-  { name = 'sample' }: SampleOptions = {},
-): Promise<void> {
+export async function writeSampleOva(file: string, name = 'sample'): Promise<void> {
   await writeFile(file, packTar(sampleMembers(name)));
 }
 

@@ -5,7 +5,6 @@ import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readArchive } from './archive.ts';
 import type { FindingList } from './findings.ts';
-import { withoutExtension } from './names.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { PackageSummary } from './summary.ts';
 import { mayBeXml } from './xml.ts';
@@ -99,4 +98,8 @@ async function archiveSource(
 
 function withExtension(members: readonly PackageFile[], extension: string): PackageFile[] {
   return members.filter(({ name }) => name.toLowerCase().endsWith(extension));
+}
+
+function withoutExtension(name: string): string {
+  return name.replace(/\.[^./]*$/, '');
 }

@@ -1,6 +1,6 @@
 // Parses the XML of a descriptor into a tree of elements; rejects entities, document types and huge input.
 
-import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { SaxesParser } from 'saxes';
 import type { FindingCode } from './findings.ts';
 
 export interface XmlElement {
@@ -40,21 +40,32 @@ const MAX_DEPTH = 100;
 /** Characters per write to the parser; the root element must start in the first slice. */
 const SLICE = 1024 * 1024;
 
-/**
- * Returns the root element.
- * @throws XmlError
- */
+/** An element whose end is still to come. */
+type OpenElement = { -readonly [Name in keyof XmlElement]: XmlElement[Name] } & {
+  readonly children: XmlElement[];
+};
+
+function openElement(line: number): OpenElement {
+  return { name: '', namespace: '', line, attributes: [], children: [], text: '' };
+}
+
+/** Returns the root element. @throws XmlError */
 export function parseXml(bytes: Uint8Array): XmlElement {
-  const builder = new TreeBuilder();
   const parser = new SaxesParser({ xmlns: true });
   const fail = (code: FindingCode, message: string): never => {
     throw new XmlError(code, message, parser.line);
   };
+  const document = openElement(0);
+  const open: OpenElement[] = [];
+  const current = () => open.at(-1) ?? document;
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
     if (nodes > MAX_NODES)
       fail('xml-too-complex', `more than ${MAX_NODES} elements and attributes`);
+  };
+  const addText = (text: string) => {
+    current().text += text;
   };
   parser.on('error', ({ message }) => {
     const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
@@ -64,82 +75,49 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   parser.on('attribute', countNode);
   parser.on('opentagstart', () => {
     countNode();
-    builder.begin(parser.line);
-    if (builder.depth > MAX_DEPTH)
+    const element = openElement(parser.line);
+    current().children.push(element);
+    open.push(element);
+    if (open.length > MAX_DEPTH)
       fail('xml-too-complex', `nested more than ${MAX_DEPTH} levels deep`);
   });
-  parser.on('opentag', (tag) => builder.describe(tag));
-  parser.on('text', (text) => builder.text(text));
-  parser.on('cdata', (text) => builder.text(text));
-  parser.on('closetag', () => builder.end());
+  parser.on('opentag', ({ local, uri, attributes }) => {
+    const element = current();
+    element.name = local;
+    element.namespace = uri;
+    element.attributes = Object.values(attributes).map(({ local, uri, value }) => {
+      return { name: local, namespace: uri, value };
+    });
+  });
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => open.pop());
   const text = decode(bytes);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
     // The parser buffers a document type until its end and reports it only then.
-    if (builder.root === undefined && start + SLICE < text.length) {
+    if (document.children.length === 0 && start + SLICE < text.length) {
       fail('xml-too-complex', 'no element in the first 1 MiB');
     }
   }
   parser.close();
-  return builder.root ?? fail('xml-syntax', 'no root element');
+  return document.children[0] ?? fail('xml-syntax', 'no root element');
 }
 
-interface OpenElement {
-  name: string;
-  namespace: string;
-  readonly line: number;
-  attributes: XmlAttribute[];
-  readonly children: XmlElement[];
-  text: string;
-}
-
-class TreeBuilder {
-  root: XmlElement | undefined;
-  readonly #open: OpenElement[] = [];
-
-  get depth(): number {
-    return this.#open.length;
-  }
-
-  begin(line: number): void {
-    const element = { name: '', namespace: '', line, attributes: [], children: [], text: '' };
-    this.#open.at(-1)?.children.push(element);
-    this.root ??= element;
-    this.#open.push(element);
-  }
-
-  describe(tag: SaxesTagNS): void {
-    const element = this.#open.at(-1);
-    if (element === undefined) return;
-    element.name = tag.local;
-    element.namespace = tag.uri;
-    element.attributes = Object.values(tag.attributes).map(({ local, uri, value }) => {
-      return { name: local, namespace: uri, value };
-    });
-  }
-
-  text(text: string): void {
-    const element = this.#open.at(-1);
-    if (element !== undefined) element.text += text;
-  }
-
-  end(): void {
-    this.#open.pop();
-  }
-}
+const LESS_THAN = 0x3c;
 
 /** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
 
-/** Decodes UTF-16 by its byte order mark, else the declared encoding, else UTF-8. */
+/** Decodes UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   let encoding = 'utf-8';
-  if (first === 0xff && second === 0xfe) {
+  if ((first === 0xff && second === 0xfe) || (first === LESS_THAN && second === 0)) {
     encoding = 'utf-16le';
-  } else if (first === 0xfe && second === 0xff) {
+  } else if ((first === 0xfe && second === 0xff) || (first === 0 && second === LESS_THAN)) {
     encoding = 'utf-16be';
   } else {
     const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');

@@ -1,17 +1,25 @@
-// Divides a query between the service and this program.
+// Divides a query between the service and imgctl, and matches images against the local part.
 
 import { ImgctlError } from '../errors.ts';
-import { type ImageRecord, readValue } from './fields.ts';
-import { type Filter, parseFilter } from './filter.ts';
-import { containsPredicate, filterPredicate } from './match.ts';
-import { parseSort, sortImages } from './sort.ts';
+import {
+  compareText,
+  compareValues,
+  type FieldValue,
+  type ImageRecord,
+  kindOf,
+  parseSort,
+  readValue,
+  sortImages,
+} from './fields.ts';
+import { type Filter, type Operand, parseFilter } from './filter.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 export interface QueryInput {
+  readonly words?: readonly string[];
   /** `field,operator,value` each. */
-  readonly filters: readonly string[];
+  readonly filters?: readonly string[];
   /** `field` or `field,direction` each, the most significant first. */
-  readonly sorts: readonly string[];
-  readonly words: readonly string[];
+  readonly sorts?: readonly string[];
 }
 
 export interface QueryPlan {
@@ -20,28 +28,31 @@ export interface QueryPlan {
   /** True if `matches` must be called for every image of the service. */
   readonly filtersLocally: boolean;
   readonly sortsLocally: boolean;
-  /** True if an image that passed server.filter also passes the rest. */
+  /** True if an image that passed server.filter also passes the other conditions. */
   matches(image: ImageRecord): boolean;
   /** True if an image passes everything, for a service that ignored the filter. */
   matchesAll(image: ImageRecord): boolean;
   sort<Row extends ImageRecord>(images: readonly Row[]): Row[];
 }
 
+type Test<Subject> = (subject: Subject) => boolean;
+
 interface Condition {
   /** As the service expects it; undefined if the service cannot apply it. */
   readonly wire: string | undefined;
   /** True if the service may return more images than `test` accepts. */
   readonly needsCheck: boolean;
-  readonly test: (image: ImageRecord) => boolean;
+  readonly test: Test<ImageRecord>;
 }
 
 /** Sends the first condition that the service can apply, words before filters. @throws ImgctlError usage */
 export function planQuery(input: QueryInput, { now }: { readonly now: number }): QueryPlan {
+  const { words = [], filters = [], sorts = [] } = input;
   const conditions = [
-    ...input.words.map(wordCondition),
-    ...input.filters.map((text) => filterCondition(parseFilter(text, now))),
+    ...words.map(wordCondition),
+    ...filters.map((text) => filterCondition(parseFilter(text, now))),
   ];
-  const keys = input.sorts.map(parseSort);
+  const keys = sorts.map(parseSort);
   const sent = conditions.find(({ wire }) => wire !== undefined && fitsIntoUrl(wire));
   const local = conditions.filter((condition) => condition !== sent || condition.needsCheck);
   return {
@@ -69,7 +80,7 @@ function filterCondition(filter: Filter): Condition {
 function wordCondition(word: string): Condition {
   if (word === '') {
     throw new ImgctlError('usage', 'empty search text', {
-      hint: 'leave it out to list all images',
+      hint: 'omit it to list all images',
     });
   }
   const contains = containsPredicate(word);
@@ -82,4 +93,123 @@ function wordCondition(word: string): Condition {
       return name !== null && contains(`${name}`);
     },
   };
+}
+
+/** A missing value or null matches only `eq,null` and `ne` with anything else. */
+export function filterPredicate(filter: Filter): Test<ImageRecord> {
+  const test = valueTest(filter);
+  return (image) => test(readValue(image, filter.field));
+}
+
+function valueTest(filter: Filter): Test<FieldValue> {
+  switch (filter.operator) {
+    case 'eq':
+    case 'in':
+      return equalsAny(filter);
+    case 'ne': {
+      const equals = equalsAny(filter);
+      return (value) => !equals(value);
+    }
+    case 'lt':
+      return compares(filter, (order) => order < 0);
+    case 'le':
+      return compares(filter, (order) => order <= 0);
+    case 'gt':
+      return compares(filter, (order) => order > 0);
+    case 'ge':
+      return compares(filter, (order) => order >= 0);
+    case 'like': {
+      const patterns = filter.operands.map((operand) => likePredicate(operand.text));
+      return (value) => value !== null && patterns.some((matches) => matches(`${value}`));
+    }
+  }
+}
+
+/** Uses sets, as `in` may list thousands of values. */
+function equalsAny({ field, operands }: Filter): Test<FieldValue> {
+  const values = new Set(operands.map((operand) => operand.value));
+  if (kindOf(field) !== 'time') return (value) => values.has(value);
+  const instants = new Set(operands.map((operand) => operand.instant));
+  instants.delete(undefined);
+  return (value) => values.has(value) || instants.has(parseTimestamp(`${value}`));
+}
+
+function compares({ field, operands }: Filter, accepts: Test<number>): Test<FieldValue> {
+  const isTime = kindOf(field) === 'time';
+  const compare = (value: FieldValue, operand: Operand) =>
+    isTime ? compareTimes(value, operand) : compareValues(value, operand.value);
+  return (value) => value !== null && operands.every((operand) => accepts(compare(value, operand)));
+}
+
+function compareTimes(value: FieldValue, operand: Operand): number {
+  const instant = parseTimestamp(`${value}`);
+  if (instant !== undefined && operand.instant !== undefined) return instant - operand.instant;
+  return compareText(`${value}`, `${operand.value}`);
+}
+
+/** Ignores case; % stands for any text and cannot be escaped. */
+export function likePredicate(pattern: string): Test<string> {
+  const parts = foldCase(pattern).split('%');
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (parts.length === 1) return (text) => foldCase(text) === first;
+  const middle = parts.slice(1, -1).filter((part) => part !== '');
+  const searches = middle.map(createSearch);
+  return (text) => {
+    const folded = foldCase(text);
+    const end = folded.length - last.length;
+    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
+    let position = first.length;
+    for (const search of searches) {
+      position = search(folded, position, end);
+      if (position === -1) return false;
+    }
+    return true;
+  };
+}
+
+/** Ignores case; % is an ordinary character. */
+export function containsPredicate(part: string): Test<string> {
+  const search = createSearch(foldCase(part));
+  return (text) => {
+    const folded = foldCase(text);
+    return search(folded, 0, folded.length) !== -1;
+  };
+}
+
+/** Upper case, because lower case turns a Greek sigma at the end of a word into another letter. */
+function foldCase(text: string): string {
+  return text.toUpperCase();
+}
+
+/** Returns where the first occurrence in text[start, end) ends, or -1. */
+type Search = (text: string, start: number, end: number) => number;
+
+/** Knuth-Morris-Pratt: indexOf takes quadratic time for some patterns. */
+function createSearch(part: string): Search {
+  const borders = bordersOf(part);
+  return (text, start, end) => {
+    let matched = 0;
+    for (let index = start; index < end; index += 1) {
+      if (matched === part.length) return index;
+      matched = extendMatch(part, borders, matched, text.charCodeAt(index));
+    }
+    return matched === part.length ? end : -1;
+  };
+}
+
+function bordersOf(part: string): Uint32Array {
+  const borders = new Uint32Array(part.length + 1);
+  let matched = 0;
+  for (let length = 2; length <= part.length; length += 1) {
+    matched = extendMatch(part, borders, matched, part.charCodeAt(length - 1));
+    borders[length] = matched;
+  }
+  return borders;
+}
+
+function extendMatch(part: string, borders: Uint32Array, matched: number, unit: number): number {
+  let length = matched;
+  while (length > 0 && part.charCodeAt(length) !== unit) length = borders[length] ?? 0;
+  return part.charCodeAt(length) === unit ? length + 1 : 0;
 }

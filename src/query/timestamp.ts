@@ -63,7 +63,7 @@ export function correctWeekday(text: string): string | undefined {
   return WEEKDAYS.map((day) => text.slice(0, 11) + day + text.slice(14)).find(isServiceFormat);
 }
 
-/** Reads by position, without captures, as a long list has two time stamps per image. */
+/** Reads by position, without captures, as a long list has two timestamps per image. */
 function parseServiceFormat(text: string, offset: number | undefined): number | undefined {
   const midnight = midnightOf(text);
   const time = timeOfDay(numberAt(text, 15, 2), numberAt(text, 18, 2), numberAt(text, 21, 2));
@@ -159,11 +159,7 @@ export const TIME_STYLES = ['wire', 'iso', 'local', 'age'] as const;
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** Returns the text unchanged if parseTimestamp cannot parse it. */
-export function formatTimestamp(
-  text: string,
-  style: TimeStyle,
-  { now }: { readonly now: number },
-): string {
+export function formatTimestamp(text: string, style: TimeStyle, now: number): string {
   const instant = style === 'wire' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
@@ -176,7 +172,7 @@ export function formatTimestamp(
   return `${formatDay(shifted)} ${formatMinute(shifted)}`;
 }
 
-// Intl and toISOString take several times as long, and a long list has many time stamps.
+// Intl and toISOString take several times as long, and a long list has many timestamps.
 
 function formatDay(date: Date): string {
   const year = `${date.getUTCFullYear()}`.padStart(4, '0');

@@ -29,9 +29,10 @@ export function readHistory(
   profile: string,
   baseUrl: string,
 ): HistoryEntry[] {
-  return allEntries(directory).filter(
-    (entry) => entry.profile === profile && entry.base_url === baseUrl,
-  );
+  if (directory === undefined) return [];
+  const result = readJsonFile(historyFile(directory));
+  const entries = result.state === 'read' ? entriesOf(result.value) : [];
+  return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
 /**
@@ -58,12 +59,6 @@ export async function remember(
     else entries.push(entry);
     await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, io.system);
   });
-}
-
-function allEntries(directory: string | undefined): HistoryEntry[] {
-  if (directory === undefined) return [];
-  const result = readJsonFile(historyFile(directory));
-  return result.state === 'read' ? entriesOf(result.value) : [];
 }
 
 function readForUpdate(file: string): JsonObject {

@@ -4,16 +4,13 @@ import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { System } from '../io.ts';
+import type { Account } from './token-cache.ts';
 
-export interface Catalogue {
-  readonly profile: string;
-  readonly baseUrl: string;
-}
+type Catalogue = Omit<Account, 'username'>;
 
 /** Empty texts for an image without a folder or data store. */
 export type CachedImage = readonly [name: string, folder: string, dataStore: string];
 
-/** By id. */
 export type ImageNames = ReadonlyMap<number, CachedImage>;
 
 const MAX_IMAGES = 5_000;
@@ -27,7 +24,7 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
   for (const entry of images) {
-    if (Array.isArray(entry)) add(names, entry[0], entry[1], entry[2], entry[3]);
+    if (Array.isArray(entry)) add(names, entry);
   }
   return names;
 }
@@ -39,7 +36,7 @@ export function collectNames(
 ): Map<number, CachedImage> {
   for (const element of elements) {
     const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
-    add(names, id, name, folder, data_store);
+    add(names, [id, name, folder, data_store]);
   }
   return names;
 }
@@ -55,34 +52,24 @@ export async function rememberImages(
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
   const cached = readImageNames(directory, catalogue);
-  const isCached = [...names].every(([id, image]) => isSame(cached.get(id), image));
+  const isCached = [...names].every(([id, image]) =>
+    image.every((text, index) => text === cached.get(id)?.[index]),
+  );
   if (isCached && (!isWhole || names.size === cached.size)) return;
-  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
+  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, [id, ...image]);
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
-  // Whoever listed images has them; missing completions are no reason for a warning.
+  // The listing itself worked; missing completions do not justify a warning.
   await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
 }
 
-function add(
-  names: Map<number, CachedImage>,
-  id: unknown,
-  name: unknown,
-  folder: unknown,
-  dataStore: unknown,
-): void {
+function add(names: Map<number, CachedImage>, [id, ...texts]: readonly unknown[]): void {
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  const text = textOf(name);
-  if (text !== '' && names.size < MAX_IMAGES) {
-    names.set(id, [text, textOf(folder), textOf(dataStore)]);
-  }
+  const [name = '', folder = '', dataStore = ''] = texts.map(textOf);
+  if (name !== '' && names.size < MAX_IMAGES) names.set(id, [name, folder, dataStore]);
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : '';
-}
-
-function isSame(known: CachedImage | undefined, image: CachedImage): boolean {
-  return known !== undefined && image.every((text, index) => text === known[index]);
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {

@@ -5,15 +5,6 @@ import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
 import type { Account } from './token-cache.ts';
 
-export interface Keychain {
-  /** Returns undefined if there is none. @throws ImgctlError config */
-  lookup(account: Account): Promise<string | undefined>;
-  /** Replaces every password of the account's profile. @throws ImgctlError config */
-  store(account: Account, password: string): Promise<void>;
-  /** Removes every password of the profile. @throws ImgctlError config */
-  forget(profile: string): Promise<void>;
-}
-
 interface Call {
   readonly args: readonly string[];
   readonly input?: string;
@@ -94,7 +85,8 @@ const MAX_REMOVALS = 100;
 
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
-export function openKeychain(io: Io): Keychain {
+/** Every function of a keychain may throw ImgctlError config. */
+export function openKeychain(io: Io) {
   if (io.system.platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
       hint: `use ${ALTERNATIVE}`,
@@ -103,8 +95,7 @@ export function openKeychain(io: Io): Keychain {
   const program = io.system.platform === 'darwin' ? SECURITY : SECRET_TOOL;
 
   async function call({ args, input, secret }: Call): Promise<ChildResult> {
-    const { name: command } = program;
-    const result = await runChild(io, { command, args, input, stderr: 'pipe' });
+    const result = await runChild(io, { command: program.name, args, input, stderr: 'pipe' });
     if (result.failure === undefined || program.isNotFound(result)) return result;
     throw cannotUse(program, result, secret);
   }
@@ -123,7 +114,8 @@ export function openKeychain(io: Io): Keychain {
   return {
     lookup,
     forget,
-    async store(account, password) {
+    /** Replaces every password of the account's profile. */
+    async store(account: Account, password: string): Promise<void> {
       const storing = program.store(account, password);
       if (Buffer.byteLength(storing.input ?? '') > MAX_INPUT) {
         throw new ImgctlError('config', 'the password is too long for the system keychain', {
@@ -149,14 +141,9 @@ function cannotUse(
   secret: string | undefined,
 ): ImgctlError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-    return new ImgctlError(
-      'config',
-      `${name}, the program for the system keychain, is not installed`,
-      {
-        hint: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
-        cause,
-      },
-    );
+    const message = `${name}, the program for the system keychain, is not installed`;
+    const hint = `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`;
+    return new ImgctlError('config', message, { hint, cause });
   }
   const [line = ''] = stderr.trim().split('\n');
   const reason = line.replace(`${name}: `, '');

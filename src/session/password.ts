@@ -1,4 +1,4 @@
-// Passwords from the environment, a file, a command, the keychain or standard input; never from a flag.
+// Reads a password from a file, a command or standard input.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,51 +6,12 @@ import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
-import type { Settings } from './settings.ts';
-import type { Account } from './token-cache.ts';
-
-export interface PasswordSource {
-  /** The variable or setting it comes from, for messages. */
-  readonly origin: string;
-  /** The hint if the service refuses the password. */
-  readonly remedy: string;
-  /** @throws ImgctlError config: no usable password */
-  read(): Promise<string>;
-}
 
 const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-/** Returns the given password, or else the one in the keychain. */
-export function unattendedPassword(
-  settings: Settings,
-  io: Io,
-  account: Account,
-): PasswordSource | undefined {
-  return givenPassword(settings, io) ?? storedPassword(settings, io, account);
-}
-
-/** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
-export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
-  const source = (origin: string, what: string, read: PasswordSource['read']) => ({
-    origin,
-    remedy: `check ${what} and the user name: imgctl config list${settings.profileFlag}`,
-    read,
-  });
-  if (password) return source('IMGCTL_PASSWORD', 'IMGCTL_PASSWORD', async () => password);
-  if (file) {
-    const what = `the password file ${file}`;
-    return source('IMGCTL_PASSWORD_FILE', what, () => passwordOfFile(file, io));
-  }
-  const { value: command, origin } = settings.resolve('password-command');
-  if (!command) return undefined;
-  const what = `the password command (${origin})`;
-  return source(what, what, () => passwordOfCommand(command, io));
-}
-
-async function passwordOfFile(file: string, io: Io): Promise<string> {
+export async function passwordOfFile(file: string, io: Io): Promise<string> {
   let text: string;
   try {
     text = await readBeginning(await openFile(path.resolve(io.cwd, file)), io);
@@ -79,30 +40,6 @@ async function openFile(file: string): Promise<Readable> {
   }
   const { Socket } = await import('node:net');
   return new Socket({ fd: descriptor, readable: true, writable: false });
-}
-
-export function storedPassword(
-  settings: Settings,
-  io: Io,
-  account: Account,
-): PasswordSource | undefined {
-  if (!settings.hasStoredPassword) return undefined;
-  const replace = `${settings.loginCommand} --store-password`;
-  return {
-    origin: 'the system keychain',
-    remedy: `replace the password in the system keychain: ${replace}`,
-    async read() {
-      const { openKeychain } = await import('./keychain.ts');
-      const password = await openKeychain(io).lookup(account);
-      if (password) return password;
-      const { username, baseUrl } = account;
-      throw new ImgctlError(
-        'not-logged-in',
-        `the system keychain has no password for ${username} at ${baseUrl}`,
-        { hint: `run: ${replace}` },
-      );
-    },
-  };
 }
 
 /** Returns the first line that the shell command prints within 30 s. The user sees its stderr. */

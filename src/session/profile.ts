@@ -61,11 +61,11 @@ export function readConfigFile(directory: string | undefined): ConfigFile {
   return { profile, profiles: read, rest };
 }
 
-/** Changes settings of one profile; undefined removes a setting. */
 export async function changeProfile(
   directory: string | undefined,
   io: Io,
   name: string,
+  /** undefined removes a setting. */
   changes: Readonly<Partial<Record<SettingKey | typeof STORED_PASSWORD, string | undefined>>>,
 ): Promise<void> {
   await changeConfigFile(directory, io, (config) => {
@@ -79,7 +79,6 @@ export async function changeProfile(
   });
 }
 
-/** @throws ImgctlError config: no home directory */
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
   throw new ImgctlError('config', 'no home directory for the settings', {

@@ -9,10 +9,9 @@ import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { unattendedPassword } from './password.ts';
 import type { Settings } from './settings.ts';
 import { type Account, TokenCache } from './token-cache.ts';
-import { fixedToken, Tokens } from './tokens.ts';
+import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
   readonly baseUrl: string;
@@ -88,7 +87,62 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
 }
 
-/** @throws ImgctlError config: no header can hold it */
+/** Returns the given password, or else the one in the keychain. */
+export function unattendedPassword(
+  settings: Settings,
+  io: Io,
+  account: Account,
+): PasswordSource | undefined {
+  return givenPassword(settings, io) ?? storedPassword(settings, io, account);
+}
+
+/** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
+export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
+  const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
+  const source = (origin: string, what: string, read: PasswordSource['read']) => ({
+    origin,
+    remedy: `check ${what} and the user name: imgctl config list${settings.profileFlag}`,
+    read,
+  });
+  if (password) return source('IMGCTL_PASSWORD', 'IMGCTL_PASSWORD', async () => password);
+  if (file) {
+    const what = `the password file ${file}`;
+    return source('IMGCTL_PASSWORD_FILE', what, async () =>
+      (await import('./password.ts')).passwordOfFile(file, io),
+    );
+  }
+  const { value: command, origin } = settings.resolve('password-command');
+  if (!command) return undefined;
+  const what = `the password command (${origin})`;
+  return source(what, what, async () =>
+    (await import('./password.ts')).passwordOfCommand(command, io),
+  );
+}
+
+export function storedPassword(
+  settings: Settings,
+  io: Io,
+  account: Account,
+): PasswordSource | undefined {
+  if (!settings.hasStoredPassword) return undefined;
+  const replace = `${settings.loginCommand} --store-password`;
+  return {
+    origin: 'the system keychain',
+    remedy: `replace the password in the system keychain: ${replace}`,
+    async read() {
+      const { openKeychain } = await import('./keychain.ts');
+      const password = await openKeychain(io).lookup(account);
+      if (password) return password;
+      const { username, baseUrl } = account;
+      throw new ImgctlError(
+        'not-logged-in',
+        `the system keychain has no password for ${username} at ${baseUrl}`,
+        { hint: `run: ${replace}` },
+      );
+    },
+  };
+}
+
 export function tokenOfEnvironment(token: string): TokenSource {
   const remedy = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
   return fixedToken(token, 'IMGCTL_TOKEN', remedy);

@@ -86,7 +86,7 @@ export const SETTINGS = {
   },
   'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
   time: {
-    summary: 'format of time stamps',
+    summary: 'format of timestamps',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),
   },
 } as const satisfies Record<string, SettingDefinition>;
@@ -102,7 +102,7 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-export interface Resolved {
+interface Resolved {
   readonly value: string | undefined;
   /** `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
   readonly origin: string;
@@ -141,15 +141,18 @@ export class Settings {
 
   /** @throws ImgctlError usage or config: the value is invalid */
   resolve(key: SettingKey): Resolved {
-    const definition: SettingDefinition = SETTINGS[key];
     const resolved = this.find(key);
-    if (resolved.value !== undefined && resolved.origin !== 'default') {
-      check(definition, resolved);
+    const { value, origin } = resolved;
+    if (value === undefined || origin === 'default') return resolved;
+    try {
+      SETTINGS[key].check(value);
+      return resolved;
+    } catch (error) {
+      if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
+      throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
     }
-    return resolved;
   }
 
-  /** Returns the value without checking it. */
   find(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
@@ -168,7 +171,7 @@ export class Settings {
     return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
-  /** The owner of the cached files; what is not set is empty. Plain http is accepted: nothing is sent. */
+  /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
   get account(): Account {
     const text = this.text('base-url');
     return {
@@ -188,15 +191,6 @@ export class Settings {
 
   number(key: 'retries' | 'concurrency'): number {
     return Number(this.text(key));
-  }
-}
-
-function check(definition: SettingDefinition, { value = '', origin }: Resolved): void {
-  try {
-    definition.check(value);
-  } catch (error) {
-    if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
-    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 }
 

@@ -59,7 +59,8 @@ export class TokenCache {
   readonly #system: System;
   readonly #warn: (message: string, hint?: string) => void;
   readonly #warned = new Set<string>();
-  #writeFailed = false;
+  /** True after a warning that a token or limit could not be written. */
+  writeFailed = false;
 
   constructor(
     directory: string | undefined,
@@ -73,22 +74,13 @@ export class TokenCache {
     this.#warn = warn;
   }
 
-  /** True after a warning that a token or limit could not be written. */
-  get writeFailed(): boolean {
-    return this.#writeFailed;
-  }
-
-  /** The file to lock for a token request; undefined without a directory. */
-  get lockFile(): string | undefined {
-    return this.#limitFile;
-  }
-
   get #tokenFile(): string | undefined {
     const { profile, baseUrl, username } = this.#account;
     return this.#file(profile, [profile, baseUrl, username]);
   }
 
-  get #limitFile(): string | undefined {
+  /** Also the file to lock for a token request; undefined without a directory. */
+  get limitFile(): string | undefined {
     const { baseUrl, username } = this.#account;
     return this.#file(LIMIT_FILE, [baseUrl, username]);
   }
@@ -114,14 +106,13 @@ export class TokenCache {
 
   async write(token: CachedToken): Promise<void> {
     const { profile, baseUrl, username } = this.#account;
-    const { receivedAt, expiresAt } = token;
     await this.#writeRecord(this.#tokenFile, {
       profile,
       base_url: baseUrl,
       username,
       token: token.token,
-      received_at: receivedAt,
-      expires_at: expiresAt,
+      received_at: token.receivedAt,
+      expires_at: token.expiresAt,
     });
   }
 
@@ -134,7 +125,7 @@ export class TokenCache {
   }
 
   readLimit(now: number): RememberedLimit | undefined {
-    const value = this.#readRecord(this.#limitFile);
+    const value = this.#readRecord(this.limitFile);
     if (value === undefined) return undefined;
     const { remaining, resets_at: resetsAt } = value;
     if (!isTime(remaining) || !isTime(resetsAt)) return undefined;
@@ -143,10 +134,8 @@ export class TokenCache {
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    await this.#writeRecord(this.#limitFile, {
-      remaining: limit.remaining,
-      resets_at: limit.resetsAt,
-    });
+    const { remaining, resetsAt } = limit;
+    await this.#writeRecord(this.limitFile, { remaining, resets_at: resetsAt });
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {
@@ -169,7 +158,7 @@ export class TokenCache {
   }
 
   #warnNotStored(reason: string): void {
-    this.#writeFailed = true;
+    this.writeFailed = true;
     this.#warnOnce(
       `cannot store the access token (${reason}); it is used for this run only`,
       'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',

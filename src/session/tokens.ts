@@ -8,7 +8,6 @@ import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
-import type { PasswordSource } from './password.ts';
 import {
   type CachedToken,
   needsRenewal,
@@ -26,19 +25,24 @@ export function fixedToken(token: string, origin: string, remedy: string): Token
       hint: `set ${origin} to a token, without spaces or line breaks`,
     });
   }
-  return {
-    current: async () => token,
-    renew: async () => undefined,
-    remedy,
-  };
+  return { current: async () => token, renew: async () => undefined, remedy };
+}
+
+export interface PasswordSource {
+  /** The variable or setting it comes from, for messages. */
+  readonly origin: string;
+  /** The hint if the service refuses the password. */
+  readonly remedy: string;
+  /** @throws ImgctlError config: no usable password */
+  read(): Promise<string>;
 }
 
 export type TokenStore = Pick<
   TokenCache,
-  'lockFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
+  'limitFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
 >;
 
-export interface TokensOptions {
+interface TokensOptions {
   readonly io: Clock;
   readonly cache: TokenStore;
   readonly username: string | undefined;
@@ -47,10 +51,6 @@ export interface TokensOptions {
   readonly client: () => Client;
   readonly loginCommand: string;
   readonly baseUrl: string;
-}
-
-export interface LoginResult extends CachedToken {
-  readonly limit: TokenLimit;
 }
 
 /** Tokens of one account; at most one token request is under way on this machine. */
@@ -69,9 +69,8 @@ export class Tokens implements TokenSource {
   async current(): Promise<string> {
     const { cache, io } = this.#options;
     this.#memory ??= cache.read();
-    if (this.#memory && !needsRenewal(this.#memory, io.now())) return this.#memory.token;
-    if (this.#memory && !this.#canRenew) return this.#memory.token;
-    return this.#renewOnce(undefined);
+    const isUsable = this.#memory && (!this.#canRenew || !needsRenewal(this.#memory, io.now()));
+    return this.#memory && isUsable ? this.#memory.token : this.#renewOnce(undefined);
   }
 
   async renew(refused: string, accepted: boolean): Promise<string | undefined> {
@@ -86,7 +85,7 @@ export class Tokens implements TokenSource {
   login(
     password: string,
     remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
-  ): Promise<LoginResult> {
+  ): Promise<IssuedToken> {
     return this.#withLock(() => this.#request(password, remedy));
   }
 
@@ -110,7 +109,7 @@ export class Tokens implements TokenSource {
     const { cache, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
     return this.#withLock(async () => {
-      // Another process may have had the lock, and left its token.
+      // Another process may have held the lock and stored its token.
       const cached = cache.read();
       if (cached && cached.token !== refused && !needsRenewal(cached, io.now())) {
         this.#memory = cached;
@@ -123,10 +122,10 @@ export class Tokens implements TokenSource {
   async #withLock<Result>(action: () => Promise<Result>): Promise<Result> {
     const { cache, io } = this.#options;
     const { withLockIfPossible } = await import('../files/lock.ts');
-    return withLockIfPossible(cache.lockFile, LOCK_PATIENCE, io, action);
+    return withLockIfPossible(cache.limitFile, LOCK_PATIENCE, io, action);
   }
 
-  async #request(password: string, remedy: string): Promise<LoginResult> {
+  async #request(password: string, remedy: string): Promise<IssuedToken> {
     const { cache, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
@@ -137,12 +136,10 @@ export class Tokens implements TokenSource {
       const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
       throw isRefused ? error.with({ hint: remedy }) : error;
     });
-    const { token: issuedToken, receivedAt, expiresAt } = issued;
-    const token = { token: issuedToken, receivedAt, expiresAt };
-    this.#memory = token;
-    this.#issuedHere.add(token.token);
-    await cache.write(token);
-    return { ...token, limit: issued.limit };
+    this.#memory = issued;
+    this.#issuedHere.add(issued.token);
+    await cache.write(issued);
+    return issued;
   }
 
   async #send(

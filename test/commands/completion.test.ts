@@ -3,8 +3,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { parseBash, quoteBash, replyBash } from '../../src/commands/complete/bash.ts';
-import { quotePowershell } from '../../src/commands/complete/shells.ts';
+import {
+  parseBash,
+  quoteBash,
+  quotePowershell,
+  replyBash,
+} from '../../src/commands/complete/shells.ts';
 import { COMPLETION_FILES } from '../../src/commands/completion.ts';
 import { failed, runCli } from '../support/io.ts';
 

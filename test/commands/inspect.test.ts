@@ -10,8 +10,8 @@ import { runCli, temporaryDirectory } from '../support/io.ts';
 /** Returns a folder with the sample as one.ova and two.ova. */
 async function samples(): Promise<string> {
   const cwd = temporaryDirectory();
-  await writeSampleOva(join(cwd, 'one.ova'), { name: 'one' });
-  await writeSampleOva(join(cwd, 'two.ova'), { name: 'two' });
+  await writeSampleOva(join(cwd, 'one.ova'), 'one');
+  await writeSampleOva(join(cwd, 'two.ova'), 'two');
   return cwd;
 }
 

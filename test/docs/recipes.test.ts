@@ -161,7 +161,7 @@ describe('the steps of GitHub Actions', () => {
   it('check the package', async () => {
     const cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'dist'));
-    await writeSampleOva(join(cwd, 'dist/appliance.ova'), { name: 'appliance' });
+    await writeSampleOva(join(cwd, 'dist/appliance.ova'), 'appliance');
     expect((await runRecipe(argumentsOf(check.run), {}, cwd)).exitCode).toBe(0);
   });
 

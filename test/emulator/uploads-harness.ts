@@ -10,7 +10,7 @@ import type {
   UserImageList,
 } from '../../src/api/types.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 

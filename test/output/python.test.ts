@@ -2,8 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/output/rows.ts';
-import { createListWriter, type Format } from '../../src/output/writers.ts';
+import { createListWriter, type Format, type Row } from '../../src/output/writers.ts';
 import { MemorySink, PIPE } from '../support/memory-sink.ts';
 import { HOSTILE } from './hostile.ts';
 import { TRAPS } from './yaml-traps.ts';

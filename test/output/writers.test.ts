@@ -1,7 +1,6 @@
 // Lists, values and records in every format.
 
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/output/rows.ts';
 import {
   createListWriter,
   createValueWriter,
@@ -10,6 +9,7 @@ import {
   type Format,
   type ListOptions,
   type RecordOptions,
+  type Row,
   writeRecord,
 } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';

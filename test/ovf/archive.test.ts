@@ -1,8 +1,7 @@
 // The structure of the tar archive: each kind of damage has its own finding.
 
 import { describe, expect, it } from 'vitest';
-import { BLOCK } from '../../src/ovf/tar-header.ts';
-import { packTar, withChecksum } from '../../src/ovf/tar-writer.ts';
+import { BLOCK, packTar, withChecksum } from '../../src/ovf/tar.ts';
 import { rows } from '../support/rows.ts';
 import {
   codes,

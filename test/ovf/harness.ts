@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { BLOCK } from '../../src/ovf/tar-header.ts';
-import { packTar, type TarMember, withChecksum } from '../../src/ovf/tar-writer.ts';
+import { BLOCK, packTar, type TarMember, withChecksum } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 /** Bytes of the blocks that end an archive. */

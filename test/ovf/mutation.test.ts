@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
-import { packTar } from '../../src/ovf/tar-writer.ts';
+import { packTar } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { envelope, sample } from './harness.ts';
 

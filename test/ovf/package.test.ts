@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar-writer.ts';
+import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { codes, member, sample, withManifest } from './harness.ts';
 

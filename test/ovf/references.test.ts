@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import type { TarMember } from '../../src/ovf/tar-writer.ts';
+import type { TarMember } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { codes, envelope, member, readFolder, readMembers, withManifest } from './harness.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { sampleDisk, writeSampleOva } from '../../src/ovf/sample.ts';
-import { packTar } from '../../src/ovf/tar-writer.ts';
-import { streamOptimizedVmdk } from '../../src/ovf/vmdk-writer.ts';
+import { packTar } from '../../src/ovf/tar.ts';
+import { streamOptimizedVmdk } from '../../src/ovf/vmdk.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { member, sample } from './harness.ts';
 
@@ -19,7 +19,7 @@ const hasTar = spawnSync('tar', ['--version']).status === 0;
 describe('writeSampleOva', () => {
   it('writes a package without findings', async () => {
     const file = join(temporaryDirectory(), 'hello.ova');
-    await writeSampleOva(file, { name: 'hello' });
+    await writeSampleOva(file, 'hello');
     const summary = await readPackage(file);
     expect(summary.findings).toEqual([]);
     expect(summary).toMatchObject({
@@ -51,7 +51,7 @@ describe('writeSampleOva', () => {
 
   const invalid = ['', '../x', 'a b', '<x>', '.hidden', 'x'.repeat(61)];
   it.each(invalid)('refuses the name %j', async (name) => {
-    await expect(writeSampleOva('/nonexistent/x.ova', { name })).rejects.toThrow(RangeError);
+    await expect(writeSampleOva('/nonexistent/x.ova', name)).rejects.toThrow(RangeError);
   });
 
   it.skipIf(!hasTar)('writes what tar unpacks (skipped without tar)', () => {

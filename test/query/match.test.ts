@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
 import { OPERATORS, parseFilter } from '../../src/query/filter.ts';
-import { filterPredicate } from '../../src/query/match.ts';
+import { filterPredicate } from '../../src/query/plan.ts';
 import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);

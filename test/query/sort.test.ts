@@ -2,8 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../src/query/fields.ts';
-import { parseSort, sortImages } from '../../src/query/sort.ts';
+import { FIELDS, parseSort, sortImages } from '../../src/query/fields.ts';
 import { thrownBy } from '../support/errors.ts';
 
 type Row = Record<string, unknown>;

@@ -2,13 +2,11 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  passwordOfCommand,
-  passwordOfStdin,
-  unattendedPassword,
-} from '../../src/session/password.ts';
+import { passwordOfCommand, passwordOfStdin } from '../../src/session/password.ts';
+import { unattendedPassword } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
 
@@ -153,7 +151,7 @@ describe.skipIf(process.platform === 'win32')('a password file that is no regula
     const pipe = path.join(temporaryDirectory(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
-    writeFileSync(pipe, written);
+    await writeFile(pipe, written);
     expect(await reading).toBe(password);
   });
 

@@ -72,7 +72,7 @@ describe('a command that needs a token', () => {
     const renewal = tokens?.renew((await tokens?.current()) ?? '', true);
     await close();
     expect(cache.read()?.token).toBe(await renewal);
-    expect(existsSync(`${cache.lockFile}.lock`)).toBe(false);
+    expect(existsSync(`${cache.limitFile}.lock`)).toBe(false);
   });
 
   it('names the login command and sends nothing without a password', async () => {

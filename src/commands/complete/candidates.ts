@@ -1,11 +1,10 @@
-// What can stand at the cursor: fixed words from the command table, values from the files of this machine.
+// Finds completions: fixed words from the command table, and values from the files of this machine.
 
 import type { Context } from '../../context.ts';
 import type { CommandDeclaration, ValueSource } from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
-import { FIELDS } from '../../query/fields.ts';
+import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
-import { DIRECTIONS } from '../../query/sort.ts';
 import { readHistory } from '../../session/history.ts';
 import { readImageNames } from '../../session/image-names.ts';
 import {
@@ -20,7 +19,7 @@ import { flagsOf, namesOf, type Position, visible } from './line.ts';
 export interface Candidate {
   readonly value: string;
   readonly description?: string | undefined;
-  /** Any text, such as the name of an image; all else is made of harmless characters. */
+  /** True for any text, such as an image name; all other values need no quotes. */
   readonly isText?: boolean;
 }
 
@@ -35,11 +34,8 @@ export interface Candidates {
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const FIELD_STEPS = words(
-  FIELDS.map((field) => `${field},`),
-  '',
-  'nospace',
-);
+const FIELD_WORDS = FIELDS.map((field) => `${field},`);
+const FIELD_STEPS = words(FIELD_WORDS, '', 'nospace');
 const OPERATOR_STEPS = OPERATORS.map((operator) => `${operator},`);
 
 /** Fields whose values are cached, with their place in a cached image. */
@@ -48,15 +44,14 @@ const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
   ['data_store', 2],
 ]);
 
-/** Everything that can stand at the cursor, whether it begins with what is typed or not. */
+/** Returns all completions at the cursor, even those that do not begin with the typed text. */
 export function findCandidates(context: Context, position: Position): Candidates {
   const { subcommands, options, value, lead } = position;
   if (options.length > 0) {
-    return space(
-      options.flatMap((option) =>
-        flagsOf(option).map((flag) => ({ value: flag, description: option.description })),
-      ),
+    const flags = options.flatMap((option) =>
+      flagsOf(option).map((value) => ({ value, description: option.description })),
     );
+    return space(flags);
   }
   if (subcommands.length > 0) return space(entriesOf(subcommands));
   if (value?.kind === 'choice') return words(value.words, lead);
@@ -105,24 +100,20 @@ function filters(context: Context, typed: string): Candidates {
   if (column === undefined) return words([]);
   const places = cachedImages(context).map(([, image]) => image[column]);
   const known = [...new Set(places)].filter((place) => place !== '').sort();
-  const isList = operator === 'in';
-  const { mode, candidates } = isList
-    ? list(
-        known.filter((place) => !place.includes(',')),
-        typed.slice(start.length),
-      )
-    : words(known);
+  const single = known.filter((place) => !place.includes(','));
+  const { mode, candidates } =
+    operator === 'in' ? list(single, typed.slice(start.length)) : words(known);
   return { mode, candidates: candidates.map(after(start)).map(asText) };
 }
 
-/** `field,` is typed: what follows it. */
+/** Returns the words that can follow a typed `field,`. */
 function steps(typed: string, next: readonly string[], mode: Mode): Candidates {
   const [field = '', ...more] = typed.split(',');
   if (!FIELDS.some((each) => each === field) || more.length > 1) return words([]);
   return words(next, `${field},`, mode);
 }
 
-/** Some of these words, separated by commas. */
+/** Completes a list of these words, separated by commas. */
 function list(all: readonly string[], typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
@@ -137,7 +128,7 @@ function settingValues(key: string, typed: string): Candidates {
   return words(setting?.valid ?? []);
 }
 
-/** Names, and ids if one is being typed. */
+/** Returns names, and ids if one is being typed. */
 function images(context: Context, typed: string): Candidate[] {
   const cached = cachedImages(context);
   const names = [...new Set(cached.map(([, [name]]) => name))].map((value) => ({ value }));
@@ -151,7 +142,6 @@ function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account)];
 }
 
-/** Newest first. */
 function syncIds(context: Context): Candidate[] {
   const { profile, baseUrl } = context.settings.account;
   const entries = readHistory(context.paths.state, profile, baseUrl).reverse();
@@ -166,22 +156,20 @@ function helpPages({ program }: Context, rest: readonly string[]): Candidate[] {
     const found = below.find((each) => namesOf(each).includes(word));
     below = found ? visible(found) : [];
   }
-  const topics = rest.length > 0 ? [] : TOPICS;
-  return [
-    ...entriesOf(below),
-    ...topics.map(({ name, summary }) => ({ value: name, description: summary })),
-  ];
+  return entriesOf(rest.length > 0 ? below : [...below, ...TOPICS]);
 }
 
-function entriesOf(commands: readonly CommandDeclaration[]): Candidate[] {
+type Entry = Pick<CommandDeclaration, 'name' | 'aliases' | 'summary'>;
+
+function entriesOf(commands: readonly Entry[]): Candidate[] {
   return commands.flatMap((command) =>
     namesOf(command).map((value) => ({ value, description: command.summary })),
   );
 }
 
 /**
- * True for a value that shows as what it is: shells escape control characters, but not marks that reorder or hide
- * text, and no argument can hold a NUL. A value with a dash at its start would be an option before `--`.
+ * True if a shell shows the value as it is: shells escape control characters, but not marks that reorder or hide
+ * text. No argument can hold a NUL, and before `--` a value that starts with a dash would be an option.
  */
 function canStand({ ended }: Position): (candidate: Candidate) => boolean {
   return ({ value }) => {

@@ -37,10 +37,7 @@ export function checkProgram(context: Context): Finding[] {
 }
 
 /** Also returns the settings for the other checks; undefined without a valid profile name. */
-export function checkConfiguration(context: Context): {
-  readonly findings: readonly Finding[];
-  readonly settings: Settings | undefined;
-} {
+export function checkConfiguration(context: Context) {
   const findings = [configFileFinding(context)];
   const settings = valueOrError(() => context.settings);
   if ('error' in settings) {
@@ -51,7 +48,7 @@ export function checkConfiguration(context: Context): {
   return { findings, settings: settings.value };
 }
 
-/** Reports an unreadable file; all other checks ignore it. */
+/** Reports an unreadable settings file; all other checks ignore the file. */
 function configFileFinding(context: Context): Finding {
   const config = valueOrError(() => context.config);
   if ('error' in config) {

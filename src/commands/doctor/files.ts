@@ -5,7 +5,6 @@ import path from 'node:path';
 import { ImgctlError } from '../../errors.ts';
 import { isMissing, isStagingName, MAX_WRITE_TIME } from '../../files/atomic-file.ts';
 import type { Paths } from '../../files/paths.ts';
-
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
@@ -17,11 +16,11 @@ const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 const ANY_ACCESS = 0o077;
 const WRITE_ACCESS = 0o022;
 
-/** Must run before a token is read, which tightens the modes of its file. */
+/** Checks the files. Must run before a token is read, because that tightens the mode of the file. */
 export function checkFiles(paths: Paths, io: Io): Finding[] {
   const { config } = paths;
   if (config === undefined) {
-    const finding = 'no home directory: tokens last for one run, settings cannot be stored';
+    const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
     return [warning('files', finding, SET_CONFIG_DIR)];
   }
   let problems: Finding[];
@@ -51,19 +50,20 @@ function entryOf(file: string): Entry[] {
   }
 }
 
+function entriesIn(directory: string): Entry[] {
+  return fs.readdirSync(directory).flatMap((name) => entryOf(path.join(directory, name)));
+}
+
 function findProblems(config: string, io: Io): Finding[] {
   const directory = fs.existsSync(config) ? entryOf(fs.realpathSync(config)) : [];
   const tokens = entryOf(path.join(config, 'tokens'));
   const settings = entryOf(configFilePath(config));
-  const inTokens = tokens.some(({ stat }) => stat.isDirectory())
-    ? fs
-        .readdirSync(path.join(config, 'tokens'))
-        .flatMap((name) => entryOf(path.join(config, 'tokens', name)))
-    : [];
+  const inTokens = tokens.flatMap(({ file, stat }) => (stat.isDirectory() ? entriesIn(file) : []));
   const files = inTokens.filter(({ stat }) => !stat.isDirectory());
   const all = [...directory, ...settings, ...tokens, ...files];
   const links = [...tokens, ...files].filter(({ stat }) => stat.isSymbolicLink());
-  const leftovers = [...leftoversIn(config, io), ...files.filter((entry) => isLeftover(entry, io))];
+  const inConfig = fs.existsSync(config) ? entriesIn(config) : [];
+  const leftovers = [...inConfig, ...files].filter((entry) => isLeftover(entry, io));
   const findings: Finding[] = [];
   const report = (entries: readonly Entry[], what: string, remedy: string) => {
     if (entries.length === 0) return;
@@ -83,13 +83,6 @@ function findProblems(config: string, io: Io): Finding[] {
   const foreign = all.filter(({ stat }) => uid !== undefined && stat.uid !== uid);
   report(foreign, 'owned by another user', 'sudo chown "$(id -un)"');
   return findings;
-}
-
-function leftoversIn(config: string, io: Io): Entry[] {
-  const names = fs.existsSync(config) ? fs.readdirSync(config) : [];
-  return names
-    .flatMap((name) => entryOf(path.join(config, name)))
-    .filter((entry) => isLeftover(entry, io));
 }
 
 function isLeftover({ file, stat }: Entry, io: Io): boolean {

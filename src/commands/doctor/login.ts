@@ -6,14 +6,15 @@ import { utcTime } from '../../api/responses.ts';
 import { type ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/messages.ts';
-import { type PasswordSource, unattendedPassword, unreadableFile } from '../../session/password.ts';
-import { tokenOfEnvironment } from '../../session/session.ts';
+import { unreadableFile } from '../../session/password.ts';
+import { tokenOfEnvironment, unattendedPassword } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { Account, TokenCache } from '../../session/token-cache.ts';
+import type { PasswordSource } from '../../session/tokens.ts';
 import { noValidToken, tokenState } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** Whether the service accepted the token that was sent, or why not. */
+/** Whether the service accepted the token, or the error if it did not. */
 export type TokenVerdict = 'accepted' | 'unknown' | ImgctlError;
 
 export interface TokenCheck {
@@ -22,7 +23,6 @@ export interface TokenCheck {
   finding(verdict: TokenVerdict): Finding;
 }
 
-/** Returns the token that a command would send first. */
 export function checkToken(
   settings: Settings,
   account: Account,
@@ -92,7 +92,6 @@ function passwordOrigin(settings: Settings, account: Account, io: Io): string | 
   return valueOr(() => unattendedPassword(settings, io, account)?.origin, undefined);
 }
 
-/** Checks the password file without reading it. */
 function fileFinding({ origin }: PasswordSource, io: Io): Finding | undefined {
   if (origin !== 'IMGCTL_PASSWORD_FILE') return undefined;
   const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');

@@ -1,17 +1,20 @@
-// Turns the result of one request into a finding per stage of the connection.
+// Sends one request, and reports a finding for each stage of the connection.
 
+import { authorizationHeader, requestHeaders } from '../../api/auth.ts';
+import { type ClientOptions, SERVICE } from '../../api/client.ts';
 import { readJson, serviceMessage, statusError, utcTime } from '../../api/responses.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
-import { RENEW_CERTIFICATE } from '../../http/errors.ts';
+import { RENEW_CERTIFICATE, TransportError } from '../../http/errors.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { ProxyChoice } from '../../http/proxy-env.ts';
 import { httpDate } from '../../http/retry.ts';
-import type { StageName } from '../../http/stages.ts';
+import type { ConnectStage, StageName } from '../../http/stages.ts';
+import { createTransport } from '../../http/transport.ts';
+import { resolveUrl } from '../../http/url.ts';
 import type { Io } from '../../io.ts';
 import { describeDuration } from '../../session/settings.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
-import type { Probe } from './probe.ts';
 
 const DAY = 24 * 3_600_000;
 const CERTIFICATE_NOTICE = 14 * DAY;
@@ -19,7 +22,40 @@ const MAX_CLOCK_SKEW = 5 * 60_000;
 
 export const NETWORK_CHECKS = ['DNS', 'connection', 'TLS', 'service', 'clock'] as const;
 
-export interface Route {
+type Inherited = 'baseUrl' | 'userAgent' | 'authScheme' | 'timeout' | 'maxBytes' | 'ca' | 'proxy';
+
+type ProbeOptions = Pick<ClientOptions, Inherited | 'signal' | 'now' | 'onEvent'> & {
+  readonly token: string | undefined;
+};
+
+interface Probe {
+  /** undefined if the request could not be started. */
+  readonly stage: ConnectStage | undefined;
+  /** The response of any status, or why there is none. */
+  readonly outcome: HttpResponse | TransportError;
+}
+
+/** Sends one GET /v2 without renewal or retry. @throws the signal's reason when it aborts */
+export async function probe(options: ProbeOptions): Promise<Probe> {
+  const { baseUrl, userAgent, authScheme, token, timeout, signal } = options;
+  const { origin } = baseUrl;
+  const settings = { origin, endpoint: SERVICE, connections: 1, recordCertificate: true };
+  const transport = createTransport({ ...options, ...settings });
+  const authorized = token === undefined ? undefined : authorizationHeader(authScheme, token);
+  const headers = requestHeaders(userAgent, authorized);
+  const url = resolveUrl(baseUrl, '/v2');
+  try {
+    const outcome = await transport.send({ method: 'GET', url, headers, timeout, signal });
+    return { stage: transport.latest(), outcome };
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    return { stage: transport.latest(), outcome: error };
+  } finally {
+    await transport.close();
+  }
+}
+
+interface Route {
   readonly baseUrl: URL;
   readonly proxy: URL | undefined;
   readonly caFile: string | undefined;
@@ -71,10 +107,8 @@ function lookupFinding({ stage }: Probe, { baseUrl, proxy }: Route): Finding {
 }
 
 function connectionFinding({ baseUrl, proxy }: Route): Finding {
-  return ok(
-    'connection',
-    `connected to ${baseUrl.host}${proxy ? ` through the proxy ${proxy.host}` : ''}`,
-  );
+  const through = proxy ? ` through the proxy ${proxy.host}` : '';
+  return ok('connection', `connected to ${baseUrl.host}${through}`);
 }
 
 function tlsFinding({ stage }: Probe, { baseUrl, caFile }: Route, io: Io): Finding {
@@ -116,7 +150,7 @@ function serviceFinding(response: HttpResponse, { sentToken }: Route): Finding {
   const result = valueOrError(() => readJson(response));
   if (!('error' in result)) return ok('service', `GET /v2 returned ${status}`);
   const finding = failed('service', result.error);
-  // Without /v2 it is not the service; not-found would mean a missing image.
+  // A 404 for /v2 means that this is another service; not-found would mean a missing image.
   return finding.code === 'not-found' ? { ...finding, code: 'failed' } : finding;
 }
 

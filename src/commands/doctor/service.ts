@@ -10,8 +10,7 @@ import type { Settings } from '../../session/settings.ts';
 import { type Account, TokenCache } from '../../session/token-cache.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { checkToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
-import { NETWORK_CHECKS, networkFindings, proxyFinding, tokenVerdict } from './network.ts';
-import { probe } from './probe.ts';
+import { NETWORK_CHECKS, networkFindings, probe, proxyFinding, tokenVerdict } from './network.ts';
 
 const FALLBACK_TIMEOUT = 30_000;
 const MAX_BYTES = 2 ** 20;
@@ -89,14 +88,9 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   return [proxyResult, ...networkFindings(result, route, io), ...login(tokenVerdict(result))];
 }
 
-interface ProbeTarget {
-  readonly baseUrl: URL;
-  readonly proxy: URL | undefined;
-  readonly ca: string | undefined;
-  readonly token: string | undefined;
-}
+type Target = Pick<Parameters<typeof probe>[0], 'baseUrl' | 'proxy' | 'ca' | 'token'>;
 
-async function sendProbe(context: Context, settings: Settings, target: ProbeTarget) {
+async function sendProbe(context: Context, settings: Settings, target: Target) {
   const { console, io, userAgent } = context;
   const { baseUrl, proxy, token } = target;
   const secrets = [

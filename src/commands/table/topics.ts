@@ -12,22 +12,22 @@ export const TOPICS: readonly Topic[] = [
   {
     name: 'filters',
     summary: 'filters, search words and sorting of images',
-    load: async () => (await import('../help/filters.ts')).FILTERS,
+    load: async () => (await import('../help/pages.ts')).FILTERS,
   },
   {
     name: 'output',
-    summary: 'output formats, columns and time stamps',
-    load: async () => (await import('../help/output.ts')).OUTPUT,
+    summary: 'output formats, columns and timestamps',
+    load: async () => (await import('../help/pages.ts')).OUTPUT,
   },
   {
     name: 'environment',
     summary: 'environment variables and sources of the password',
-    load: async () => (await import('../help/environment.ts')).ENVIRONMENT,
+    load: async () => (await import('../help/pages.ts')).ENVIRONMENT,
   },
   {
     name: 'exit-codes',
     summary: 'exit codes and the format of errors',
-    load: async () => (await import('../help/exit-codes.ts')).EXIT_CODES,
+    load: async () => (await import('../help/pages.ts')).EXIT_CODES,
   },
 ];
 

@@ -1,4 +1,4 @@
-// Reads the headers of a tar archive: ustar, GNU and older ones, and pax and GNU extensions.
+// Reads the headers of tar archives (ustar, GNU, older ones, extensions), and writes ustar archives.
 
 export const BLOCK = 512;
 
@@ -12,6 +12,7 @@ export interface TarHeader {
 }
 
 const MAGIC = 257;
+const USTAR = 'ustar\u000000';
 const CHECKSUM = { start: 148, end: 156 } as const;
 /** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
@@ -22,8 +23,7 @@ export function parseTarHeader(block: Buffer): TarHeader | null {
   if (!isChecksumValid(block)) return null;
   const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
   if (size === null) return null;
-  const magic = block.toString('latin1', MAGIC, MAGIC + 8);
-  const ustar = magic === 'ustar\u000000';
+  const ustar = block.toString('latin1', MAGIC, MAGIC + USTAR.length) === USTAR;
   const prefix = ustar ? parseText(block.subarray(345, 500)) : '';
   const name = parseText(block.subarray(0, 100));
   const type = block.toString('latin1', 156, 157);
@@ -125,4 +125,45 @@ function parsePax(content: Buffer): TarExtension | null {
     position = end;
   }
   return found;
+}
+
+export interface TarMember {
+  /** At most 100 bytes. */
+  readonly name: string;
+  readonly content: Uint8Array;
+  /** The type flag (`0`, a regular file). */
+  readonly type?: string;
+}
+
+/** Writes ustar, the format that the standard demands of an OVA; equal files give equal bytes. */
+export function packTar(members: readonly TarMember[]): Buffer {
+  const blocks = members.flatMap((member) => {
+    const padding = Buffer.alloc(paddedSize(member.content.length) - member.content.length);
+    return [tarHeader(member), member.content, padding];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
+}
+
+function tarHeader({ name, content, type = '0' }: TarMember): Buffer {
+  const header = Buffer.alloc(BLOCK);
+  if (header.write(name, 0) > 100) throw new RangeError(`name too long for ustar: ${name}`);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${octal(content.length, 11)}\0`, SIZE.start);
+  header.write(`${octal(0, 11)}\0`, 136);
+  header.write(type, 156);
+  header.write(USTAR, MAGIC);
+  return withChecksum(header);
+}
+
+export function withChecksum(header: Buffer): Buffer {
+  header.fill(' ', CHECKSUM.start, CHECKSUM.end);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 6)}\0 `, CHECKSUM.start);
+  return header;
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0');
 }

@@ -1,0 +1,193 @@
+// The blocks of the help topics; a test runs every shell line.
+
+import type { Block } from '../../declarations.ts';
+
+export const FILTERS: readonly Block[] = [
+  'Filters, search words and sorting work the same in "images list" and "my-images".',
+  'Words: only images whose name contains every word are shown. Case is ignored.',
+  { shell: ['imgctl images list ubuntu 22.04'] },
+  'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
+  {
+    terms: [
+      ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
+      ['eq ne', 'equal, not equal; eq,null and ne,null test for a missing value'],
+      ['lt le gt ge', 'less than, at most, greater than, at least'],
+      ['like', 'a pattern for the whole value; % matches any text'],
+      ['in', 'one of several values, separated by commas'],
+    ],
+  },
+  {
+    shell: [
+      'imgctl images list -f name,like,%server%',
+      'imgctl images list -f id,in,1002,1003,1006',
+      'imgctl images list -f folder,ne,null -f id,le,1100',
+      'imgctl my-images -f public,eq,false',
+    ],
+  },
+  'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
+  'Times: created_on and updated_on take one of these:',
+  {
+    terms: [
+      ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
+      ['2024-01-31', 'the start of that day in UTC'],
+      ['2024-01-31T12:00:00Z', 'ISO 8601; UTC if it has no offset'],
+      ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
+    ],
+  },
+  {
+    shell: [
+      'imgctl images list -f updated_on,ge,-30d',
+      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2025-01-01',
+      'imgctl images list -f created_on,like,2024-05-%',
+    ],
+  },
+  'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
+  'Sorting: -s field, or -s field,asc, or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
+  {
+    shell: [
+      'imgctl images list -s updated_on,desc --limit 5',
+      'imgctl images list -s folder -s name,desc',
+    ],
+  },
+  "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
+];
+
+export const OUTPUT: readonly Block[] = [
+  'Output formats, columns and timestamps of every command that prints data.',
+  'Formats: -o FORMAT, or --json for -o json. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+  {
+    terms: [
+      [
+        'table',
+        'the default: aligned columns, one line per row, - for a missing value; cut to the width of a terminal, but not in a pipe',
+      ],
+      ['json', 'one array, or one object for a single record'],
+      ['ndjson', 'one JSON object per line, written as pages arrive'],
+      ['yaml', 'the same values as json'],
+      [
+        'csv',
+        "RFC 4180: lines end in CRLF, a missing value is an empty cell; text that a spreadsheet would run as a formula gets a leading '",
+      ],
+      ['tsv', 'a tab, CR or LF inside a cell becomes a space'],
+    ],
+  },
+  {
+    shell: [
+      'imgctl images list --limit 5',
+      'imgctl images list ubuntu -o csv',
+      'imgctl images list -f folder,ne,null -o ndjson',
+    ],
+  },
+  'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+  {
+    shell: [
+      'imgctl images list --columns id,name,path',
+      'imgctl images list -o tsv --columns name,updated_on --no-header',
+      'imgctl my-images --columns all',
+    ],
+  },
+  'Times: --time STYLE selects the format of image timestamps.',
+  {
+    terms: [
+      ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
+      ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
+      ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
+      ['age', 'how long ago: 3 months ago'],
+    ],
+  },
+  "Tables show local time; other formats, and sync requests, show the service's own text. An ambiguous time is shown as the service sent it.",
+  {
+    shell: [
+      'imgctl images list --time age -s updated_on,desc --limit 10',
+      'imgctl images list -o csv --time iso',
+    ],
+  },
+  'Shorter and longer output:',
+  {
+    terms: [
+      ['-q', 'identifiers only, one per line (json, yaml: a list); no progress'],
+      ['--urls', 'one image URL per line'],
+      ['--meta', 'in json and yaml: {"data": [...], "meta": {...}}'],
+    ],
+  },
+  {
+    shell: [
+      'imgctl images list -q -f name,like,%server%',
+      'imgctl images list --urls --limit 3',
+      'imgctl images list --json --meta --limit 3',
+    ],
+  },
+  'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables cut the widest texts first, and never cut ids.',
+];
+
+export const ENVIRONMENT: readonly Block[] = [
+  'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+  {
+    terms: [
+      ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
+      ['IMGCTL_BASE_URL', 'address of the service'],
+      ['IMGCTL_USERNAME', 'user name for token requests'],
+      ['IMGCTL_PASSWORD', 'the password'],
+      ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
+      ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
+      ['IMGCTL_TOKEN', 'an access token; it is never cached and never renewed'],
+      ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
+      ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
+      ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
+      ['IMGCTL_CONFIG_DIR', 'one directory for settings, tokens and everything else'],
+    ],
+  },
+  {
+    terms: [
+      ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
+      ['XDG_STATE_HOME', 'the sync history is in its imgctl folder (~/.local/state)'],
+      ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
+    ],
+  },
+  {
+    terms: [
+      [
+        'HTTPS_PROXY, HTTP_PROXY',
+        'proxy URL, such as http://user:password@host:port (or https://); never used for this machine',
+      ],
+      [
+        'NO_PROXY',
+        'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses and address ranges (10.0.0.0/8), or *; names and addresses can have a port',
+      ],
+      [
+        'NODE_EXTRA_CA_CERTS',
+        'additional trusted certificates (see also: imgctl config set ca-file); NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, because certificates are always verified',
+      ],
+      ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
+    ],
+  },
+  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD and IMGCTL_TOKEN are removed from their environment.',
+];
+
+export const EXIT_CODES: readonly Block[] = [
+  'Exit codes:',
+  {
+    terms: [
+      ['0', 'success, including an empty list'],
+      [
+        '1',
+        'the operation failed: server error, failed sync, unreadable response, invalid package',
+      ],
+      ['2', 'usage or configuration error'],
+      ['3', 'network error: unreachable, TLS, timeout'],
+      ['4', 'not logged in, wrong credentials, not permitted'],
+      ['5', 'not found (and with --fail-empty: nothing matched)'],
+      ['6', 'rate limited; the error shows when to try again'],
+      ['7', 'still waiting when --wait-timeout expires'],
+      ['130', 'interrupted (Ctrl-C)'],
+      ['143', 'terminated (SIGTERM)'],
+    ],
+  },
+  'A pipe that closes early (imgctl images list | head -1) is not an error.',
+  'Errors are printed on stderr, never on stdout:',
+  { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
+  'With -o json or ndjson, each error is one JSON object on one line instead:',
+  { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
+];

@@ -1,0 +1,125 @@
+// Converts requests to the form that handlers use, and builds responses: JSON bodies, error records, headers.
+
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { ErrorRecord } from '../api/types.ts';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Scheme, host and port as the client addressed them. */
+  readonly baseUrl: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+  readonly remoteAddress: string;
+  /** Milliseconds since it arrived. */
+  readonly elapsed: () => number;
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
+export function urlHost(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  return plain.includes(':') ? `[${plain}]` : plain;
+}
+
+export function toApiRequest(
+  incoming: IncomingMessage,
+  listenHost: string,
+  now: () => number,
+): ApiRequest {
+  const started = now();
+  const target = incoming.url ?? '/';
+  const [path = '', ...search] = target.split('?');
+  const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
+  return {
+    method: incoming.method ?? 'GET',
+    baseUrl: `http://${checkedHost(incoming, listenHost) ?? `${urlHost(localAddress)}:${localPort}`}`,
+    target,
+    path,
+    query: new URLSearchParams(search.join('?')),
+    authorization: incoming.headers.authorization,
+    remoteAddress,
+    elapsed: () => now() - started,
+  };
+}
+
+/**
+ * Returns the Host header (HTTP/1.0 has none), or throws 421 for a host other than loopback, the listen host
+ * or the connection's address. Without this check a web page could reach the service by DNS rebinding.
+ */
+function checkedHost(incoming: IncomingMessage, listenHost: string): string | undefined {
+  const sent = incoming.headers.host;
+  if (sent === undefined) return undefined;
+  const name = sent.replace(/:\d+$/, '').toLowerCase();
+  const own = [listenHost.toLowerCase(), incoming.socket.localAddress ?? ''].map(urlHost);
+  if (LOOPBACK.test(name) || own.includes(name)) return sent;
+  throw new HttpError(421, `This service does not answer for the host "${sent}".`);
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A response without the headers that all responses share. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+}
+
+/** Responds to a request; the id is the group that the resource's pattern captured, or empty. */
+export type Handler = (request: ApiRequest, id: string) => ApiResponse;
+
+export interface Resource {
+  /** Matches the whole path. */
+  readonly path: RegExp;
+  readonly methods: ReadonlyMap<string, Handler>;
+}
+
+/** As section 4.1 shows them. */
+const COMMON_HEADERS = {
+  'Strict-Transport-Security': 'max-age=63072000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+/** Thrown anywhere in the service to respond with the error record. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(status: number, message: string, headers: Headers = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function jsonResponse(status: number, body: unknown, headers: Headers = {}): ApiResponse {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** Builds the error record. The contract names the error of 401 only; the others use HTTP's own words. */
+export function errorResponse({ status, message, headers }: HttpError): ApiResponse {
+  const reason = (STATUS_CODES[status] ?? 'error').toLowerCase();
+  const error = status === 401 ? 'authentication error' : reason;
+  return jsonResponse(status, { error, message, status } satisfies ErrorRecord, headers);
+}
+
+/** Sends status and headers, with the length of the whole body; the caller sends the body. */
+export function sendHead(stream: ServerResponse, { status, headers, body }: ApiResponse): void {
+  const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  stream.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length });
+}
+
+/** Sends the whole response; node:http drops the body for a HEAD request. */
+export function send(stream: ServerResponse, response: ApiResponse): void {
+  sendHead(stream, response);
+  stream.end(response.body);
+}
