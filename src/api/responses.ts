@@ -33,10 +33,10 @@ export async function readJsonExactly(response: HttpResponse): Promise<unknown> 
 
 function valueIn(response: HttpResponse, parsed: Parsed): unknown {
   if (parsed.text !== undefined) return parsed.value;
-  const { status, url } = response;
+  const { method, status, url } = response;
   const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;
   const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
-  const hint = parsed.excess === undefined ? CHECK_BASE_URL : print;
+  const hint = parsed.excess !== undefined && method === 'GET' ? print : CHECK_BASE_URL;
   throw new ImgctlError('bad-answer', message, { hint, status });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImageOrUrl, type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
+import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
@@ -44,6 +45,8 @@ const MAX_READINGS = 3;
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
+const LIST_FEWER = 'list fewer images with --filter';
+
 /** What is kept from one reading of the list to the next. */
 interface Progress {
   readonly seen: SeenKeys;
@@ -83,7 +86,7 @@ export async function* listCatalogue(
       readings = 0;
     } else if (readings === MAX_READINGS || budget.left < outcome.pages) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${outcome.fault}`, {
-        hint: 'it may be changing; run the command again',
+        hint: outcome.pages > MAX_PAGES ? LIST_FEWER : 'it may be changing; run the command again',
       });
     }
   }
@@ -216,7 +219,7 @@ function isEcho(echoed: unknown, sent: string): boolean {
 function tooLong(): ImgctlError {
   const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
   return new ImgctlError('bad-answer', message, {
-    hint: 'list fewer images with --filter, or use -o ndjson',
+    hint: `${LIST_FEWER}, or use -o ndjson`,
   });
 }
 

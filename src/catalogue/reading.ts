@@ -99,7 +99,9 @@ export class Reading {
     const { budget, wanted } = this.#options;
     this.#firstPages = first.pages;
     // This page was already requested.
-    if (budget.left === Number.POSITIVE_INFINITY) budget.left = 2 * this.length + 10 - 1;
+    if (budget.left === Number.POSITIVE_INFINITY) {
+      budget.left = 2 * Math.min(this.length, MAX_PAGES) + 10 - 1;
+    }
     this.#lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage), MAX_PAGES);
   }
 

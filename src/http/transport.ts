@@ -98,7 +98,10 @@ function dispatch(
       if (ended) return false;
       heldBytes += chunk.length;
       budget.left -= chunk.length;
-      if (budget.left < 0) fail(tooLargeError(request, status, maxBytes, endpoint));
+      if (budget.left < 0) {
+        const isAlone = heldBytes > maxBytes;
+        fail(tooLargeError(request, status, { maxBytes, isAlone }, endpoint));
+      }
       return !ended;
     };
     const aborted = () => fail(signal.reason);

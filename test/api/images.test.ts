@@ -61,6 +61,15 @@ describe('a catalogue page', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('may hold 200 elements, but not more', async () => {
+    const elements = (count: number) => catalogue(Array.from({ length: count }, () => ({})));
+    const { client } = await connect({ 'GET /v2/image': [elements(200), elements(201)] });
+    expect((await client.listImages(EXPANDED, 1)).images).toHaveLength(200);
+    const error = await failure(client.listImages(EXPANDED, 1));
+    expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
+    expect(error.message).toContain('a page holds 201 elements, more than 200');
+  });
+
   it('is rejected if it holds images instead of URLs', async () => {
     const { client } = await connect(() => catalogue([{ id: 1 }]));
     const error = await failure(client.listImages({ perPage: 100, expand: false }, 1));

@@ -42,6 +42,18 @@ describe('a submitted sync', () => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
 
+  it.each(['9007199254740993', '123456789012345678901234567890'])(
+    'keeps the id %s exactly',
+    async (id) => {
+      const submitted = await submit({ body: `{"request":{"id":${id}}}` });
+      expect(`${submitted.id}`).toBe(id);
+      expect(submitted.id).not.toBe(id);
+      const { client, server } = await connect(() => ({ body: `{"id":${id}}` }));
+      expect(`${(await client.getSyncRequest(submitted.id ?? 0)).id}`).toBe(id);
+      expect(server.requests[0]?.target).toBe(`/v2/request/image_sync/${id}`);
+    },
+  );
+
   it.each([[''], ['accepted'], ['{"request":']])(
     'with the body %j takes its id from Location',
     async (body) => {
