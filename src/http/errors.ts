@@ -42,6 +42,7 @@ const checkNetwork = () => 'check the network of this machine: firewall, VPN, pr
 const askAdministrators = () => 'try again later, or ask the administrators of the service';
 
 const CLOSED = { reason: 'the connection was closed', hint: askAdministrators };
+const NOT_HTTP = { reason: 'its response is not HTTP', hint: checkPort, lasting: true } as const;
 const CLIENT_CLOSED = {
   reason: 'the client is closed',
   hint: () => undefined,
@@ -135,7 +136,8 @@ export function trustHint({ trust }: Endpoint): string {
 
 function describe(error: NodeJS.ErrnoException): NetworkError {
   if (error instanceof ConnectionClosed) return CLOSED;
-  const { code = '' } = error;
+  const { code = '', name } = error;
+  if (name === 'HTTPParserError' || /^HPE_/.test(code)) return NOT_HTTP;
   const reason = code || 'the connection failed';
   return NETWORK_ERRORS.get(code) ?? { reason, hint: askAdministrators };
 }
