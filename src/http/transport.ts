@@ -4,6 +4,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { type ConnectOptions, createConnector } from './connect.ts';
 import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
 import type { Forwarder } from './forward.ts';
+import { ignoreContinue } from './informational.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse } from './message.ts';
 import type { ConnectStage } from './stages.ts';
 
@@ -37,6 +38,7 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  pool.on('connect', (_origin, clients) => clients.forEach(ignoreContinue));
   const { origin, proxy } = options;
   const forwarding =
     proxy && origin.startsWith('http:')
@@ -113,6 +115,7 @@ function dispatch(
           if (ended) started.abort(new Error('aborted'));
         },
         onResponseStart(_controller, statusCode, rawHeaders) {
+          if (statusCode < 200) return;
           status = statusCode;
           headers = joinHeaders(rawHeaders);
         },
