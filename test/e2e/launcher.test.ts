@@ -2,13 +2,12 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_FILES } from '../../src/commands/completion.ts';
 import { COMMAND, freshHome, runBuilt } from '../support/cli.ts';
-import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -51,27 +50,6 @@ describe('the launcher without the bundle', () => {
     await expect(launched).rejects.toThrow('dist/main.cjs');
   });
 });
-
-/** Older ones have no compile cache. */
-const hasCompileCache = Number.parseInt(process.versions.node, 10) >= 22;
-
-describe.skipIf(!hasCompileCache || process.env.IMGCTL_BIN)(
-  'the launcher on Node 22 or later',
-  () => {
-    it('makes the cache folder of a new home with mode 0700', async () => {
-      const env = freshHome();
-      await runBuilt(['profile', 'list'], { env });
-      const folder = path.join(env.HOME, '.cache');
-      expect(modeOf(folder)).toBe('700');
-      expect(readdirSync(path.join(folder, 'imgctl/compiled'))).toHaveLength(1);
-    });
-
-    it('works in a home that it cannot write', async () => {
-      const env = { ...freshHome(), HOME: '/proc/self' };
-      expect(await runBuilt(['profile', 'list'], { env })).toMatchObject({ exitCode: 0 });
-    });
-  },
-);
 
 it('the launcher exits 0 if its reader closes the pipe', async () => {
   const [program, ...words] = COMMAND;
