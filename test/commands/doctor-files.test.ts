@@ -36,11 +36,7 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
       mode('config', 0o640),
       /^readable by other users: .*config\.json$/,
     ],
-    [
-      'tokens in the open',
-      mode('tokens', 0o755),
-      /^accessible to other users/,
-    ],
+    ['tokens in the open', mode('tokens', 0o755), /^accessible to other users/],
     ['a shared folder', mode('directory', 0o777), /^writable by other users/],
     [
       'a link in place of a token',
