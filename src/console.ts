@@ -23,6 +23,7 @@ export class Console {
   readonly #style: ConsoleStyle;
   #queue: Promise<void> = Promise.resolve();
   #failure: unknown;
+  readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
 
   constructor(io: Io, style: ConsoleStyle) {
@@ -39,8 +40,10 @@ export class Console {
     };
   }
 
-  /** Something is wrong, but the command continues. */
+  /** Something is wrong, but the command continues. The same warning is shown once. */
   warn(message: string, hint?: string): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
     this.#notice('warning', message, hint);
   }
 

@@ -10,7 +10,8 @@ import { trustHint } from '../http/errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';
-import { type Account, TokenCache } from './token-cache.ts';
+import { TokenCache } from './token-cache.ts';
+import type { Account } from './token-files.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -59,6 +60,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: settings.loginCommand,
+        limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
