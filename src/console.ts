@@ -57,11 +57,11 @@ export class Console {
   }
 
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
-  print(text: string): Promise<void> {
+  print(data: string | Uint8Array): Promise<void> {
     const written = this.#queue.then(() =>
       this.#io.stdout.isTTY
-        ? this.#aside(() => this.#io.stdout.write(text))
-        : this.#io.stdout.write(text),
+        ? this.#aside(() => this.#io.stdout.write(data))
+        : this.#io.stdout.write(data),
     );
     this.#queue = written.catch(() => {});
     return written;

@@ -9,6 +9,7 @@ import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { certificateFlaw } from './certificates.ts';
 import type { Settings } from './settings.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Account } from './token-files.ts';
@@ -35,8 +36,6 @@ export interface SessionOptions {
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
 }
-
-const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
@@ -196,7 +195,7 @@ export function readCertificates(settings: Settings, io: Io): string | undefined
   } catch (error) {
     throw unusable(errorReason(error), error);
   }
-  // Node silently accepts a file without one.
-  if (!CERTIFICATE.test(certificates)) throw unusable('no PEM certificate');
+  const flaw = certificateFlaw(certificates);
+  if (flaw !== undefined) throw unusable(flaw);
   return certificates + more;
 }
