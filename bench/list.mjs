@@ -1,4 +1,4 @@
-// Compares `imgctl images list` with a curl and jq loop, with a bare Node client and with hcloud, in turns.
+// Compares `imgctl images list` with a curl and jq loop, with a bare Node client and with hcloud, in turn.
 // Usage: node bench/list.mjs [program]   (default: bin/imgctl.js, which needs a build)
 // Needs bash, curl and jq; skips hcloud if it is missing. Takes about five minutes.
 

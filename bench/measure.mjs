@@ -1,4 +1,4 @@
-// Runs programs in turns, and returns the medians of their time and memory.
+// Runs programs in turn, and returns the medians of their time and memory.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

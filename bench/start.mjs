@@ -1,4 +1,4 @@
-// Measures the start-up of imgctl: CPU time of whole processes that run in turns, as medians.
+// Measures the start-up of imgctl: CPU time of whole processes that run in turn, as medians.
 // Usage: node bench/start.mjs [runs]   (default: 25)   IMGCTL_BIN selects another launcher, NODE_24 a Node 24.
 // Needs bash and openssl. Without NODE_24 it fetches Node 24 from the npm registry. The comparison of the single
 // executable (npm run executables) needs gh and openstack (Debian: python3-openstackclient).

@@ -1,4 +1,4 @@
-// Compares `imgctl validate` of a 2 GiB OVA with `openssl dgst -sha256` of the same file, in turns.
+// Compares `imgctl validate` of a 2 GiB OVA with `openssl dgst -sha256` of the same file, in turn.
 // Usage: node bench/validate.mjs [program [argument...]]   (default: bin/imgctl.js validate)
 // Needs Linux, openssl, tar and 5 GB in the temporary folder. The warm-up run caches the file.
 

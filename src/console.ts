@@ -7,7 +7,7 @@ import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** How notices look; read at each write, since options are known only after the command line was parsed. */
+/** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
   readonly errorFormat: Omit<ErrorFormat, 'redact'>;
@@ -47,7 +47,7 @@ export class Console {
     this.#notice('warning', message, hint);
   }
 
-  /** Something worth knowing; not with -q. */
+  /** Writes a note, unless -q is set. */
   note(message: string, hint?: string): void {
     if (!this.#style.quiet) this.#notice('note', message, hint);
   }
@@ -67,7 +67,7 @@ export class Console {
     return written;
   }
 
-  /** For callers that cannot wait, such as commander: `settle` throws what goes wrong. */
+  /** Prints for callers that cannot wait, such as commander; `settle` throws the error. */
   printLater(text: string): void {
     this.print(text).catch((error: unknown) => {
       this.#failure ??= error;
@@ -82,8 +82,8 @@ export class Console {
   }
 
   /**
-   * Shows on stderr what a long run does.
-   * @param lines if the progress cannot move, write a line per change instead of nothing
+   * Shows on stderr what a long run is doing.
+   * @param lines if the line cannot be redrawn, write a line per change instead of nothing
    */
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     this.#progress = createProgress({
@@ -102,7 +102,7 @@ export class Console {
     await this.#io.stderr.write(formatError(error, this.#format)).catch(() => {});
   }
 
-  /** Resolves when everything is written and the progress has ended. @throws what a later print met */
+  /** Resolves when everything is written and the progress has ended. @throws the first error of printLater */
   async settle(): Promise<void> {
     await this.#queue;
     await this.#progress?.stop();

@@ -1,4 +1,4 @@
-// One run of the program: its options, settings and session, opened when first asked for.
+// One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
 import { Console, type ConsoleStyle } from './console.ts';
@@ -41,9 +41,9 @@ export interface GlobalOptions {
   quiet?: boolean;
 }
 
-/** How a command's data is printed, if not as the options and settings say. */
+/** How a command's data is printed; overrides the options and settings. */
 export interface PrintOptions extends Partial<Omit<RecordOptions, 'sink' | 'terminal' | 'quiet'>> {
-  /** Never cuts cells to the width of the terminal. */
+  /** True to never cut cells to the width of the terminal. */
   readonly whole?: boolean;
 }
 
@@ -58,7 +58,7 @@ export class Context implements ConsoleStyle {
 
   /** Runs another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /** The command table and the help made from it; set when the program is built. */
+  /** The command table and the help generated from it; set when the program is built. */
   program: ProgramDeclaration = { commands: [], options: [], showHelp() {} };
 
   constructor(io: Io, rerun: Context['rerun']) {
@@ -95,7 +95,7 @@ export class Context implements ConsoleStyle {
     return this.#config;
   }
 
-  /** Goes on with flags and environment if the file is unreadable. */
+  /** Continues with flags and environment only, for an unreadable file. */
   ignoreConfigFile(): void {
     this.#config = EMPTY_CONFIG;
   }
@@ -110,7 +110,7 @@ export class Context implements ConsoleStyle {
     return this.#settings;
   }
 
-  /** Returns the settings with these flags in addition. */
+  /** Returns the settings with these additional flags. */
   settingsWith(flags: SettingFlags): Settings {
     const options = this.#options;
     const profile = this.profileName;
@@ -134,7 +134,7 @@ export class Context implements ConsoleStyle {
     return isFormat(value) ? value : 'table';
   }
 
-  /** Opens a list whose rows arrive one after the other; the caller ends it. */
+  /** Opens a list whose rows arrive gradually; the caller ends it. */
   openList(columns: readonly string[], options: PrintOptions = {}): ListWriter<Row> {
     return createListWriter({ ...this.#outputOptions(options), columns });
   }

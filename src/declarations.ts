@@ -1,6 +1,6 @@
 // What the program declares about its commands: help, man pages, docs and completion read these fields.
 
-/** A piece of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
+/** A block of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
 export type Block =
   | string
   | { readonly terms: readonly (readonly [term: string, meaning: string])[] }
@@ -23,7 +23,7 @@ export type ValueSource =
   | 'sorts'
   | 'sync-ids';
 
-/** The kind of a value, checked before the command runs. A number arrives as one, a duration as milliseconds. */
+/** The kind of a value, checked before the command runs. Numbers are parsed, durations become milliseconds. */
 export type Value =
   | { readonly kind: 'text'; readonly from?: ValueSource }
   | { readonly kind: 'number'; readonly min: number; readonly max?: number }
@@ -32,7 +32,7 @@ export type Value =
       readonly kind: 'choice';
       readonly noun: string;
       readonly words: readonly string[];
-      /** What other tools call these words. */
+      /** Words of other tools, each with the word to suggest for it. */
       readonly synonyms?: ReadonlyMap<string, string>;
     };
 
@@ -49,7 +49,7 @@ export interface OptionDeclaration {
   readonly flags: string;
   /** With the default in brackets. */
   readonly description: string;
-  /** Of options that take one. */
+  /** Undefined if the option takes no value. */
   readonly value?: Value;
   readonly repeatable?: boolean;
   /** Names of options, as the command receives them. */
@@ -69,7 +69,7 @@ export interface CommandDeclaration {
   readonly seeAlso?: readonly string[];
   readonly arguments?: readonly ArgumentDeclaration[];
   readonly options?: readonly OptionDeclaration[];
-  /** For programs, not people: in no help and no list. */
+  /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   readonly subcommands?: readonly CommandDeclaration[];
 }

@@ -43,7 +43,7 @@ export interface ErrorChanges {
   readonly hint?: string | undefined;
 }
 
-/** The one error that is thrown on purpose. Its message is one line, without a final full stop. */
+/** The only error that is thrown on purpose. Its message is one line without a final full stop. */
 export class ImgctlError extends Error {
   override readonly name = 'ImgctlError';
   readonly code: ErrorCode;
@@ -61,7 +61,7 @@ export class ImgctlError extends Error {
     return EXIT_CODES[this.code];
   }
 
-  /** Returns a copy of the same class with these fields changed; status, cause and stack stay. */
+  /** Returns a copy of the same class with these fields changed; status, cause and stack are copied. */
   with(changes: ErrorChanges): this {
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
@@ -71,17 +71,17 @@ export class ImgctlError extends Error {
   }
 }
 
-/** Anything thrown, as an ImgctlError; what is not one is a defect of imgctl and says so. */
+/** Returns anything thrown as an ImgctlError. Any other error is a defect of imgctl, and its message says so. */
 export function asImgctlError(thrown: unknown): ImgctlError {
   if (thrown instanceof ImgctlError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new ImgctlError('failed', `unexpected error: ${message}`, {
-    hint: 'run it again with --debug to see where it comes from',
+    hint: 'run the command again with --debug to see the stack trace',
     cause: thrown,
   });
 }
 
-/** The value, or what the function fails with. */
+/** Returns the value, or the error that the function throws. */
 export function valueOrError<Value>(
   read: () => Value,
 ): { readonly value: Value } | { readonly error: ImgctlError } {
@@ -92,7 +92,7 @@ export function valueOrError<Value>(
   }
 }
 
-/** The value, or another one where the function fails, which then is told elsewhere or of no interest. */
+/** Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter. */
 export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
   const result = valueOrError(read);
   return 'error' in result ? otherwise : result.value;

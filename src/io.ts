@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
 import { ImgctlError } from './errors.ts';
 
-/** Loads one of Node's modules at its first use: each takes a part of the start-up time. */
+/** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
 
@@ -65,7 +65,7 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-/** What a wait, a retry and a lock need. */
+/** The part that waits, retries and locks need. */
 export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal' | 'system'>;
 
 export function systemClock(signal: AbortSignal): Clock {
@@ -154,7 +154,7 @@ export function environmentOf({
   return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
 }
 
-/** Writes to stdout after which a run is long: a listing writes once per page. */
+/** Number of writes to stdout after which a run counts as long; a listing writes once per page. */
 const LONG_RUN = 20;
 
 /**
@@ -165,7 +165,7 @@ function freezeYoungGeneration(): void {
   builtin('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Returns the sink, which runs the action once after so many writes. */
+/** Returns the sink, which then runs the action once, after `count` writes. */
 export function afterWrites(sink: ByteSink, count: number, action: () => void): ByteSink {
   let writes = 0;
   return {
@@ -201,7 +201,7 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): ByteSin
     stream ??= process[name].on('error', () => {});
     return stream;
   };
-  // Only a device can be a terminal; anything else need not be opened to know that it is none.
+  // Only a device can be a terminal, so nothing else has to be opened to find out.
   const isTTY = () => isDevice(DESCRIPTORS[name]) && open().isTTY === true;
   return {
     get isTTY() {

@@ -1,4 +1,4 @@
-// Reads JSON from elsewhere, no deeper than it can be written again.
+// Parses JSON from outside, nested no deeper than our writers can handle.
 
 export type JsonObject = Record<string, unknown>;
 

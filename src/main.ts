@@ -27,7 +27,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
   process.exitCode = exitCode;
   const signal = SIGNALS.get(exitCode);
   if (signal === undefined) return;
-  // Node does not end before a name lookup does, which may take long; the signal ends it at once.
+  // Node waits for a name lookup, which may take long; the signal ends the process at once.
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
 
@@ -36,5 +36,5 @@ const SIGNALS: ReadonlyMap<number, NodeJS.Signals> = new Map([
   [EXIT_CODES.terminated, 'SIGTERM'],
 ]);
 
-/** Milliseconds in which a process ends that can end by itself. */
+/** Milliseconds to wait for a process that can end by itself. */
 const GRACE_PERIOD = 200;

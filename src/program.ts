@@ -16,7 +16,7 @@ import { ImgctlError } from './errors.ts';
 import { nearest, parseChoice, suggest } from './query/suggest.ts';
 import { parseDuration } from './session/settings.ts';
 
-/** Runs a command line. @throws ImgctlError, also for what commander finds wrong with it */
+/** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
   const root = buildProgram(context, argv[0]);
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
@@ -28,7 +28,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
   await context.console.settle();
 }
 
-/** Builds the commands by name; each gets its arguments, options and subcommands when it is reached. */
+/** Builds the commands by name; a command gets its arguments, options and subcommands when it is reached. */
 function buildProgram(context: Context, first: string | undefined): Command {
   const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
   const root = new Command(ROOT.name)
@@ -40,7 +40,7 @@ function buildProgram(context: Context, first: string | undefined): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => context.console.printLater(text),
-      // A group without a command shows its help; complaints are reported like all other errors.
+      // A group without a command shows its help; usage errors are reported like all other errors.
       writeErr: (text) => context.console.printLater(text),
       outputError: () => {},
       getOutHelpWidth: helpWidth,
@@ -79,7 +79,7 @@ function buildProgram(context: Context, first: string | undefined): Command {
   };
   throwUsageErrors(root, root, context);
   const { subcommands: commands = [] } = ROOT;
-  // A command line that begins with a command needs no other one, except for the help command.
+  // A command line that begins with a command needs no other command; help needs all of them.
   const named = commands.filter(({ name }) => name === first && name !== 'help');
   add(root, named.length > 0 ? named : commands);
   context.program = {
@@ -118,7 +118,7 @@ function argumentOf(declaration: ArgumentDeclaration, command: Command): Argumen
   return argument;
 }
 
-/** Returns what parses a value of the option or command `name`, and throws usage errors. */
+/** Returns a parser for a value of the option or command `name`, which throws usage errors. */
 function valueParser(value: Value, name: string): (text: string) => string | number {
   switch (value.kind) {
     case 'text':
@@ -149,16 +149,16 @@ function parseNumber(
   throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
 }
 
-/** Turns what commander finds wrong with a command line into our errors. */
+/** Makes commander throw our errors. */
 function throwUsageErrors(command: Command, root: Command, context: Context): void {
   command.exitOverride((error) => {
-    // Even a failed parse has read the options that stood before, such as --json.
+    // Even a failed parse has read the options before the error, such as --json.
     context.useOptions(root.opts<GlobalOptions>());
     throw isHelp(error) ? error : usageError(error, command);
   });
 }
 
-/** True if help or the version was asked for and is printed; commander throws for these too. */
+/** True if help or the version was requested and is printed; commander throws for these too. */
 function isHelp(thrown: unknown): boolean {
   if (!(thrown instanceof CommanderError)) return false;
   return thrown.exitCode === 0 || thrown.code === 'commander.help';
@@ -167,7 +167,7 @@ function isHelp(thrown: unknown): boolean {
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
 
-/** Commander's complaint as ours: one line, its suggestion as the hint, values left out of options. */
+/** Converts commander's error: one line, its suggestion as the hint, options without their values. */
 function usageError(error: CommanderError, command: Command): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
@@ -179,13 +179,13 @@ function usageError(error: CommanderError, command: Command): ImgctlError {
   return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, MAX_MESSAGE), { hint });
 }
 
-/** What is wrong with an option, and what was meant. Commander calls one unknown that takes no value. */
+/** Returns the message and a suggestion. Commander also calls an option unknown if it takes no value. */
 function describeOption(option: string, known: readonly string[]): [string, string | undefined] {
   if (known.includes(option)) return [`option '${option}' takes no value`, undefined];
   return [`unknown option '${option}'`, nearest(option, known)];
 }
 
-/** The long names of the options of a command, global ones included. */
+/** Returns the long names of the options of a command, including global ones. */
 function optionNames(command: Command): string[] {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];

@@ -1,4 +1,4 @@
-// Checks the structure of src: who imports whom, no circles, no hidden inputs, small files, plain words.
+// Checks the structure of src: imports, no import cycles, no hidden inputs, small files, plain words.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -53,7 +53,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   emulator: ['ovf'],
 };
 
-/** What single files or folders may import in addition. */
+/** Additional imports of single files or folders. */
 const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
   [/^commands\/(emulator|demo)\.ts$/, /^emulator\//],
   // They look at the connection itself.
@@ -61,7 +61,7 @@ const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
   [/^emulator\//, /^api\/types\.ts$/],
 ];
 
-/** Modules that a folder must do without. */
+/** Modules that a folder must not import. */
 const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   query: /^(node:|undici|conf|chalk|commander)/,
   ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
@@ -120,7 +120,7 @@ describe.each(files)('src/%s', (file) => {
     expect(wrong).toEqual([]);
   });
 
-  it('takes the process, the clock and chance from its caller', () => {
+  it('takes the process, the clock and randomness from its caller', () => {
     if (REAL_WORLD.includes(file)) return;
     const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
     expect(code).not.toMatch(
@@ -128,24 +128,24 @@ describe.each(files)('src/%s', (file) => {
     );
   });
 
-  it('starts with what it is for, and is small', () => {
+  it('starts with a comment and has at most 250 lines', () => {
     expect(text).toMatch(/^\/\/ \S.*\S\n/);
     expect(text.split('\n').length).toBeLessThanOrEqual(251);
   });
 
-  it('takes no short cuts', () => {
+  it('avoids any, suppressed checks, process.exit, console.log and old names', () => {
     expect(text).not.toMatch(/\bany\b(?=\s*[;,)>\]=[])/);
     expect(text).not.toMatch(/@ts-|biome-ignore|process\.exit\(|console\.log/);
     expect(text.match(OLD_NAMES)?.[0]).toBeUndefined();
   });
 });
 
-it('src has no circles', () => {
+it('src has no import cycles', () => {
   const done = new Set<string>();
-  const circles: string[] = [];
+  const cycles: string[] = [];
   const visit = (file: string, trail: readonly string[]): void => {
     const at = trail.indexOf(file);
-    if (at >= 0) circles.push([...trail.slice(at), file].join(' -> '));
+    if (at >= 0) cycles.push([...trail.slice(at), file].join(' -> '));
     if (at >= 0 || done.has(file)) return;
     for (const target of importsOf(file)) {
       if (texts.has(target)) visit(target, [...trail, file]);
@@ -153,23 +153,23 @@ it('src has no circles', () => {
     done.add(file);
   };
   for (const file of files) visit(file, []);
-  expect(circles).toEqual([]);
+  expect(cycles).toEqual([]);
 });
 
-it('src/api is thin', () => {
+it('src/api has at most 1,000 lines', () => {
   const lines = files
     .filter((file) => partOf(file) === 'api')
     .map((file) => (texts.get(file) ?? '').split('\n').length - 1);
   expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1_000);
 });
 
-it('src has few comments', () => {
+it('at most 9 % of the lines of src are comments', () => {
   const lines = files.flatMap((file) => (texts.get(file) ?? '').trimEnd().split('\n'));
   const comments = lines.filter((line) => /^\s*(\/\/|\/\*|\*)/.test(line));
   expect(comments.length / lines.length).toBeLessThanOrEqual(0.09);
 });
 
-it('every part of src has its walls', () => {
+it('every folder and file of src has a rule for its imports', () => {
   const parts = new Set(files.map(partOf));
   expect(Object.keys(ALLOWED).sort()).toEqual([...parts].sort());
 });

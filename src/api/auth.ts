@@ -26,10 +26,8 @@ export interface ServiceRequest {
   readonly method: string;
   /** Below the base URL, with its query; or an absolute URL of the base URL's origin. */
   readonly path: string;
-  /** Basic credentials instead of the token, for the token request only. */
-  readonly credentials?: { readonly username: string; readonly password: string };
   /** Aborts this request, in addition to the client's own signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type ClientEvent = HttpEvent | { kind: 'renewal'; method: string; url: URL };
@@ -48,13 +46,28 @@ export interface AuthOptions extends RetryOptions {
 }
 
 /**
- * Sends a request and returns the response of any status but 401 (refused token) and 429.
+ * Sends a request with the token and returns the response of any status but 401 (refused token) and 429.
  * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent
  *   and got no usable response), and those of the transport
  */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
-export function createSender(transport: Transport, options: AuthOptions): Send {
+/**
+ * Sends a request with Basic credentials instead of the token; returns the response of any status.
+ * @throws ImgctlError those of the transport
+ */
+export type SendWithPassword = (
+  request: ServiceRequest,
+  username: string,
+  password: string,
+) => Promise<HttpResponse>;
+
+export interface Sender {
+  readonly send: Send;
+  readonly sendWithPassword: SendWithPassword;
+}
+
+export function createSender(transport: Transport, options: AuthOptions): Sender {
   const accepted = new Set<string>();
 
   const sendWith = async (request: ServiceRequest, url: URL, authorization: string) => {
@@ -62,14 +75,13 @@ export function createSender(transport: Transport, options: AuthOptions): Send {
     const { timeout, userAgent } = options;
     const headers = requestHeaders(userAgent, authorization);
     const abort = signal ? AbortSignal.any([signal, options.signal]) : options.signal;
-    const sent = { method, url, headers, timeout, signal: abort };
-    return sendWithRetry(transport, sent, options);
+    const httpRequest = { method, url, headers, timeout, signal: abort };
+    return sendWithRetry(transport, httpRequest, options);
   };
 
-  /** @throws ImgctlError not-permitted: another token would be refused too */
-  const tokenRefused = (response: HttpResponse): ImgctlError => {
+  const refusal = (response: HttpResponse): ImgctlError => {
     const error = statusError(response);
-    if (error.code === 'not-permitted') throw error;
+    if (error.code === 'not-permitted') return error;
     // With the basic scheme a service may call a bad token a wrong password.
     return error.with({ code: 'token-refused', hint: options.tokens.remedy });
   };
@@ -77,40 +89,43 @@ export function createSender(transport: Transport, options: AuthOptions): Send {
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
     const authorize = (token: string) => {
       for (const secret of tokenSecrets(token)) options.onSecret?.(secret);
-      return sendWith(request, url, authorization(options.authScheme, token));
+      return sendWith(request, url, authorizationHeader(options.authScheme, token));
     };
     let token = await options.tokens.current();
     let response = await authorize(token);
     if (response.status === 401) {
-      const refused = tokenRefused(response);
+      const refused = refusal(response);
+      // Another token would not be permitted either.
+      if (refused.code === 'not-permitted') throw refused;
       const renewed = await options.tokens.renew(token, accepted.has(token));
       if (renewed === undefined) throw refused;
       options.onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
       response = await authorize(token);
-      if (response.status === 401) throw tokenRefused(response);
+      if (response.status === 401) throw refusal(response);
     }
     accepted.add(token);
     if (response.status === 429) throw rateLimitedError(response);
     return response;
   };
 
-  return async (request) => {
-    const { method, path, credentials } = request;
-    const url = resolveUrl(options.baseUrl, path);
-    if (credentials) {
-      const { username, password } = credentials;
+  return {
+    async send(request) {
+      const { method, path } = request;
+      const url = resolveUrl(options.baseUrl, path);
+      try {
+        return await sendWithToken(request, url);
+      } catch (error) {
+        if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
+        const hint = `the ${method} may have taken effect: check before you send it again`;
+        throw error.with({ code: 'outcome-unknown', hint });
+      }
+    },
+    sendWithPassword(request, username, password) {
       const pair = basicPair(username, password);
       for (const secret of [password, pair]) options.onSecret?.(secret);
-      return sendWith(request, url, `Basic ${pair}`);
-    }
-    try {
-      return await sendWithToken(request, url);
-    } catch (error) {
-      if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
-      const hint = `the ${method} may have taken effect: check before you send it again`;
-      throw error.with({ code: 'outcome-unknown', hint });
-    }
+      return sendWith(request, resolveUrl(options.baseUrl, request.path), `Basic ${pair}`);
+    },
   };
 }
 
@@ -128,7 +143,7 @@ export function requestHeaders(
 }
 
 /** Formats a token as a header in one of the two ways of section 5. */
-export function authorization(scheme: 'bearer' | 'basic', token: string): string {
+export function authorizationHeader(scheme: 'bearer' | 'basic', token: string): string {
   return scheme === 'bearer' ? `Bearer ${token}` : `Basic ${basicPair(token, '')}`;
 }
 

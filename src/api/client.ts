@@ -52,9 +52,10 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const { origin } = options.baseUrl;
   const transport = createTransport({ ...options, origin, endpoint: SERVICE });
-  const send = createSender(transport, options);
+  const { send, sendWithPassword } = createSender(transport, options);
   return {
-    requestToken: (username, password, onLimit) => requestToken(send, username, password, onLimit),
+    requestToken: (username, password, onLimit) =>
+      requestToken(sendWithPassword, username, password, onLimit),
     serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
     listImages: (query, page, signal) => listImages(send, query, page, signal),
     getImage: (id) => getImage(send, id),

@@ -60,21 +60,20 @@ export async function listImages(
   if (query.filter !== undefined) parameters.set('filter', query.filter);
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
-  const response = await send({ method: 'GET', path, ...(signal ? { signal } : {}) });
+  const response = await send({ method: 'GET', path, signal });
   const { data, meta } = readEnvelope(response);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
   }
-  const images: readonly ImageOrUrl[] | undefined = query.expand
-    ? allOf(data, isImage)
-    : allOf(data, isUrl);
-  if (images === undefined) {
+  const isExpected = (value: unknown): value is ImageOrUrl =>
+    query.expand ? isImage(value) : typeof value === 'string';
+  if (!data.every(isExpected)) {
     throw shapeError(response, `data does not hold ${query.expand ? 'images' : 'image URLs'}`);
   }
   return {
-    images,
+    images: data,
     meta,
     number: isCount(number) ? number : undefined,
     total,
@@ -93,7 +92,7 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
   const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
   if (!isImage(image) || !('id' in image || 'name' in image)) {
-    throw shapeError(response, 'it is not an image');
+    throw shapeError(response, 'the body is not an image');
   }
   requireExactIds(response, [image]);
   return image;
@@ -106,21 +105,20 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
 export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readEnvelope(response);
-  const images = allOf(data, isImage);
-  if (images === undefined) throw shapeError(response, 'data does not hold images');
+  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
   // A service may page this list too, against section 2.3.
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
   for (const announced of [meta.count, total]) {
-    if (isCount(announced) && announced > images.length) {
-      throw shapeError(response, `it holds ${images.length} of ${announced} images`);
+    if (isCount(announced) && announced > data.length) {
+      throw shapeError(response, `the body holds ${data.length} of ${announced} images`);
     }
   }
-  return { images, meta };
+  return { images: data, meta };
 }
 
 function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObject } {
   const value = readJson(response);
-  if (!isObject(value)) throw shapeError(response, 'it is not a list of images');
+  if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
   if (!isObject(meta)) throw shapeError(response, 'meta is missing');
@@ -138,20 +136,9 @@ function requireExactIds(response: HttpResponse, elements: readonly unknown[]): 
   }
 }
 
-function allOf<Item>(
-  data: readonly unknown[],
-  test: (value: unknown) => value is Item,
-): readonly Item[] | undefined {
-  return data.every(test) ? data : undefined;
-}
-
 /** Fields may be missing, so an object is enough. */
 function isImage(value: unknown): value is ReceivedImage {
   return isObject(value);
-}
-
-function isUrl(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 function isCount(value: unknown): value is number {

@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isObject, parseJson } from '../json.ts';
 
-/** Ends lists that never end by themselves. */
+/** Maximum number of pages, for lists that never end. */
 const MAX_PAGES = 10_000;
 
 /**
@@ -18,9 +18,12 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
   if (next === undefined) return undefined;
   const url = new URL(response.url);
   url.search = next.search;
-  if (!visited.has(url.search) && visited.size < MAX_PAGES) return url;
-  const message = 'the pages do not end: next_url leads back to a page already read';
-  throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
+  const repeats = visited.has(url.search);
+  if (!repeats && visited.size < MAX_PAGES) return url;
+  const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
+  throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
+    hint: 'run the command again',
+  });
 }
 
 function nextUrl({ body, url }: HttpResponse): URL | undefined {

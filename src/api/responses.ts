@@ -59,7 +59,7 @@ export function serviceMessage(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** Returns the start of a body without a message on one line, unless it is a web page. */
+/** Returns the start of the body as one line, or what it is if it is a web page. */
 function bodyExcerpt(body: Buffer): string {
   const text = body.subarray(0, 2_000).toString('utf8').replace(/\s+/g, ' ').trim();
   return text.startsWith('<') ? 'with HTML instead of JSON' : text.slice(0, 200);
@@ -120,9 +120,8 @@ function redirectError(response: HttpResponse): ImgctlError {
 
 /** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
-  const { headers, receivedAt } = response;
-  const wait = requestedWait(headers, 429, receivedAt);
-  const when = wait === undefined ? 'later' : `after ${utcTime(receivedAt + wait)}`;
+  const wait = requestedWait(response);
+  const when = wait === undefined ? 'later' : `after ${utcTime(response.receivedAt + wait)}`;
   return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
     hint: `try again ${when}`,
     status: 429,

@@ -1,6 +1,7 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
 import type { Send } from './auth.ts';
 import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './responses.ts';
@@ -36,24 +37,25 @@ export interface SyncRequest {
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
-  const request = { method: 'PATCH', path: '/v2/user/image/vm' };
-  const response = await send(request).catch((error: unknown) => {
+  const response = await sendSync(send).catch((error: unknown) => {
     throw mayBeSubmitted(error) ? submitError(error) : error;
   });
-  if (!isSuccess(response)) {
-    const error = statusError(response);
-    throw mayBeSubmitted(error) ? submitError(error) : error;
-  }
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = parseJson(response.body);
   const body = parsed ? parsed.value : response.body.toString('utf8').slice(0, 2_000);
   const record = isObject(body) ? body : {};
   return {
     id: findId(record) ?? idOfUrl(response.headers.location),
-    status: word(requestOf(record).status),
+    status: nonEmpty((requestsIn(record)[0] ?? record).status),
     message: serviceMessage(response.body),
     response: body,
   };
+}
+
+async function sendSync(send: Send): Promise<HttpResponse> {
+  const response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
+  if (!isSuccess(response)) throw statusError(response);
+  return response;
 }
 
 function mayBeSubmitted(error: unknown): error is ImgctlError {
@@ -84,13 +86,13 @@ export async function getSyncRequest(
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
-  const response = await send({ method: 'GET', path, ...(signal ? { signal } : {}) });
+  const response = await send({ method: 'GET', path, signal });
   const body = readJson(response);
-  if (!isObject(body)) throw shapeError(response, 'it is not a sync request');
+  if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
   const record = isObject(body.data) ? body.data : body;
-  const status = word(record.status);
+  const status = nonEmpty(record.status);
   const state = syncState(status);
-  const reason = state === 'failed' ? word(record.message) : undefined;
+  const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   return {
     id: identifier(record.id) ?? id,
     status,
@@ -99,8 +101,8 @@ export async function getSyncRequest(
     deleted: countOrNames(record.deleted),
     errors: [...messages(record, 'errors'), ...(reason === undefined ? [] : [reason])],
     warnings: messages(record, 'warnings'),
-    createdOn: word(record.created_on) ?? null,
-    updatedOn: word(record.updated_on) ?? null,
+    createdOn: nonEmpty(record.created_on) ?? null,
+    updatedOn: nonEmpty(record.updated_on) ?? null,
     response: body,
   };
 }
@@ -132,20 +134,15 @@ export function syncState(status: string | undefined): SyncState {
   return FAILED.has(upper) ? 'failed' : 'waiting';
 }
 
-function requestOf(record: JsonObject): JsonObject {
-  const data = isObject(record.data) ? record.data : {};
-  for (const candidate of [record.request, data.request, record.data]) {
-    if (isObject(candidate)) return candidate;
-  }
-  return record;
+/** Returns the objects that may be the sync request: services nest it in different ways. */
+function requestsIn(record: JsonObject): JsonObject[] {
+  const { data, request } = record;
+  return [request, isObject(data) ? data.request : undefined, data].filter(isObject);
 }
 
-/** Services put the id in different places. */
 function findId(record: JsonObject): number | string | undefined {
-  const request = isObject(record.request) ? record.request : {};
-  const data = isObject(record.data) ? record.data : {};
-  const dataRequest = isObject(data.request) ? data.request : {};
-  for (const candidate of [request.id, dataRequest.id, data.id, record.id, record.request_id]) {
+  const ids = requestsIn(record).map(({ id }) => id);
+  for (const candidate of [...ids, record.id, record.request_id]) {
     const id = identifier(candidate);
     if (id !== undefined) return id;
   }
@@ -169,7 +166,7 @@ function identifier(value: unknown): number | string | undefined {
   return /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-function word(value: unknown): string | undefined {
+function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 

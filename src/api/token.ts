@@ -4,7 +4,7 @@ import type { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { rateLimitReset, requestedWait } from '../http/retry.ts';
 import { isObject } from '../json.ts';
-import { isToken, type Send } from './auth.ts';
+import { isToken, type SendWithPassword } from './auth.ts';
 import {
   isSuccess,
   rateLimitedError,
@@ -42,13 +42,13 @@ const MAX_LIFETIME = 10 * 365 * 86_400;
  * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
  */
 export async function requestToken(
-  send: Send,
+  send: SendWithPassword,
   username: string,
   password: string,
   onLimit?: (limit: TokenLimit) => void,
 ): Promise<IssuedToken> {
-  const credentials = { username, password };
-  const response = await send({ method: 'POST', path: '/auth/request-token', credentials });
+  const request = { method: 'POST', path: '/auth/request-token' };
+  const response = await send(request, username, password);
   const { receivedAt } = response;
   const limit = limitOf(response);
   onLimit?.(limit);
@@ -56,7 +56,7 @@ export async function requestToken(
   if (response.status === 401) throw refusalError(response);
   const record = readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
-    throw shapeError(response, 'it holds no access token');
+    throw shapeError(response, 'the body holds no access token');
   }
   const { token, duration } = record;
   const valid = typeof duration === 'number' && duration > 0;
@@ -78,10 +78,11 @@ function withoutToken(response: HttpResponse): HttpResponse {
   return safe ? response : { ...response, body: Buffer.alloc(0) };
 }
 
-function limitOf({ headers, status, receivedAt }: HttpResponse): TokenLimit {
-  const resetsAt = rateLimitReset(headers, receivedAt);
+function limitOf(response: HttpResponse): TokenLimit {
+  const { headers, status, receivedAt } = response;
+  const resetsAt = rateLimitReset(response);
   if (status !== 429) return { remaining: wholeNumber(headers['x-ratelimit-remaining']), resetsAt };
-  const wait = requestedWait(headers, status, receivedAt);
+  const wait = requestedWait(response);
   return { remaining: 0, resetsAt: wait === undefined ? resetsAt : receivedAt + wait };
 }
 

@@ -5,7 +5,8 @@ import { type ImageOrUrl, type ImagePage, MAX_PER_PAGE } from '../api/images.ts'
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { type Budget, Reading, SeenKeys } from './reading.ts';
+import { type Budget, Reading } from './reading.ts';
+import { SeenKeys } from './seen-keys.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
@@ -40,82 +41,108 @@ interface Unconfirmed {
 /** How often a list that keeps changing is read. */
 const MAX_READINGS = 3;
 
+/** What is kept from one reading of the list to the next. */
+interface Progress {
+  readonly seen: SeenKeys;
+  readonly budget: Budget;
+  readonly unconfirmed: Unconfirmed;
+}
+
+type Outcome =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'unconfirmed'; readonly unconfirmed: Unconfirmed }
+  | { readonly kind: 'incomplete'; readonly fault: string; readonly pages: number };
+
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
  * The list may change while it is read. If it grew, the further pages are read. If it shrank or images are
- * missing, it is read again, and within twice the announced pages plus 10 it is complete or an error.
+ * missing, it is read again. After at most twice the announced pages plus 10 requests it is complete or an error.
  * If the service does not confirm the filter or sort, the list is read again and both are applied locally.
  * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages'>,
   query: CatalogueQuery,
-  { warn, progress }: CatalogueObserver = {},
+  observer: CatalogueObserver = {},
 ): AsyncGenerator<Batch, void, void> {
-  const { plan, concurrency } = query;
   const seen = new SeenKeys();
   let unconfirmed: Unconfirmed = { filter: false, sort: false };
-  let budget: Budget = { left: undefined };
-  let yielded = 0;
-  for (let readings = 1; ; readings += 1) {
-    const { matches, sorts } = localWork(plan, unconfirmed);
-    const isLocal = matches !== undefined || sorts;
-    const streams = query.streams === true && !sorts;
-    const limit = query.limit === undefined ? undefined : query.limit - yielded;
-    // Only local work tells which images count towards the limit.
-    const wanted = isLocal ? undefined : limit;
-    const request = requestOf(query, wanted, isLocal);
-    const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
-    const found: ImageOrUrl[] = [];
-    let count = 0;
-    let meta: ImagePage['meta'] = {};
-    let isUnconfirmed = false;
-    try {
-      for (let page = await reading.next(); page; page = await reading.next()) {
-        const missing = unconfirmedBy(page.meta, plan);
-        if ((missing.filter && !unconfirmed.filter) || (missing.sort && !unconfirmed.sort)) {
-          isUnconfirmed = true;
-          warn?.(unconfirmedWarning(missing));
-          unconfirmed = {
-            filter: missing.filter || unconfirmed.filter,
-            sort: missing.sort || unconfirmed.sort,
-          };
-          break;
-        }
-        meta = page.meta;
-        const fresh = page.images.filter((image) => seen.addIfNew(keyOf(image)));
-        const matching = matches ? fresh.filter(matches) : fresh;
-        const images = matching.filter((image) =>
-          streams ? seen.yieldIfNew(keyOf(image)) : !seen.wasYielded(keyOf(image)),
-        );
-        if (limit !== undefined && !sorts) images.splice(limit - count);
-        count += images.length;
-        progress?.(
-          `page ${reading.pagesRead} of ${reading.pagesKnown}, ${streams ? yielded + count : count} images`,
-        );
-        if (streams) yield { images, meta };
-        else for (const image of images) found.push(image);
-        if (count === limit && !sorts) break;
-      }
-    } finally {
-      reading.close();
-    }
-    if (streams) yielded += count;
-    if (isUnconfirmed) {
+  let budget: Budget = { left: Number.POSITIVE_INFINITY };
+  let readings = 0;
+  while (true) {
+    const outcome = yield* readOnce(client, query, { seen, budget, unconfirmed }, observer);
+    readings += 1;
+    if (outcome.kind === 'complete') return;
+    if (outcome.kind === 'unconfirmed') {
+      unconfirmed = outcome.unconfirmed;
+      budget = { left: Number.POSITIVE_INFINITY };
       readings = 0;
-      budget = { left: undefined };
-    } else if ((count === limit && !sorts) || reading.fault === undefined) {
-      if (!streams) {
-        yield { images: sorts ? plan.sort(found.filter(isImage)).slice(0, limit) : found, meta };
-      }
-      return;
-    } else if (readings === MAX_READINGS || Number(budget.left) < reading.length) {
-      throw new ImgctlError('incomplete-list', `the list is incomplete: ${reading.fault}`, {
+    } else if (readings === MAX_READINGS || budget.left < outcome.pages) {
+      throw new ImgctlError('incomplete-list', `the list is incomplete: ${outcome.fault}`, {
         hint: 'it may be changing; run the command again',
       });
     }
   }
+}
+
+/** Reads the list from its first page on, and yields the images that were not yielded before. */
+async function* readOnce(
+  client: Pick<Client, 'listImages'>,
+  query: CatalogueQuery,
+  { seen, budget, unconfirmed }: Progress,
+  { warn, progress }: CatalogueObserver,
+): AsyncGenerator<Batch, Outcome, void> {
+  const { plan, concurrency } = query;
+  const { matches, sorts } = localWork(plan, unconfirmed);
+  const isLocal = matches !== undefined || sorts;
+  const streams = query.streams === true && !sorts;
+  const yieldedBefore = seen.yieldedCount;
+  const limit = (query.limit ?? Number.POSITIVE_INFINITY) - yieldedBefore;
+  // A sort needs all images. With local work the service cannot know which of them count towards the limit.
+  const needed = sorts ? Number.POSITIVE_INFINITY : limit;
+  const wanted = isLocal ? Number.POSITIVE_INFINITY : limit;
+  const request = requestOf(query, wanted, isLocal);
+  const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
+  const found: ImageOrUrl[] = [];
+  let count = 0;
+  let meta: ImagePage['meta'] = {};
+  try {
+    for (let page = await reading.next(); page; page = await reading.next()) {
+      const missing = unconfirmedBy(page.meta, plan);
+      const filter = unconfirmed.filter || missing.filter;
+      const sort = unconfirmed.sort || missing.sort;
+      if (filter !== unconfirmed.filter || sort !== unconfirmed.sort) {
+        warn?.(unconfirmedWarning(missing));
+        return { kind: 'unconfirmed', unconfirmed: { filter, sort } };
+      }
+      meta = page.meta;
+      const fresh = page.images.filter((image) => seen.addIfNew(keyOf(image)));
+      const matching = matches ? fresh.filter(matches) : fresh;
+      const images = matching
+        .filter((image) => !seen.wasYielded(keyOf(image)))
+        .slice(0, needed - count);
+      count += images.length;
+      progress?.(
+        `page ${reading.pagesRead} of ${reading.pagesKnown}, ${yieldedBefore + count} images`,
+      );
+      if (streams) {
+        for (const image of images) seen.markYielded(keyOf(image));
+        yield { images, meta };
+      } else {
+        for (const image of images) found.push(image);
+      }
+      if (count === needed) break;
+    }
+  } finally {
+    reading.close();
+  }
+  const { fault, length: pages } = reading;
+  if (fault !== undefined && count < needed) return { kind: 'incomplete', fault, pages };
+  if (!streams) {
+    yield { images: sorts ? plan.sort(found.filter(isImage)).slice(0, limit) : found, meta };
+  }
+  return { kind: 'complete' };
 }
 
 /**
@@ -146,13 +173,13 @@ export async function readCataloguePage(
   return { images: sorted.slice(0, limit), meta: page.meta };
 }
 
-function requestOf(query: CatalogueQuery, wanted: number | undefined, isLocal: boolean) {
+function requestOf(query: CatalogueQuery, wanted: number, isLocal: boolean) {
   const { plan, perPage = MAX_PER_PAGE, urls = false } = query;
   return {
     filter: plan.server.filter,
     // Without an order images may move from page to page.
     sort: plan.server.sort ?? 'id,asc',
-    perPage: wanted === undefined ? perPage : Math.min(perPage, wanted),
+    perPage: Math.min(perPage, wanted),
     expand: isLocal || !urls,
   };
 }
@@ -185,7 +212,7 @@ function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
   return `the service did not confirm the ${what}, so imgctl applies it`;
 }
 
-/** Identifies an image by its id, which its URL ends in; without one by itself. */
+/** Returns the id of an image, which its URL ends in, or the image itself if it has none. */
 function keyOf(image: ImageOrUrl): unknown {
   if (isImage(image)) return image.id ?? image;
   const id = /\/(\d{1,15})$/.exec(image)?.[1];

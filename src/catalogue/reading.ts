@@ -2,29 +2,30 @@
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, ImageQuery } from '../api/images.ts';
+import type { SeenKeys } from './seen-keys.ts';
 
-/** Pages in a row without a new image, before the announced rest is not requested. */
+/** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
 
-/** Limits the requests of a whole listing, so that pages that never end do. */
+/** Limits the requests of all readings of a listing, in case its pages never end. */
 export interface Budget {
-  /** Requests left; undefined before the first page has said how many pages there are. */
-  left: number | undefined;
+  /** Requests left; infinite before the first page has said how many pages there are. */
+  left: number;
 }
 
 export interface ReadingOptions {
   readonly request: ImageQuery;
   /** Requests at a time. */
   readonly concurrency: number;
-  /** Images that are needed; further pages are not requested in advance. */
-  readonly wanted: number | undefined;
+  /** Images that are needed, at most; further pages are not requested in advance. */
+  readonly wanted: number;
   readonly seen: SeenKeys;
   readonly budget: Budget;
 }
 
 /**
- * One reading of the list. Pages are requested by number: navigation URLs only tell whether there is more, so
- * one that is foreign, wrong or loops leads nowhere.
+ * One reading of the list. Pages are requested by number: navigation URLs only tell whether there is another
+ * page, so a wrong one cannot mislead.
  */
 export class Reading {
   pagesRead = 0;
@@ -37,8 +38,8 @@ export class Reading {
   #idlePages = 0;
   #seenBefore = 0;
   #page: ImagePage | undefined;
-  #next = 1;
-  readonly #requests: Promise<ImagePage>[] = [];
+  #nextNumber = 1;
+  readonly #pending: Promise<ImagePage>[] = [];
   readonly #abort = new AbortController();
   readonly #client: Pick<Client, 'listImages'>;
   readonly #options: ReadingOptions;
@@ -63,9 +64,9 @@ export class Reading {
 
   /** Returns the next page, or undefined at the end or if the list shrank. */
   async next(): Promise<ImagePage | undefined> {
-    if (this.#page && !this.#mayContinue(this.#page)) return undefined;
-    if (this.#requests.length === 0) this.#request();
-    const page = await (this.#requests.shift() as Promise<ImagePage>);
+    if (this.#page && !this.#hasMore(this.#page)) return undefined;
+    if (this.#pending.length === 0) this.#send();
+    const page = await (this.#pending.shift() as Promise<ImagePage>);
     if (this.#page === undefined) this.#begin(page);
     if (page.total < this.#total) {
       // Images moved up, past the pages already read.
@@ -79,11 +80,11 @@ export class Reading {
     this.pagesKnown = Math.max(page.pages, this.pagesRead);
     const { concurrency, budget } = this.#options;
     while (
-      this.#next <= this.#lastPage &&
-      this.#requests.length < concurrency &&
-      Number(budget.left) > 0
+      this.#nextNumber <= this.#lastPage &&
+      this.#pending.length < concurrency &&
+      budget.left > 0
     ) {
-      this.#request();
+      this.#send();
     }
     return page;
   }
@@ -96,95 +97,31 @@ export class Reading {
   #begin(first: ImagePage): void {
     const { budget, wanted } = this.#options;
     this.#firstPages = first.pages;
-    budget.left ??= 2 * this.length + 10 - 1;
-    const pagesWanted = wanted === undefined ? first.pages : Math.ceil(wanted / first.perPage);
-    this.#lastPage = Math.min(first.pages, pagesWanted);
+    // This page was already requested.
+    if (budget.left === Number.POSITIVE_INFINITY) budget.left = 2 * this.length + 10 - 1;
+    this.#lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage));
   }
 
-  #mayContinue(page: ImagePage): boolean {
+  /** Tells whether another page is on its way or should be requested, and counts the pages without new images. */
+  #hasMore(page: ImagePage): boolean {
     const hadNew = this.#options.seen.count > this.#seenBefore;
     this.#idlePages = hadNew ? 0 : this.#idlePages + 1;
     if (this.#idlePages > MAX_IDLE_PAGES) return false;
-    if (this.#requests.length > 0) return true;
+    if (this.#pending.length > 0) return true;
     // After the announced pages: continue as long as there is more and it is new.
     if (!page.hasNext || !hadNew) return false;
-    if (Number(this.#options.budget.left) > 0) return true;
+    if (this.#options.budget.left > 0) return true;
     this.#fault = 'its pages do not end';
     return false;
   }
 
-  #request(): void {
+  #send(): void {
     const { request, budget } = this.#options;
-    const page = this.#client.listImages(request, this.#next, this.#abort.signal);
+    const page = this.#client.listImages(request, this.#nextNumber, this.#abort.signal);
     // It is thrown when the page's turn comes.
     page.catch(() => {});
-    this.#requests.push(page);
-    this.#next += 1;
-    if (budget.left !== undefined) budget.left -= 1;
+    this.#pending.push(page);
+    this.#nextNumber += 1;
+    budget.left -= 1;
   }
-}
-
-/** Larger ids go into a Map: an array up to them would take more memory. */
-const MAX_ARRAY = 2 ** 22;
-const YIELDED = 0x80;
-const READING = 0x7f;
-
-/** Which images were seen in each reading, and which were yielded, in a byte per small id. */
-export class SeenKeys {
-  #bytes = new Uint8Array(1_024);
-  readonly #others = new Map<unknown, number>();
-  #reading = 0;
-  #count = 0;
-
-  /** Number of different keys in this reading. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Starts a new reading, in which every key is new again; what was yielded stays yielded. */
-  startReading(): void {
-    this.#reading += 1;
-    this.#count = 0;
-  }
-
-  /** Returns true if the key is new in this reading. */
-  addIfNew(key: unknown): boolean {
-    const mark = this.#get(key);
-    if ((mark & READING) === this.#reading) return false;
-    this.#set(key, (mark & YIELDED) | this.#reading);
-    this.#count += 1;
-    return true;
-  }
-
-  /** Returns true if the key was not yielded before, in any reading. */
-  yieldIfNew(key: unknown): boolean {
-    if (this.wasYielded(key)) return false;
-    this.#set(key, this.#get(key) | YIELDED);
-    return true;
-  }
-
-  wasYielded(key: unknown): boolean {
-    return (this.#get(key) & YIELDED) !== 0;
-  }
-
-  #get(key: unknown): number {
-    return (isSmall(key) ? this.#bytes[key] : this.#others.get(key)) ?? 0;
-  }
-
-  #set(key: unknown, mark: number): void {
-    if (!isSmall(key)) {
-      this.#others.set(key, mark);
-      return;
-    }
-    if (key >= this.#bytes.length) {
-      const longer = new Uint8Array(Math.max(key + 1, 2 * this.#bytes.length));
-      longer.set(this.#bytes);
-      this.#bytes = longer;
-    }
-    this.#bytes[key] = mark;
-  }
-}
-
-function isSmall(key: unknown): key is number {
-  return Number.isInteger(key) && (key as number) >= 0 && (key as number) < MAX_ARRAY;
 }

@@ -1,4 +1,4 @@
-// imgctl __complete: what can stand at the cursor of a shell. It never contacts the service and never fails.
+// imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
 import type { Context } from '../context.ts';
 import { findCandidates } from './complete/candidates.ts';
@@ -19,6 +19,6 @@ export async function run(
     const records = [mode, position.lead, ...format(candidates)];
     await context.console.print(records.map((record) => `${record}\0`).join(''));
   } catch {
-    // The user is in the middle of a line: no message could help there.
+    // The user is typing a line, where a message would only disturb.
   }
 }

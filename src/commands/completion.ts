@@ -1,11 +1,11 @@
-// imgctl completion: prints the script that makes a shell complete imgctl's command line.
+// imgctl completion: prints the completion script for a shell.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import type { Context } from '../context.ts';
 
-/** The script for each shell, under the name that the shell's own folders want. */
+/** The script for each shell, with the file name that the shell expects. */
 export const COMPLETION_FILES = {
   bash: 'completions/imgctl.bash',
   zsh: 'completions/_imgctl',

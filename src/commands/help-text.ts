@@ -2,10 +2,10 @@
 
 import type { Block, CommandDeclaration } from '../declarations.ts';
 
-/** Longer terms stand on a line above their meaning. */
+/** A longer term gets its own line above its meaning. */
 const MAX_TERM = 30;
 
-/** What the help of a command says after its lists of arguments, options and commands. */
+/** Returns the help of a command after its lists of arguments, options and commands. */
 export function renderHelp(command: CommandDeclaration, width: number): string {
   const { description = [], examples, seeAlso = [] } = command;
   const blocks: Block[] = [...description, 'Examples:', { shell: examples }];
@@ -15,7 +15,7 @@ export function renderHelp(command: CommandDeclaration, width: number): string {
   return `\n${renderBlocks(blocks, width)}`;
 }
 
-/** Blocks with a blank line in between, except after a paragraph that introduces the next one. */
+/** Separates blocks by a blank line, except after a paragraph that introduces the next one. */
 export function renderBlocks(blocks: readonly Block[], width: number): string {
   return blocks
     .map((block, index) => {
@@ -42,7 +42,7 @@ function renderBlock(block: Block, width: number): string {
     .join('\n');
 }
 
-/** The text in lines of at most this width; a longer word gets its own line. */
+/** Wraps the text at this width; a longer word gets its own line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -20,7 +20,7 @@ export async function run(
   await context.console.print(renderBlocks(await topic.load(), width));
 }
 
-/** The names of the command that these words lead to. @throws ImgctlError usage */
+/** Returns the names of the command that these words select. @throws ImgctlError usage */
 function findPath(context: Context, words: readonly string[]): readonly string[] {
   const path: string[] = [];
   let { commands } = context.program;

@@ -60,7 +60,7 @@ async function byId(context: Context, id: number): Promise<Row[]> {
   }
 }
 
-/** @throws ImgctlError not-found, with similar names as the hint */
+/** @throws ImgctlError not-found, with similar names in the hint */
 async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
   // The service may ignore the filter or the case.
   const images = await listMatching(context, { filters: [`name,eq,${name}`] });

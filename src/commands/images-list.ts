@@ -36,7 +36,7 @@ export async function run(
     streams: format === 'ndjson',
     concurrency: settings.number('concurrency'),
   };
-  // Rows of ndjson arrive on the terminal all the time; a progress line would flicker between them.
+  // ndjson rows reach the terminal continuously; a progress line would flicker between them.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {

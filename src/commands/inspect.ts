@@ -1,4 +1,4 @@
-// imgctl inspect: shows what is in local OVA and OVF packages.
+// imgctl inspect: shows the contents of local OVA and OVF packages.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -160,7 +160,7 @@ function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');
 }
 
-/** Labels a single line `disk`, several `disk 1`, `disk 2`; no line is null. */
+/** Labels a single line `disk`, several lines `disk 1` and `disk 2`; returns null for no line. */
 function numbered<Part>(
   noun: string,
   parts: readonly Part[],

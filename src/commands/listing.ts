@@ -74,7 +74,7 @@ function readTimeStyle(context: Context, options: ViewOptions, format: Format): 
   return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
 }
 
-/** Caches names for completion; `isWhole`: the catalogue has no others. */
+/** Caches names for completion. `isWhole` means that the catalogue has no others. */
 export async function rememberNames(
   context: Context,
   names: ImageNames,

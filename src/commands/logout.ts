@@ -33,7 +33,7 @@ async function logoutAll(context: Context): Promise<void> {
   }
 }
 
-/** Deletes a profile's password from the keychain; true if there was one. @throws ImgctlError config */
+/** Deletes a profile's password from the keychain. @returns true if there was one. @throws ImgctlError config */
 export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
   const { profile, hasStoredPassword } = settings;
   if (!hasStoredPassword) return false;

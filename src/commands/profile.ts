@@ -61,7 +61,7 @@ export async function remove(context: Context, _options: object, name: string): 
   context.console.note(`deleted profile ${name}`);
   if (wasDefault) {
     const hint = 'select another with: imgctl profile use NAME';
-    context.console.note('it was the default profile', hint);
+    context.console.note('this was the default profile', hint);
   }
 }
 

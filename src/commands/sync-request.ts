@@ -1,4 +1,4 @@
-// Prints and follows sync requests, and remembers those submitted from this machine.
+// Prints and follows sync requests, and stores those submitted from this machine in the history.
 
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
@@ -28,7 +28,7 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
     response,
   };
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
-  // The reasons of a failure may repeat the token.
+  // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   await context.printRecord(shown, { columns });
   if (reportsOnStderr) {
@@ -86,7 +86,7 @@ export async function rememberRequest(
   });
 }
 
-/** Stores the new status of a request, unless it was submitted elsewhere. */
+/** Stores the new status of a request that was submitted from this machine. */
 export async function rememberStatus(
   context: Context,
   id: number | string,
@@ -115,7 +115,7 @@ const DEFAULT_TIMEOUT = 3_600_000;
 /** The last status check may take this long, even beyond the timeout. */
 const MIN_CHECK_TIME = 2_000;
 
-/** A status check that fails in one of these ways says nothing about the request. */
+/** Errors of a status check that say nothing about the request. */
 const TRANSIENT: readonly ErrorCode[] = [
   'unreachable',
   'timeout',

@@ -17,7 +17,7 @@ export async function run(
   const shown = files.length > 1 ? ['file', ...columns] : columns;
   // A truncated finding does not say what is wrong.
   const list = context.openList(shown, { idField: 'code', whole: true });
-  // ndjson findings arrive on the terminal all the time; a progress line would flicker between them.
+  // ndjson findings reach the terminal continuously; a progress line would flicker between them.
   const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const invalid: PackageSummary[] = [];

@@ -4,7 +4,7 @@ import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
 import { serviceTimestamp } from './timestamp.ts';
 
-/** A catalogue image with its time stamps in milliseconds since the epoch. */
+/** A catalogue image with its timestamps in milliseconds since the epoch. */
 export interface CatalogEntry {
   readonly image: Image;
   readonly created: number;
@@ -23,7 +23,7 @@ const DAY = 86_400 * SECOND;
 const MORNING = 9 * 3600 * SECOND;
 const FIRST_ID = 1000;
 const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
-/** Nothing has a later date, so that no run sees a time stamp in the future. */
+/** Nothing has a later date, so that no run sees a timestamp in the future. */
 const LAST_UPDATE = Date.UTC(2025, 6, 31);
 /** One image in 40 is an archived copy of another: names alone are not unique. */
 const ARCHIVED_ONE_IN = 40;

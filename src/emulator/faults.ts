@@ -76,7 +76,7 @@ const DRIP_INTERVAL = 100;
 
 const HTML_PAGE = '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>';
 
-/** Returns the response to send instead of the service's own; undefined for faults that only spoil its delivery. */
+/** Returns the response that replaces the service's own; undefined for faults that only disturb its delivery. */
 export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   if (fault.type === 'html') {
     const headers = { 'Content-Type': 'text/html; charset=utf-8' };

@@ -1,5 +1,5 @@
 // Filter and sort of the image list (section 4.3), with rules for what the contract leaves open:
-// - Values compare by the field's kind: integer (id), boolean (public), instant (time stamps in the service's
+// - Values compare by the field's kind: integer (id), boolean (public), instant (timestamps in the service's
 //   format), else case-sensitive text by code point.
 // - A value of another kind gets 400, as do unknown fields, operators and directions.
 // - `like` matches the whole text of any field and ignores case; `%` is the only wildcard.
@@ -96,7 +96,7 @@ function likeMatcher(pattern: string): (text: string) => boolean {
 
 export type ImageField = keyof Image;
 
-/** A comparable value; time stamps are instants. */
+/** A comparable value; timestamps are instants. */
 export type FieldValue = number | string | boolean;
 
 type Kind = 'integer' | 'text' | 'boolean' | 'time';

@@ -1,4 +1,4 @@
-// Requests in the form that handlers use, and responses: JSON bodies, the error record, the headers of all.
+// Converts requests to the form that handlers use, and builds responses: JSON bodies, error records, headers.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -39,7 +39,7 @@ export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Stops listening and closes all connections, also those with a request in progress. */
+  /** Stops listening and closes all connections, even those with a request in progress. */
   close(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function route(resources: readonly Resource[], request: ApiRequest): ApiResponse
   return errorResponse(new HttpError(404, 'There is nothing at this address.'));
 }
 
-/** Every response of a resource, an error too, lists its methods (section 7). */
+/** Every response of a resource, even an error, lists its methods (section 7). */
 function responseOf(resource: Resource, request: ApiRequest, id: string): ApiResponse {
   const names = [...resource.methods.keys()];
   const allowed = names.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));

@@ -1,4 +1,4 @@
-// Formats and parses the service's time stamps in US Eastern time: `2018-07-18 Wed 15:36:49 EDT` (section 2.2).
+// Formats and parses the service's timestamps in US Eastern time: `2018-07-18 Wed 15:36:49 EDT` (section 2.2).
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const HOUR = 3_600_000;

@@ -27,7 +27,7 @@ export function createUserImageStore(nextId: () => number) {
 
   return {
     list: () => [...images.values()].map(({ image }) => image),
-    /** Applies a scan: an image stays as it was if its file is now invalid, and goes if the file is gone. */
+    /** Applies a scan: keeps an image unchanged if its file is now invalid, and deletes it if the file is missing. */
     apply: ({ present, packages }: Scan, at: number) => {
       const deleted = [...images.keys()].filter((name) => present?.has(name) === false);
       for (const name of deleted) images.delete(name);
@@ -96,7 +96,7 @@ export async function scanUploads(folder: string, signal: AbortSignal): Promise<
   }
   for (const name of names) {
     if (/\.vmdk$/i.test(name) && !referenced.has(name)) {
-      warnings.push(`${name}: left alone, no OVF file references it`);
+      warnings.push(`${name}: ignored, because no OVF file references it`);
     }
   }
   return { present: new Set(present), packages, errors, warnings };

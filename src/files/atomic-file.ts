@@ -1,4 +1,4 @@
-// Files that hold settings and secrets: read with suspicion, replaced whole or not at all.
+// Reads and writes files that hold settings and secrets: checks them when reading, replaces them as a whole.
 
 import fs from 'node:fs';
 import path from 'node:path';

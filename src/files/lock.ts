@@ -1,4 +1,4 @@
-// One process at a time: a lock that outlives neither its holder nor a crash.
+// A lock for one process at a time, which expires if its holder crashes.
 
 import fs from 'node:fs';
 import path from 'node:path';

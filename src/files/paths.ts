@@ -10,7 +10,7 @@ export interface Paths {
   readonly config: string | undefined;
   /** Sync history. */
   readonly state: string | undefined;
-  /** What completion offers; it can be removed at any time. */
+  /** Values for completion; can be removed at any time. */
   readonly cache: string | undefined;
 }
 

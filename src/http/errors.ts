@@ -145,7 +145,7 @@ export function reasonOf(error: NodeJS.ErrnoException): string {
   return describe(error).reason;
 }
 
-/** @param waitingFor what the request still waited for */
+/** @param waitingFor what the request was waiting for */
 export function timeoutError(
   { method, url, timeout }: HttpRequest,
   waitingFor: string,

@@ -1,4 +1,4 @@
-// Chooses the proxy that the environment names: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+// Chooses the proxy by the environment variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 
 import net from 'node:net';
 import { ImgctlError } from '../errors.ts';
@@ -96,7 +96,7 @@ export function proxySecrets(proxy: URL): string[] {
   return password === '' ? [] : [password, decode(password), proxyPair(proxy)];
 }
 
-/** A password with a bare `%` is not a valid escape, but surely meant literally. */
+/** A bare `%` in a password is not a valid escape, so it is meant literally. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -21,8 +21,9 @@ export interface RetryOptions {
 }
 
 /**
- * Sends a request and retries it. A safe method is retried after a retryable status or a network failure,
- * any other only if it was never sent. Waits as long as the response asks, at least the backoff.
+ * Sends a request and retries it. A safe method is retried after a retryable status or a lost connection, any
+ * other only if it was never sent. A timeout is not retried. Waits as long as the response asks, at least the
+ * backoff.
  * @returns the last response, even if its status is an error
  * @throws TransportError; the signal's reason when it aborts
  */
@@ -38,8 +39,7 @@ export async function sendWithRetry(
     try {
       const response = await transport.send(request);
       if (!safe || !isRetryableStatus(response.status) || count > retries) return response;
-      const { headers, status, receivedAt } = response;
-      const requested = requestedWait(headers, status, receivedAt) ?? 0;
+      const requested = requestedWait(response) ?? 0;
       if (requested > MAX_WAIT) return response;
       wait = Math.max(wait, requested);
     } catch (error) {
@@ -50,6 +50,8 @@ export async function sendWithRetry(
     await sleep(wait, signal);
   }
 }
+
+type Received = Pick<HttpResponse, 'headers' | 'status' | 'receivedAt'>;
 
 /** True if the same request may succeed later. */
 export function isRetryableStatus(status: number): boolean {
@@ -70,19 +72,15 @@ export function backoff(retry: number, random: number): number {
 /**
  * Returns the milliseconds that a response asks to wait: Retry-After (seconds or a date), or for 429
  * X-RateLimit-Reset. undefined if it does not say, or cannot be parsed.
- * @param now when the response arrived, milliseconds since the epoch
  */
-export function requestedWait(
-  headers: Readonly<Record<string, string>>,
-  status: number,
-  now: number,
-): number | undefined {
+export function requestedWait(response: Received): number | undefined {
+  const { headers, status, receivedAt: now } = response;
   const retryAfter = headers['retry-after'] ?? '';
   const seconds = maxNumber(retryAfter);
   if (seconds !== undefined) return Math.ceil(seconds * 1000);
   const date = httpDate(retryAfter);
-  if (date !== undefined) return Math.max(0, date - serverTime(headers, now));
-  const reset = rateLimitReset(headers, now);
+  if (date !== undefined) return Math.max(0, date - serverTime(response));
+  const reset = rateLimitReset(response);
   return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
 }
 
@@ -90,20 +88,17 @@ export function requestedWait(
  * Returns X-RateLimit-Reset or RateLimit-Reset as milliseconds since the epoch by this machine's clock.
  * The value may be epoch seconds, epoch milliseconds or seconds from now, told apart by size; or a date.
  */
-export function rateLimitReset(
-  headers: Readonly<Record<string, string>>,
-  now: number,
-): number | undefined {
+export function rateLimitReset(response: Received): number | undefined {
+  const { headers, receivedAt: now } = response;
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
   const value = maxNumber(text);
   if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
-  const time =
-    value === undefined ? httpDate(text) : Math.ceil(value < 1e11 ? value * 1000 : value);
+  const time = value === undefined ? httpDate(text) : value < 1e11 ? value * 1000 : value;
   if (time === undefined) return undefined;
-  return Math.min(time - serverTime(headers, now) + now, MAX_INSTANT);
+  return Math.min(Math.ceil(time) - serverTime(response) + now, MAX_INSTANT);
 }
 
-/** A repeated header, such as from a service and its proxy, holds several: the longest wait suits all. */
+/** Returns the largest number of a header, which a proxy may have repeated. */
 function maxNumber(text: string): number | undefined {
   const parts = text.split(',').map((part) => part.trim());
   if (!parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return undefined;
@@ -111,8 +106,8 @@ function maxNumber(text: string): number | undefined {
 }
 
 /** The server's clock may differ from ours. */
-function serverTime(headers: Readonly<Record<string, string>>, now: number): number {
-  return httpDate(headers.date ?? '') ?? now;
+function serverTime({ headers, receivedAt }: Received): number {
+  return httpDate(headers.date ?? '') ?? receivedAt;
 }
 
 /** Parses a date in any of HTTP's three formats (GMT by default) or ISO 8601. */

@@ -31,7 +31,7 @@ export interface ImageClient {
   submitSync(): Promise<SubmittedSync>;
   getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
   /** Sends any request with the token; returns a response of every status but 401 and 429. */
-  send(request: Omit<ServiceRequest, 'credentials'>): Promise<HttpResponse>;
+  send(request: ServiceRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 

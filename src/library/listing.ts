@@ -1,4 +1,4 @@
-// Lists images for the library's client by the same plan and generator as the commands.
+// Lists images for the library's client, with the same plan and generator as the commands.
 
 import type { Client } from '../api/client.ts';
 import type { Image } from '../api/types.ts';

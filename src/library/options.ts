@@ -24,7 +24,7 @@ export type ClientOptions = Credentials & {
   readonly retries?: number | undefined;
   readonly concurrency?: number | undefined;
   readonly authScheme?: 'bearer' | 'basic' | undefined;
-  /** Extra trusted certificates, PEM. */
+  /** Additional trusted certificates (PEM). */
   readonly ca?: string | undefined;
   /** An HTTP proxy, `http://user:password@host:port`; proxy variables are not read. */
   readonly proxy?: string | undefined;
@@ -37,7 +37,7 @@ export type ClientOptions = Credentials & {
 
 export interface ImageQuery {
   readonly text?: string | readonly string[] | undefined;
-  /** `field,operator,value`; an image must match all of them. */
+  /** `field,operator,value`; an image must match all filters. */
   readonly filter?: string | readonly string[] | undefined;
   /** `field`, `field,asc` or `field,desc`, most significant first. */
   readonly sort?: string | readonly string[] | undefined;

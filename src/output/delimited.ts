@@ -21,7 +21,7 @@ export function tsvText(rows: readonly (readonly unknown[])[], onTerminal: boole
 
 function csvLine(row: readonly unknown[], onTerminal: boolean): string {
   const line = row.map((value) => csvCell(value, onTerminal)).join(',');
-  // Readers skip empty lines, which a row with one empty cell would be.
+  // Parsers skip empty lines, and a row with one empty cell would be one.
   return line === '' ? '""' : line;
 }
 

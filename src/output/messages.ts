@@ -25,7 +25,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-/** Returns the text of a warning, note or trace line; its JSON is named after the kind. */
+/** Returns the text of a warning, note or trace line; in JSON the kind is the member name. */
 export function formatNotice(
   kind: 'warning' | 'note' | 'debug',
   message: string,

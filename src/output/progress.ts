@@ -52,7 +52,7 @@ function createLines(sink: Sink | undefined): Progress {
   };
 }
 
-/** Leaves the cursor visible, so that nothing must be restored. */
+/** Leaves the cursor visible, so that nothing has to be restored. */
 function createSpinner({ sink, terminal, startTicking = tickByClock }: ProgressOptions): Progress {
   const { unicode } = terminal;
   const frames = unicode ? FRAMES : ASCII_FRAMES;

@@ -1,4 +1,4 @@
-// Values as text that cannot control a terminal or disguise itself.
+// Escapes values, so that the text cannot control a terminal or look like something else.
 
 // DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
 // Without joiners and variation selectors, which emoji and many scripts need.

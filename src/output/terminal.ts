@@ -1,4 +1,4 @@
-// What a stream can show: colour, movement and width; and how wide a text is.
+// Decides what a stream can show (colour, movement, width), and measures the width of text.
 
 import type { Sink } from '../io.ts';
 

@@ -170,7 +170,7 @@ async function documentText(
 
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Writes chunk by chunk, each once the sink has accepted the one before. */
+/** Writes chunk by chunk, each after the sink has accepted the one before. */
 async function writeText(sink: Sink, text: string): Promise<void> {
   let start = 0;
   while (start < text.length) {

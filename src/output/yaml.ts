@@ -5,7 +5,7 @@ import { escapeInJson } from './sanitize.ts';
 
 /** Texts that need no quotes in any version. */
 const PLAIN = /^[A-Za-z_/](?:[\w./+@%() -]*[\w./)])?$/;
-/** Words with a meaning, and `E0`, a number for some parsers. */
+/** Words with a meaning in YAML, and `E0`, which is a number to some parsers. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?\d+)$/i;
 
 /** Parsers search 1024 characters for the colon after a key; a longer key needs a `?`. */

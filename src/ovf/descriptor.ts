@@ -6,7 +6,9 @@ import {
   childrenOf,
   childText,
   elementKind,
+  isOvirt,
   type Report,
+  referenceOf,
   versionOf,
 } from './elements.ts';
 import type { FindingList } from './findings.ts';
@@ -57,8 +59,8 @@ interface Envelope extends Pick<PackageSummary, Content> {
 }
 
 function readEnvelope(root: XmlElement, report: Report): Envelope {
-  const version = versionOf(root.namespace);
-  if (version === null || root.name !== 'Envelope') {
+  const ovfVersion = versionOf(root);
+  if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
     return NOTHING;
@@ -67,17 +69,29 @@ function readEnvelope(root: XmlElement, report: Report): Envelope {
   const disks = readDisks(root, references, report);
   const networks = readNetworks(root);
   const deploymentOptions = readOptions(root, report);
-  const context = {
+  const declared = {
     disks: new Set(disks.map(({ id }) => id)),
     files: new Set(references.map(({ id }) => id)),
     networks: new Set(networks.map(({ name }) => name)),
+    options: new Set(findOptions(root).map((element) => attribute(element, 'id'))),
+    ovirtDisks: isOvirt(root) ? new Map(disks.map(({ id, file }) => [file, id])) : null,
   };
+  for (const strings of childrenOf(root, 'Strings')) {
+    const file = referenceOf(strings, 'fileRef');
+    if (file === null || declared.files.has(file)) continue;
+    report('unknown-strings-file', strings, `unknown file ${file} for translated texts`);
+  }
   const systems = findSystems(root);
-  if (systems.length === 0) report('missing-element', root, 'no virtual system');
+  const [collection] = childrenOf(root, 'VirtualSystemCollection');
+  if (systems.length === 0 && collection === undefined) {
+    report('missing-element', root, 'no virtual system');
+  } else if (systems.length === 0 && collection !== undefined) {
+    report('empty-collection', collection, 'no virtual system in the collection');
+  }
   return {
-    ovfVersion: attribute(root, 'version') ?? version,
+    ovfVersion,
     products: readProducts(root),
-    systems: systems.map((system) => readSystem(system, deploymentOptions, context, report)),
+    systems: systems.map((system) => readSystem(system, deploymentOptions, declared, report)),
     disks,
     networks,
     deploymentOptions,
@@ -112,21 +126,30 @@ function readReferences(root: XmlElement, report: Report): FileReference[] {
 }
 
 function readDisks(root: XmlElement, references: readonly FileReference[], report: Report): Disk[] {
-  const hrefs = new Map(references.map(({ id, href }) => [id, href]));
+  const keys = isOvirt(root) ? (['id', 'href'] as const) : (['id'] as const);
+  const hrefs = new Map(
+    keys.flatMap((key) => references.map((reference) => [reference[key], reference.href])),
+  );
+  const elements = childrenOf(root, 'DiskSection', 'SharedDiskSection').flatMap((section) =>
+    childrenOf(section, 'Disk', 'SharedDisk'),
+  );
+  const known = new Set(elements.map((element) => attribute(element, 'diskId')));
   const seen = new Set<string>();
-  return childrenOf(root, 'DiskSection')
-    .flatMap((section) => childrenOf(section, 'Disk'))
-    .flatMap((element) => {
-      const id = identifier(element, 'diskId', seen, report);
-      if (id === null) return [];
-      const fileRef = attribute(element, 'fileRef');
-      const file = fileRef === null ? null : (hrefs.get(fileRef) ?? null);
-      if (fileRef !== null && file === null) {
-        report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
-      }
-      const format = attribute(element, 'format');
-      return { id, capacity: capacityOf(element, report), format, file };
-    });
+  return elements.flatMap((element) => {
+    const id = identifier(element, 'diskId', seen, report);
+    if (id === null) return [];
+    const fileRef = referenceOf(element, 'fileRef');
+    const file = fileRef === null ? null : (hrefs.get(fileRef) ?? null);
+    if (fileRef !== null && file === null) {
+      report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
+    }
+    const parent = referenceOf(element, 'parentRef');
+    if (parent !== null && !known.has(parent)) {
+      report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
+    }
+    const format = attribute(element, 'format');
+    return { id, capacity: capacityOf(element, report), format, file };
+  });
 }
 
 function capacityOf(disk: XmlElement, report: Report): number | null {
@@ -150,10 +173,14 @@ function readNetworks(root: XmlElement): Network[] {
     });
 }
 
-function readOptions(root: XmlElement, report: Report): DeploymentOption[] {
-  const configurations = childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
+function findOptions(root: XmlElement): XmlElement[] {
+  return childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
     childrenOf(section, 'Configuration'),
   );
+}
+
+function readOptions(root: XmlElement, report: Report): DeploymentOption[] {
+  const configurations = findOptions(root);
   const firstIgnored = configurations[MAX_OPTIONS];
   if (firstIgnored !== undefined) {
     report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);

@@ -1,13 +1,12 @@
 // Checks the VMDK file of each disk against the descriptor.
 
 import { constants, createGunzip } from 'node:zlib';
-import type { FindingCode, FindingList } from './findings.ts';
+import type { FindingList } from './findings.ts';
+import { checkGrains, type ReportDisk } from './grains.ts';
 import type { ResolvedReference } from './references.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { Disk } from './summary.ts';
-import { parseVmdk, SECTOR, SPARSE_MAGIC, type SparseHeader } from './vmdk.ts';
-
-type ReportDisk = (code: FindingCode, message: string) => void;
+import { parseVmdk, SECTOR, type SparseHeader, TABLE_ENTRIES } from './vmdk.ts';
 
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
@@ -16,6 +15,7 @@ export async function checkDisks(
   disks: readonly Disk[],
   references: readonly ResolvedReference[],
   findings: FindingList,
+  signal?: AbortSignal,
 ): Promise<void> {
   const byFile = new Map(disks.map((disk) => [disk.file, disk]));
   for (const { reference, files } of references) {
@@ -30,7 +30,10 @@ export async function checkDisks(
     const header = readSparseHeader(head, report);
     if (header === null) continue;
     checkAgainstDescriptor(header, disk, report);
-    if (!gzip && files.length === 1) await checkEnd(header, file, report);
+    if (gzip || files.length > 1) continue;
+    const directory = header.grainDirectory ?? (await directoryOfFooter(file));
+    if (directory === null) report('vmdk-truncated', 'does not end with a footer');
+    else await checkGrains(file, header, directory, report, signal);
   }
 }
 
@@ -63,7 +66,7 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
 }
 
 function headerProblem(header: SparseHeader): string | null {
-  const { version, capacity, grainSize } = header;
+  const { version, capacity, grainSize, tableEntries, grainDirectory } = header;
   if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
   if (version < 1 || version > 3) return `unknown version ${version}`;
   if (!Number.isSafeInteger(capacity * SECTOR) || capacity === 0) {
@@ -72,6 +75,10 @@ function headerProblem(header: SparseHeader): string | null {
   if (grainSize < 8 || !Number.isInteger(Math.log2(grainSize))) {
     return `invalid grain size of ${grainSize} sectors`;
   }
+  if (tableEntries < 1 || tableEntries > TABLE_ENTRIES) {
+    return `invalid grain table of ${tableEntries} entries`;
+  }
+  if (grainDirectory === 0) return 'no grain directory';
   return null;
 }
 
@@ -96,20 +103,10 @@ function checkAgainstDescriptor(
   }
 }
 
-/** Checks that the grain directory is in the file, or that a footer and an end marker locate it. */
-async function checkEnd(
-  { grainDirectory }: SparseHeader,
-  file: PackageFile,
-  report: ReportDisk,
-): Promise<void> {
-  if (grainDirectory !== null) {
-    if (grainDirectory * SECTOR >= file.size) {
-      report('vmdk-truncated', 'ends before its grain directory');
-    }
-    return;
-  }
+/** Returns the sector of the grain directory that the footer names; null if the file ends otherwise. */
+async function directoryOfFooter(file: PackageFile): Promise<number | null> {
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
-  const footer = end.toString('latin1', 0, SPARSE_MAGIC.length);
-  if (footer === SPARSE_MAGIC && end.subarray(SECTOR).every((byte) => byte === 0)) return;
-  report('vmdk-truncated', 'does not end with a footer');
+  const footer = parseVmdk(end);
+  if (footer === null || typeof footer === 'string') return null;
+  return end.subarray(SECTOR).every((byte) => byte === 0) ? footer.grainDirectory : null;
 }

@@ -6,8 +6,10 @@ import type { XmlElement } from './xml.ts';
 /** Receives a finding about an element of the descriptor. */
 export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
 
+const OVIRT = 'http://schemas.dmtf.org/ovf/envelope/1/';
 /** Namespaces of the envelope, with the version to assume if the envelope names none. */
 const VERSIONS: ReadonlyMap<string, string> = new Map([
+  [OVIRT, '1.x'],
   ['http://www.vmware.com/schema/ovf/1/envelope', '0.9'],
   ['http://schemas.dmtf.org/ovf/envelope/1', '1.x'],
   ['http://schemas.dmtf.org/ovf/envelope/2', '2.x'],
@@ -16,16 +18,27 @@ const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 /** Resource allocation, storage allocation and Ethernet port allocation settings. */
 const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
 
-export function versionOf(namespace: string): string | null {
-  return VERSIONS.get(namespace) ?? null;
+/** Returns the OVF version of an envelope; null for any other element. */
+export function versionOf(root: XmlElement): string | null {
+  const assumed = VERSIONS.get(root.namespace);
+  if (root.name !== 'Envelope' || assumed === undefined) return null;
+  const written = attribute(root, 'version') ?? '';
+  // oVirt writes its own version, such as 4.1.0.0.
+  return /^[0-2](\.|$)/.test(written) ? written : assumed;
+}
+
+/** True if an envelope is of oVirt, whose disks name files by href and whose items name disks by path. */
+export function isOvirt(root: XmlElement): boolean {
+  return root.namespace === OVIRT;
 }
 
 /**
  * Returns the kind of an OVF element, such as `DiskSection`; null for a foreign one.
- * OVF 0.9 has generic elements with a type: `<Section xsi:type="ovf:DiskSection_Type">`.
+ * OVF 0.9 and drafts of 1.0 have elements without a namespace, and generic ones with a type:
+ * `<Section xsi:type="ovf:DiskSection_Type">`.
  */
 export function elementKind(element: XmlElement): string | null {
-  if (!VERSIONS.has(element.namespace)) return null;
+  if (element.namespace !== '' && !VERSIONS.has(element.namespace)) return null;
   if (element.name !== 'Section' && element.name !== 'Content') return element.name;
   const type = element.attributes.find(
     ({ name, namespace }) => name === 'type' && namespace === SCHEMA_INSTANCE,
@@ -43,6 +56,11 @@ export function attribute(element: XmlElement, name: string): string | null {
       candidate.name === name && (candidate.namespace === '' || VERSIONS.has(candidate.namespace)),
   );
   return found?.value ?? null;
+}
+
+/** Returns the identifier that an element refers to; an empty one means nothing, as in exports of VMware and oVirt. */
+export function referenceOf(element: XmlElement, name: string): string | null {
+  return attribute(element, name) || null;
 }
 
 export function childText(element: XmlElement, kind: string): string | null {

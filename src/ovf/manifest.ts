@@ -63,6 +63,9 @@ export function parseManifest(text: string, name: string, findings: FindingList)
     if (line.trim() === '') continue;
     const place = `${name}:${index + 1}`;
     const entry = parseLine(line);
+    if (/^\s*sha2-/i.test(line) && entry !== null && !findings.has('manifest-label')) {
+      findings.add('manifest-label', place, 'SHA2- read as SHA; other programs may refuse it');
+    }
     if (entry === null) {
       findings.add('manifest-syntax', place, 'expected SHA256(file)= digest');
     } else if (entries.has(entry.name)) {
@@ -79,11 +82,12 @@ export function parseManifest(text: string, name: string, findings: FindingList)
 
 function parseLine(line: string): ManifestEntry | null {
   if (line.length > MAX_LINE_LENGTH) return null;
-  const parts = /^\s*(SHA-?(?:1|256|512)) ?\((.+)\) ?= ?([0-9a-f]+)\s*$/i.exec(line);
+  // OpenSSL 3 writes SHA2-256.
+  const parts = /^\s*(SHA-?1|SHA(?:2?-)?(?:256|512))\s*\((.+)\)\s*=\s*([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
   const algorithm = (Object.keys(DIGITS) as DigestAlgorithm[]).find(
-    (known) => known === label.toUpperCase().replace('-', ''),
+    (known) => known === label.toUpperCase().replace(/2?-/, ''),
   );
   if (algorithm === undefined || digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };

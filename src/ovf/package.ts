@@ -39,7 +39,7 @@ export async function readPackage(
   if (kind === 'ova' && descriptor !== null && content.ovfVersion !== null) {
     checkOrder({ ...layout, descriptor }, members, findings);
   }
-  await checkDisks(content.disks, references, findings);
+  await checkDisks(content.disks, references, findings, options.signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
   if (manifest !== null && descriptor !== null) {
     const expected = await matchManifest(manifest, [descriptor, ...referenced], source, findings);

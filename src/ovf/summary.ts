@@ -50,10 +50,10 @@ export interface Hardware {
   readonly cpus: number | null;
   /** Bytes. */
   readonly memory: number | null;
-  /** Identifiers of the attached disks. */
-  readonly disks: readonly string[];
-  /** The network of each adapter. */
-  readonly networks: readonly string[];
+  /** The disk of each hard disk device; null if it names none. */
+  readonly disks: readonly (string | null)[];
+  /** The network of each adapter; null if it names none. */
+  readonly networks: readonly (string | null)[];
 }
 
 export interface Disk {

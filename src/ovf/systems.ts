@@ -34,6 +34,7 @@ export function readSystem(
   report: Report,
 ): VirtualSystem {
   const id = attribute(element, 'id');
+  if (id === null) report('missing-attribute', element, `${element.name} without id`);
   // Other hardware sections are alternatives to the first.
   const section = childrenOf(element, 'VirtualHardwareSection')[0];
   const items = section === undefined ? [] : readItems(section, declared, report);
@@ -59,6 +60,10 @@ export interface DeclaredNames {
   readonly disks: ReadonlySet<string>;
   readonly files: ReadonlySet<string>;
   readonly networks: ReadonlySet<string>;
+  /** Identifiers of all deployment options, including those that are not read. */
+  readonly options: ReadonlySet<string | null>;
+  /** Disks of oVirt by the names of their files; null for other packages. */
+  readonly ovirtDisks: ReadonlyMap<string | null, string> | null;
 }
 
 interface Item {
@@ -69,8 +74,10 @@ interface Item {
   readonly cpus: number;
   /** Bytes. */
   readonly memory: number;
-  readonly disk: string | null;
-  readonly network: string | null;
+  /** One entry for a hard disk. */
+  readonly disks: Hardware['disks'];
+  /** One entry for a network adapter. */
+  readonly networks: Hardware['networks'];
 }
 
 /** CIM resource types. */
@@ -80,34 +87,88 @@ const ETHERNET = '10';
 const HARD_DISK = '17';
 
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
-  return childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem')
-    .filter((item) => (attribute(item, 'bound') ?? 'normal') === 'normal')
+  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem');
+  checkIdentity(items, declared, report);
+  return items
+    .filter((item) => boundOf(item) === 'normal')
     .map((item) => readItem(item, declared, report));
+}
+
+/** Checks that items with the same instance differ in bound or deployment options, and that the options exist. */
+function checkIdentity(items: readonly XmlElement[], declared: DeclaredNames, report: Report) {
+  const seen = new Set<string>();
+  for (const item of items) {
+    const instance = instanceOf(item);
+    const options = optionsOf(item);
+    for (const option of options) {
+      if (declared.options.has(option)) continue;
+      report('unknown-configuration', item, `unknown deployment option ${option}`);
+    }
+    if (instance === null) continue;
+    const key = JSON.stringify([instance, boundOf(item), options.sort()]);
+    if (seen.has(key)) {
+      report('duplicate-instance', item, `another item has the InstanceID ${instance}`);
+    }
+    seen.add(key);
+  }
+}
+
+function boundOf(item: XmlElement): string {
+  return attribute(item, 'bound') ?? 'normal';
+}
+
+function instanceOf(item: XmlElement): string | null {
+  return setting(item, 'InstanceID') ?? setting(item, 'InstanceId');
+}
+
+function optionsOf(item: XmlElement): string[] {
+  return attribute(item, 'configuration')?.split(/\s+/).filter(Boolean) ?? [];
 }
 
 function readItem(item: XmlElement, declared: DeclaredNames, report: Report): Item {
   const type = setting(item, 'ResourceType');
   const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
-  const [, kind, id = null] =
-    /^(?:ovf:)?\/(disk|file)\/(.+)$/.exec(setting(item, 'HostResource') ?? '') ?? [];
+  const resource = hostResourceOf(item, type, declared);
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
-  if (kind === 'disk' && id !== null && !declared.disks.has(id)) {
-    report('unknown-disk', item, `unknown disk ${id}`);
-  }
-  if (kind === 'file' && id !== null && !declared.files.has(id)) {
-    report('unknown-file-reference', item, `unknown file ${id}`);
+  if (resource === 'unknown') {
+    const text = setting(item, 'HostResource');
+    report('bad-host-resource', item, `host resource must be ovf:/disk/ID (got ${text})`);
+  } else if (resource?.kind === 'disk' && !declared.disks.has(resource.id)) {
+    report('unknown-disk', item, `unknown disk ${resource.id}`);
+  } else if (resource?.kind === 'file' && !declared.files.has(resource.id)) {
+    report('unknown-file-reference', item, `unknown file ${resource.id}`);
   }
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', item, `unknown network ${network}`);
   }
+  const disk = resource !== 'unknown' && resource?.kind === 'disk' ? resource.id : null;
   return {
-    instance: setting(item, 'InstanceID') ?? setting(item, 'InstanceId'),
-    options: attribute(item, 'configuration')?.split(/\s+/).filter(Boolean) ?? [],
+    instance: instanceOf(item),
+    options: optionsOf(item),
     cpus: type === PROCESSOR ? quantity : 0,
     memory: type === MEMORY ? quantity * unitOf(item, report) : 0,
-    disk: type === HARD_DISK && kind === 'disk' ? id : null,
-    network,
+    disks: type === HARD_DISK ? [disk] : [],
+    networks: type === ETHERNET ? [network] : [],
   };
+}
+
+interface HostResource {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Parses `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; what other devices have is free. */
+function hostResourceOf(
+  item: XmlElement,
+  type: string | null,
+  { ovirtDisks }: DeclaredNames,
+): HostResource | 'unknown' | null {
+  const text = setting(item, 'HostResource');
+  if (text === null) return null;
+  const [, kind, id] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
+  if (kind !== undefined && id !== undefined) return { kind, id };
+  if (type !== HARD_DISK) return null;
+  return ovirtDisks === null ? 'unknown' : { kind: 'disk', id: ovirtDisks.get(text) ?? text };
 }
 
 function unitOf(item: XmlElement, report: Report): number {
@@ -117,21 +178,20 @@ function unitOf(item: XmlElement, report: Report): number {
   return bytes ?? Number.NaN;
 }
 
-/** Adds up the hardware for an option, whose items replace general items with the same instance. */
+/** Adds up the hardware for an option; its last item with an instance replaces all others with that instance. */
 function hardwareFor(items: readonly Item[], option: string | null): Hardware {
   const isFor = (item: Item) => option !== null && item.options.includes(option);
-  const replaced = new Set(items.filter(isFor).map(({ instance }) => instance));
-  const chosen = items.filter(
-    (item) =>
-      isFor(item) ||
-      (item.options.length === 0 && (item.instance === null || !replaced.has(item.instance))),
-  );
-  const present = (texts: (string | null)[]) => texts.filter((text) => text !== null);
+  const last = new Map(items.filter(isFor).map((item) => [item.instance, item]));
+  const chosen = items.filter((item) => {
+    const replacement = item.instance === null ? undefined : last.get(item.instance);
+    if (isFor(item)) return replacement === undefined || replacement === item;
+    return item.options.length === 0 && replacement === undefined;
+  });
   return {
     cpus: total(chosen.map(({ cpus }) => cpus)),
     memory: total(chosen.map(({ memory }) => memory)),
-    disks: present(chosen.map(({ disk }) => disk)),
-    networks: present(chosen.map(({ network }) => network)),
+    disks: chosen.flatMap(({ disks }) => disks),
+    networks: chosen.flatMap(({ networks }) => networks),
   };
 }
 

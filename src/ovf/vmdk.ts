@@ -11,6 +11,8 @@ export interface SparseHeader {
   readonly capacity: number;
   /** Sectors per grain. */
   readonly grainSize: number;
+  /** Grains per grain table. */
+  readonly tableEntries: number;
   /** True if grains are compressed and have markers. */
   readonly streamOptimized: boolean;
   /** First sector of the grain directory; null if only the footer names it. */
@@ -46,6 +48,7 @@ export function parseVmdk(head: Buffer): SparseHeader | 'text' | 'server-sparse'
     version: head.readUInt32LE(4),
     capacity: Number(head.readBigUInt64LE(12)),
     grainSize: Number(head.readBigUInt64LE(20)),
+    tableEntries: head.readUInt32LE(44),
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
     newlinesIntact: head.toString('latin1', 73, 77) === NEWLINES,
@@ -56,8 +59,8 @@ export function parseVmdk(head: Buffer): SparseHeader | 'text' | 'server-sparse'
 /** Sectors in a grain: 64 KiB. */
 const GRAIN = 128;
 const GRAIN_BYTES = GRAIN * SECTOR;
-/** Entries per grain table. */
-const TABLE_ENTRIES = 512;
+/** Entries per grain table; no writer makes more. */
+export const TABLE_ENTRIES = 512;
 /** Sectors before the first grain. */
 const OVERHEAD = GRAIN;
 const DESCRIPTOR_SECTORS = 20;

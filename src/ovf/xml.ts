@@ -104,18 +104,20 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   return document.children[0] ?? fail('xml-syntax', 'no root element');
 }
 
+const LESS_THAN = 0x3c;
+
 /** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
 
-/** Decodes UTF-16 by its byte order mark, else the declared encoding, else UTF-8. */
+/** Decodes UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   let encoding = 'utf-8';
-  if (first === 0xff && second === 0xfe) {
+  if ((first === 0xff && second === 0xfe) || (first === LESS_THAN && second === 0)) {
     encoding = 'utf-16le';
-  } else if (first === 0xfe && second === 0xff) {
+  } else if ((first === 0xfe && second === 0xff) || (first === 0 && second === LESS_THAN)) {
     encoding = 'utf-16be';
   } else {
     const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');

@@ -111,8 +111,8 @@ export function parseSort(text: string): SortKey {
 
 /**
  * Returns the images in a new array, sorted stably by the keys. Ascending: null or missing, numbers
- * (false as 0, true as 1), text by code point. Times count as instants only if all of the field can be
- * parsed: mixed with text they would have no consistent order.
+ * (false as 0, true as 1), text by code point. Times count as instants only if all values of the field
+ * can be parsed: mixed with text they would have no consistent order.
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],

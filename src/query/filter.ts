@@ -23,7 +23,7 @@ export interface Filter {
   readonly operands: readonly Operand[];
   /** The whole filter as the service expects it. */
   readonly wire: string;
-  /** False for null and for times in another format: the service might filter them wrong. */
+  /** False for null and for times in another format, which the service might filter wrongly. */
   readonly serverCanApply: boolean;
 }
 
@@ -116,7 +116,7 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
       `${suggestTime(text)}use 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
     );
   }
-  // A time stamp of unknown zone is compared as text, for which "-30d" means nothing.
+  // A timestamp with an unknown zone is compared as text, for which "-30d" means nothing.
   const isRelative = instant !== undefined && /^[+-]/.test(text);
   return { text, value: isRelative ? new Date(instant).toISOString() : text, instant };
 }

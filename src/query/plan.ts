@@ -1,4 +1,4 @@
-// Divides a query between the service and this program, and matches images against its own part.
+// Divides a query between the service and imgctl, and matches images against the local part.
 
 import { ImgctlError } from '../errors.ts';
 import {
@@ -28,7 +28,7 @@ export interface QueryPlan {
   /** True if `matches` must be called for every image of the service. */
   readonly filtersLocally: boolean;
   readonly sortsLocally: boolean;
-  /** True if an image that passed server.filter also passes the rest. */
+  /** True if an image that passed server.filter also passes the other conditions. */
   matches(image: ImageRecord): boolean;
   /** True if an image passes everything, for a service that ignored the filter. */
   matchesAll(image: ImageRecord): boolean;
@@ -80,7 +80,7 @@ function filterCondition(filter: Filter): Condition {
 function wordCondition(word: string): Condition {
   if (word === '') {
     throw new ImgctlError('usage', 'empty search text', {
-      hint: 'leave it out to list all images',
+      hint: 'omit it to list all images',
     });
   }
   const contains = containsPredicate(word);

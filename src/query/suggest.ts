@@ -10,7 +10,7 @@ export function quoted(text: string): string {
   return `'${start}…'`;
 }
 
-/** Returns a hint with the word that was probably meant, else with a command that lists the valid ones. */
+/** Returns a hint: the word that was probably meant, or else a command that lists the valid words. */
 export function suggest(meant: string | undefined, command: string): string {
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
@@ -55,7 +55,7 @@ export function nearestFew(word: string, candidates: readonly string[], count: n
     .map(({ candidate }) => candidate);
 }
 
-/** Infinity if more than a third of the letters differ and neither word contains the other. */
+/** Returns Infinity if more than a third of the letters differ and neither word contains the other. */
 function typingDistance(word: string, candidate: string): number {
   const longer = Math.max(word.length, candidate.length);
   const shorter = Math.min(word.length, candidate.length);

@@ -63,7 +63,7 @@ export function correctWeekday(text: string): string | undefined {
   return WEEKDAYS.map((day) => text.slice(0, 11) + day + text.slice(14)).find(isServiceFormat);
 }
 
-/** Reads by position, without captures, as a long list has two time stamps per image. */
+/** Reads by position, without captures, as a long list has two timestamps per image. */
 function parseServiceFormat(text: string, offset: number | undefined): number | undefined {
   const midnight = midnightOf(text);
   const time = timeOfDay(numberAt(text, 15, 2), numberAt(text, 18, 2), numberAt(text, 21, 2));
@@ -172,7 +172,7 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   return `${formatDay(shifted)} ${formatMinute(shifted)}`;
 }
 
-// Intl and toISOString take several times as long, and a long list has many time stamps.
+// Intl and toISOString take several times as long, and a long list has many timestamps.
 
 function formatDay(date: Date): string {
   const year = `${date.getUTCFullYear()}`.padStart(4, '0');

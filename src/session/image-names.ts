@@ -58,7 +58,7 @@ export async function rememberImages(
   if (isCached && (!isWhole || names.size === cached.size)) return;
   if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, [id, ...image]);
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
-  // Whoever listed images has them; missing completions are no reason for a warning.
+  // The listing itself worked; missing completions do not justify a warning.
   await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
 }
 

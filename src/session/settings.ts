@@ -86,7 +86,7 @@ export const SETTINGS = {
   },
   'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
   time: {
-    summary: 'format of time stamps',
+    summary: 'format of timestamps',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),
   },
 } as const satisfies Record<string, SettingDefinition>;
@@ -171,7 +171,7 @@ export class Settings {
     return Object.hasOwn(this.#stored, STORED_PASSWORD);
   }
 
-  /** The owner of the cached files; what is not set is empty. Plain http is accepted: nothing is sent. */
+  /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
   get account(): Account {
     const text = this.text('base-url');
     return {

@@ -112,7 +112,7 @@ export class Tokens implements TokenSource {
     const { cache, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
     return this.#withLock(async () => {
-      // Another process may have had the lock, and left its token.
+      // Another process may have held the lock and stored its token.
       const cached = cache.read();
       if (cached && cached.token !== refused && !needsRenewal(cached, io.now())) {
         this.#memory = cached;

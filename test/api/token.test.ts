@@ -56,7 +56,7 @@ describe('a token request', () => {
       const { issued } = await request({ json: { ...RECORD, token } });
       const error = await failure(issued);
       expect(error.code).toBe('bad-answer');
-      expect(error.message).toContain('it holds no access token');
+      expect(error.message).toContain('the body holds no access token');
     },
   );
 

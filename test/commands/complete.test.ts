@@ -76,7 +76,7 @@ describe('__complete > images get', () => {
     expect(await ask('--base-url https://images.example.com images get ')).toEqual([]);
   });
 
-  it('omits names that show as something else or would be options', async () => {
+  it('omits names that would look different or be read as options', async () => {
     const names = ['right\u202eleft', 'zero\u200b', 'nul\0', '-dash', 'good é'];
     const { imgctl, ask } = await named(...names);
     await imgctl('images list');

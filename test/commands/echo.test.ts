@@ -119,7 +119,7 @@ it.each(ECHOES)('no command shows secrets that the service sends back as %s', as
   expect([...sent]).toEqual(expect.arrayContaining([PASSWORD, `Bearer ${TOKEN}`]));
 });
 
-it('whoami and doctor hide the token as a user name', async () => {
+it('whoami and doctor hide the token in Basic credentials', async () => {
   const { baseUrl } = await scriptedServer((request) => ({
     status: 500,
     body: echoOf(request).join(' '),

@@ -144,7 +144,7 @@ describe('profile delete', () => {
   it('removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);
     expect((await imgctl(['delete', 'staging'])).stderr).toBe(
-      'imgctl: deleted profile staging\nimgctl: it was the default profile\nhint: select another with: imgctl profile use NAME\n',
+      'imgctl: deleted profile staging\nimgctl: this was the default profile\nhint: select another with: imgctl profile use NAME\n',
     );
     expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
   });

@@ -10,7 +10,7 @@ const IMAGES = 150;
 const SEED = 7;
 const NOW = Date.UTC(2025, 7, 1);
 const DAY = 86_400_000;
-/** Has its time stamps as numbers, so that nothing is parsed here. */
+/** Has its timestamps as numbers, so that nothing is parsed here. */
 const entries = buildCatalog(IMAGES, SEED);
 const anEntry = fc.constantFrom(...entries);
 

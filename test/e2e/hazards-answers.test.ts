@@ -114,7 +114,7 @@ describe('images list', () => {
       0,
       12,
     ],
-  ])('ends without a short list %s', async (_where, handler, exitCode, maximum) => {
+  ])('never prints a short list %s', async (_where, handler, exitCode, maximum) => {
     const service = await scriptedService(handler);
     const result = await service.imgctl(...LIST, '--per-page', '1', '-o', 'json');
     expect(result).toMatchObject({ stdout: exitCode === 0 ? '[]\n' : '', exitCode });
@@ -133,7 +133,7 @@ describe('images list', () => {
 });
 
 describe('imgctl', () => {
-  it('prints no hostile name or error message raw', async () => {
+  it('escapes hostile names and error messages', async () => {
     const image = { ...testImage(1), name: HOSTILE, folder: HOSTILE };
     const service = await scriptedService({
       'GET /v2/image': { json: envelope(image) },

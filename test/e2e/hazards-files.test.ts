@@ -52,7 +52,7 @@ describe('the token file', () => {
     expect([directory, tokens, token].map(modeOf)).toEqual(['700', '700', '600']);
   });
 
-  it('loses a mode that others can read in the next run', async () => {
+  it('is made private by the next run if others can read it', async () => {
     const { service, env, token } = await loggedIn();
     chmodSync(token, 0o644);
     expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
@@ -97,7 +97,7 @@ describe('the token file', () => {
     expect(JSON.parse(readFileSync(token, 'utf8'))).toMatchObject({ token: 'T2' });
   });
 
-  it('is left alone if it is a directory, and the token is used for the run', async () => {
+  it('stays unchanged if it is a directory, and the run still uses the new token', async () => {
     const { env, token } = await loggedIn();
     rmSync(token);
     mkdirSync(token);

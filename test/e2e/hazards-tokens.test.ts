@@ -65,7 +65,7 @@ describe('a 401 during images list', () => {
     ]);
   });
 
-  it('exits 4 without a list if it lasts', async () => {
+  it('exits 4 without a list if it persists', async () => {
     const service = await scriptedService(refusing('T1', 'T2'));
     const result = await runBuilt(argv, { env: service.user });
     expect(result).toMatchObject({ stdout: '', exitCode: 4 });

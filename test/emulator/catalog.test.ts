@@ -47,7 +47,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('has time stamps equal to its instants, and no update before the creation', () => {
+  it('has timestamps equal to its instants, and no update before its creation', () => {
     for (const { image, created, updated } of LARGE) {
       expect(parseTimestamp(image.created_on)).toBe(created);
       expect(parseTimestamp(image.updated_on)).toBe(updated);

@@ -1,4 +1,4 @@
-// The emulator's time stamps, compared with the time zone data of the system.
+// The emulator's timestamps, compared with the time zone data of the system.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

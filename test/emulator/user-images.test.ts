@@ -137,7 +137,7 @@ describe('broken uploads', () => {
     await upload({ ...ovfFiles('plain'), ...stray });
     const { status, message } = await sync();
     expect(status).toBe('PROCESSED');
-    expect(message.warnings).toEqual(['stray.vmdk: left alone, no OVF file references it']);
+    expect(message.warnings).toEqual(['stray.vmdk: ignored, because no OVF file references it']);
   });
 });
 

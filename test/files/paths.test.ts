@@ -56,7 +56,7 @@ describe('findPaths', () => {
 });
 
 it.skipIf(process.platform !== 'linux')(
-  "makeDirectory throws where Node's recursive mkdir never returns",
+  "makeDirectory throws if Node's recursive mkdir would never return",
   () => {
     expect(() => makeDirectory('/proc/imgctl-test/tokens')).toThrow(/ENOENT|EACCES|EROFS/);
   },

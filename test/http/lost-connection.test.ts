@@ -1,6 +1,7 @@
 // Tests which requests are retried after a lost or refused connection.
 
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
 import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { DROP, RESET, type ScriptedResponse } from '../support/scripted-server.ts';
@@ -51,16 +52,14 @@ it('a connection reset after the response does not fail the request or the next 
 });
 
 describe('without a connection', () => {
-  const TOKEN_REQUEST = {
-    method: 'POST',
-    path: '/x',
-    credentials: { username: 'a', password: 'b' },
-  };
-
-  it.each([GET, PATCH, TOKEN_REQUEST])('any request is retried: %o', async (request) => {
+  it.each<[string, (client: Client) => Promise<unknown>]>([
+    ['GET', (client) => client.send(GET)],
+    ['PATCH', (client) => client.send(PATCH)],
+    ['token request', (client) => client.requestToken('a', 'b')],
+  ])('a %s is retried', async (_, request) => {
     const { baseUrl } = await unusedPort();
     const { client, sleeps } = clientOf(baseUrl);
-    const { code, exitCode, message } = await failure(client.send(request));
+    const { code, exitCode, message } = await failure(request(client));
     expect([code, exitCode]).toEqual(['unreachable', 3]);
     expect(message).toBe(`cannot reach ${baseUrl}: the connection was refused`);
     expect(sleeps).toEqual([250, 500, 1_000, 2_000]);

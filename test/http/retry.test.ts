@@ -28,7 +28,9 @@ it.each([
   ...rows(30_500, '2026-01-05T12:00:30.5+02:00'),
   ...rows(Number.POSITIVE_INFINITY, '9'.repeat(400)),
 ])('Retry-After: %s is a wait of %s ms', (value, expected) => {
-  expect(requestedWait({ 'retry-after': value }, 503, NOW)).toBe(expected);
+  expect(requestedWait({ headers: { 'retry-after': value }, status: 503, receivedAt: NOW })).toBe(
+    expected,
+  );
 });
 
 it('measures a Retry-After date by the clock of the service', () => {
@@ -36,8 +38,8 @@ it('measures a Retry-After date by the clock of the service', () => {
     'retry-after': 'Mon, 05 Jan 2026 10:00:30 GMT',
     date: 'Mon, 05 Jan 2026 10:00:10 GMT',
   };
-  expect(requestedWait(headers, 429, NOW + 5 * HOUR)).toBe(20_000);
-  expect(requestedWait(headers, 429, NOW - 5 * HOUR)).toBe(20_000);
+  expect(requestedWait({ headers, status: 429, receivedAt: NOW + 5 * HOUR })).toBe(20_000);
+  expect(requestedWait({ headers, status: 429, receivedAt: NOW - 5 * HOUR })).toBe(20_000);
 });
 
 it.each([
@@ -54,14 +56,24 @@ it.each([
   ...rows(NOW + 1_500, '1.5'),
   ...rows(NOW + 60_250, `${NOW / 1000 + 60}.25`),
 ])('X-RateLimit-Reset: %s is the time %s', (value, expected) => {
-  expect(rateLimitReset({ 'x-ratelimit-reset': value }, NOW)).toBe(expected);
+  expect(
+    rateLimitReset({ headers: { 'x-ratelimit-reset': value }, status: 200, receivedAt: NOW }),
+  ).toBe(expected);
 });
 
 it('converts X-RateLimit-Reset to the clock of this machine', () => {
   const date = 'Mon, 05 Jan 2026 10:00:00 GMT';
   const absolute = { 'x-ratelimit-reset': String(NOW / 1000 + 60), date };
-  expect(rateLimitReset(absolute, NOW + HOUR)).toBe(NOW + HOUR + 60_000);
-  expect(rateLimitReset({ 'x-ratelimit-reset': '60', date }, NOW + HOUR)).toBe(NOW + HOUR + 60_000);
+  expect(rateLimitReset({ headers: absolute, status: 200, receivedAt: NOW + HOUR })).toBe(
+    NOW + HOUR + 60_000,
+  );
+  expect(
+    rateLimitReset({
+      headers: { 'x-ratelimit-reset': '60', date },
+      status: 200,
+      receivedAt: NOW + HOUR,
+    }),
+  ).toBe(NOW + HOUR + 60_000);
 });
 
 it.each<[number, Record<string, string>, number | undefined]>([
@@ -73,7 +85,7 @@ it.each<[number, Record<string, string>, number | undefined]>([
   [429, { 'ratelimit-reset': '60' }, 60_000],
   [429, {}, undefined],
 ])('%i with the headers %j requests a wait of %s ms', (status, headers, expected) => {
-  expect(requestedWait(headers, status, NOW)).toBe(expected);
+  expect(requestedWait({ headers, status, receivedAt: NOW })).toBe(expected);
 });
 
 it.each([

@@ -55,12 +55,14 @@ describe('a descriptor', () => {
     );
   const item = (settings: Record<string, string | number>) => machine(hardwareItem(settings));
   const options = Array.from({ length: 40 }, (_, index) => `<Configuration ovf:id="${index}"/>`);
-  const emptyCollection = envelope('<VirtualSystemCollection ovf:id="c"/>');
+  const withoutSystem = envelope('').replace(/<VirtualSystem .*?>/, '');
+  const disk = (settings: Record<string, string | number>, attributes = '') =>
+    hardwareItem({ ResourceType: 17, InstanceID: 1, ...settings }, attributes);
   const unknownFile = 'ovf:diskId="d" ovf:fileRef="f"';
 
   it.each([
     ['no References', 'missing-element', envelope('').replace('<References/>', '')],
-    ['no system', 'missing-element', emptyCollection.replace(/<VirtualSystem .*?>/, '')],
+    ['no system', 'missing-element', withoutSystem],
     ['a reference without href', 'missing-attribute', reference('ovf:id="f"')],
     ['a reference without id', 'missing-attribute', reference('ovf:href="vm.ovf"')],
     ['an invalid size', 'bad-number', reference('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"')],
@@ -73,6 +75,25 @@ describe('a descriptor', () => {
       'unknown-file-reference',
       item({ ResourceType: 15, HostResource: 'ovf:/file/f' }),
     ],
+    ['a system without id', 'missing-attribute', envelope('<VirtualSystem/>')],
+    ['an unknown parent disk', 'unknown-disk', disks('ovf:diskId="d" ovf:parentRef="p"')],
+    [
+      'a disk resource that is no reference',
+      'bad-host-resource',
+      item({ ResourceType: 17, HostResource: 'd' }),
+    ],
+    [
+      'an unknown deployment option',
+      'unknown-configuration',
+      machine(disk({}, 'ovf:configuration="x"')),
+    ],
+    ['a repeated instance', 'duplicate-instance', machine(disk({}) + disk({ ResourceType: 10 }))],
+    [
+      'a repeated instance in 0.9',
+      'duplicate-instance',
+      machine(disk({}) + hardwareItem({ InstanceId: 1 })),
+    ],
+    ['texts in an unknown file', 'unknown-strings-file?', envelope('<Strings ovf:fileRef="f"/>')],
     ['an unknown network', 'unknown-network?', item({ ResourceType: 10, Connection: 'n' })],
     [
       'an unknown unit of memory',
@@ -89,6 +110,40 @@ describe('a descriptor', () => {
     ['more than 16 MiB', 'descriptor-too-large', envelope(`<!--${' '.repeat(2 ** 24)}-->`)],
   ])('with %s has the finding %s', async (_, code, xml) => {
     expect(codes(await readDescriptor(xml))).toEqual([code]);
+  });
+
+  const manyOptions = `<DeploymentOptionSection>${options.join('')}</DeploymentOptionSection>`;
+  const twoOptions =
+    '<DeploymentOptionSection><Configuration ovf:id="a"/><Configuration ovf:id="b"/></DeploymentOptionSection>';
+  const known = disks('ovf:diskId="d"').replace(
+    '</DiskSection>',
+    '<Disk ovf:diskId="e" ovf:capacity="1" ovf:parentRef="d"/></DiskSection>',
+  );
+
+  it.each([
+    ['an empty file reference', disks('ovf:diskId="d" ovf:fileRef="" ovf:parentRef=""')],
+    ['a parent disk', known],
+    ['texts of its own or in an empty reference', envelope('<Strings/><Strings ovf:fileRef=""/>')],
+    [
+      'an instance with three bounds',
+      machine(disk({}) + disk({}, 'ovf:bound="min"') + disk({}, 'ovf:bound="max"')),
+    ],
+    [
+      'an instance per deployment option',
+      machine(
+        disk({}) + disk({}, 'ovf:configuration="a"') + disk({}, 'ovf:configuration="a b"'),
+        twoOptions,
+      ),
+    ],
+    ['items without an instance', machine(hardwareItem({ ResourceType: 17 }).repeat(2))],
+    ['a drive with any resource', item({ ResourceType: 15, HostResource: '/dev/cdrom' })],
+  ])('with %s has no findings', async (_, xml) => {
+    expect(codes(await readDescriptor(xml))).toEqual([]);
+  });
+
+  it('may use a deployment option beyond those that are read', async () => {
+    const xml = machine(disk({}, 'ovf:configuration="39"'), manyOptions);
+    expect(codes(await readDescriptor(xml))).toEqual(['too-many-options?']);
   });
 
   it('is reported with the line of the finding', async () => {

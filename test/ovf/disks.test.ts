@@ -27,12 +27,25 @@ function changed(change: (bytes: Buffer) => unknown): Buffer {
   return bytes;
 }
 
+/** The sample's disk as QEMU writes it: the directory and the table before the grains, and no footer. */
+function directoryFirst(change: (bytes: Buffer) => unknown = () => {}): Buffer {
+  return changed((bytes) => {
+    const directory = Number(bytes.readBigUInt64LE(bytes.length - 1024 + 56)) * 512;
+    const table = bytes.readUInt32LE(directory) * 512;
+    bytes.copy(bytes, 31 * 512, table, table + 2048);
+    bytes.writeUInt32LE(31, 30 * 512);
+    bytes.writeBigUInt64LE(30n, 56);
+    change(bytes);
+  });
+}
+
 describe('parseVmdk', () => {
   it('reads the header of a stream-optimised disk', () => {
     expect(parseVmdk(Buffer.from(disk.content))).toEqual({
       version: 3,
       capacity: 8192,
       grainSize: 128,
+      tableEntries: 512,
       streamOptimized: true,
       grainDirectory: null,
       newlinesIntact: true,
@@ -81,13 +94,68 @@ describe('a disk', () => {
       ['vmdk-truncated'],
       changed((bytes) => bytes.writeBigUInt64LE(500n, 56)),
     ],
-    ['with its directory inside', [], changed((bytes) => bytes.writeBigUInt64LE(130n, 56))],
+    ['without a directory', ['vmdk-header'], changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
+    ['with empty tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(0, 44))],
+    ['with huge tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(513, 44))],
     ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
     ['with its descriptor beyond its end', [], changed((bytes) => bytes.fill(255, 28, 44))],
   ])('%s has the findings %j', async (_, expected, content) => {
     expect(await check(content)).toEqual(expected);
+  });
+
+  it.each([
+    ['as written', [], directoryFirst()],
+    ['with an empty directory', [], directoryFirst((bytes) => bytes.writeUInt32LE(0, 30 * 512))],
+    ['with grains of zeros', [], directoryFirst((bytes) => bytes.fill(0, 31 * 512, 35 * 512))],
+    [
+      'with a table beyond its end',
+      ['vmdk-truncated'],
+      directoryFirst((bytes) => bytes.writeUInt32LE(1000, 30 * 512)),
+    ],
+    [
+      'with a grain beyond its end',
+      ['vmdk-truncated'],
+      directoryFirst((bytes) => bytes.writeUInt32LE(1000, 31 * 512 + 8)),
+    ],
+    [
+      'with tables in the same place',
+      ['vmdk-header', 'capacity-mismatch?'],
+      directoryFirst((bytes) => {
+        // 60 tables in a file that has room for fewer.
+        bytes.writeUInt32LE(60 * 512 * 128, 12);
+        for (let entry = 0; entry < 60; entry += 1) bytes.writeUInt32LE(31, 40 * 512 + entry * 4);
+        bytes.writeBigUInt64LE(40n, 56);
+      }),
+    ],
+  ])('with its directory in front, %s, has the findings %j', async (_, expected, content) => {
+    expect((await check(content)).sort()).toEqual([...expected].sort());
+  });
+
+  it('with its directory in front has the finding vmdk-truncated, wherever it is cut', async () => {
+    const content = directoryFirst();
+    const lastGrain = content.readUInt32LE(31 * 512 + 63 * 4) * 512;
+    const end = lastGrain + 12 + content.readUInt32LE(lastGrain + 8);
+    for (let size = 22 * 512; size < end; size += 499) {
+      expect(await check(content.subarray(0, size)), `${size} bytes`).toEqual(['vmdk-truncated']);
+    }
+    expect(await check(content.subarray(0, end - 1))).toEqual(['vmdk-truncated']);
+    expect(await check(content.subarray(0, end))).toEqual([]);
+  });
+
+  it('without compression has the finding vmdk-truncated if a grain starts after its end', async () => {
+    const cutGrain = (entry: number) =>
+      check(
+        directoryFirst((bytes) => {
+          bytes.writeUInt32LE(1, 8);
+          bytes.writeUInt32LE(entry, 31 * 512);
+        }),
+        /ovf:format="[^"]*"/,
+        '',
+      );
+    expect(await cutGrain(128)).toEqual(['vmdk-create-type?']);
+    expect(await cutGrain(1000)).toEqual(['vmdk-create-type?', 'vmdk-truncated']);
   });
 
   it.each([

@@ -26,6 +26,9 @@ describe('parseManifest', () => {
     [`SHA256(a.ovf)=${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`SHA256 (a.ovf) = ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`sha-256(a.ovf)= ${SHA256.toUpperCase()}`, 'a.ovf', 'SHA256', SHA256],
+    [`SHA256(a.ovf)=  ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
+    [`SHA256(a.ovf)=\t${SHA256}`, 'a.ovf', 'SHA256', SHA256],
+    [`SHA256  (a.ovf)\t= ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`\ufeffSHA1(a (1).ovf)= ${SHA1}\r\n`, 'a (1).ovf', 'SHA1', SHA1],
     [`SHA1(./a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
     [`\n\nSHA1(a)=b)= ${SHA1}\n\n`, 'a)=b', 'SHA1', SHA1],
@@ -35,6 +38,22 @@ describe('parseManifest', () => {
   });
 
   it.each([
+    ['SHA256', SHA256],
+    ['SHA512', SHA512],
+  ])('reads the label of OpenSSL 3 for %s, with one warning', (algorithm, digest) => {
+    const label = algorithm.replace('SHA', 'SHA2-');
+    const { manifest, findings } = parse(`${label}(a)= ${digest}\n${label}(b)= ${digest}`);
+    expect(manifest.entries).toMatchObject([
+      { name: 'a', algorithm, digest },
+      { name: 'b', algorithm, digest },
+    ]);
+    expect(findings).toMatchObject([
+      { code: 'manifest-label', severity: 'warning', place: 'a.mf:1' },
+    ]);
+  });
+
+  it.each([
+    [`SHA2-1(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
     ['junk', 'manifest-syntax', 'a.mf:1'],
     [`MD5(a)= ${'d'.repeat(32)}`, 'manifest-syntax', 'a.mf:1'],
     [`\nSHA256(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:2'],

@@ -66,6 +66,30 @@ describe('the hardware of a system', () => {
     ]);
   });
 
+  it('counts devices that refer to nothing', async () => {
+    const items =
+      hardwareItem({ InstanceID: 1, ResourceType: 10 }) +
+      hardwareItem({ InstanceID: 2, ResourceType: 17 }) +
+      hardwareItem({ InstanceID: 3, ResourceType: 17 }, 'ovf:bound="max"');
+    const { systems, findings } = await readDescriptor(machine(items));
+    expect(findings).toEqual([]);
+    expect(systems[0]?.hardware).toMatchObject({ disks: [null], networks: [null] });
+  });
+
+  it('uses the last item of an instance for an option', async () => {
+    const items =
+      cpus(1, 1) +
+      cpus(1, 2, 'ovf:configuration="small large"') +
+      cpus(1, 4, 'ovf:configuration="large"') +
+      hardwareItem({ ResourceType: 3, VirtualQuantity: 8 }, 'ovf:configuration="large"');
+    const { systems, findings } = await readDescriptor(machine(items, OPTIONS));
+    expect(findings).toEqual([]);
+    expect(systems[0]?.options).toMatchObject([
+      { option: 'small', hardware: { cpus: 2 } },
+      { option: 'large', hardware: { cpus: 12 } },
+    ]);
+  });
+
   it('lists no options that make no difference', async () => {
     const { systems, deploymentOptions } = await readDescriptor(machine(cpus(1, 1), OPTIONS));
     expect(deploymentOptions).toHaveLength(2);

@@ -13,8 +13,8 @@ function errorOf(xml: string | Uint8Array): Pick<XmlError, 'code' | 'line' | 'me
   throw new Error('the XML was accepted');
 }
 
-function utf16(text: string, bigEndian: boolean): Buffer {
-  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+function utf16(text: string, bigEndian: boolean, mark = '\ufeff'): Buffer {
+  const bytes = Buffer.from(`${mark}${text}`, 'utf16le');
   return bigEndian ? bytes.swap16() : bytes;
 }
 
@@ -56,6 +56,8 @@ describe('parseXml', () => {
     ['UTF-8 with a mark', Buffer.from('\ufeff<a>é</a>')],
     ['UTF-16, little end first', utf16('<a>é</a>', false)],
     ['UTF-16, big end first', utf16('<a>é</a>', true)],
+    ['UTF-16 without mark, little end first', utf16('<a>é</a>', false, '')],
+    ['UTF-16 without mark, big end first', utf16('<a>é</a>', true, '')],
     ['ISO 8859-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1')],
     ['a wrong claim of UTF-16', Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>é</a>')],
   ])('reads %s', (_, bytes) => {

@@ -33,7 +33,7 @@ const FILES = [
 const REASON = reasonToSkip();
 
 describe.skipIf(REASON !== '')(`the Debian package ${REASON}`, () => {
-  it('holds the program, its pages and completions, all of them root’s, none to be written by others', () => {
+  it('contains the program, man pages and completions, which only root can write', () => {
     const lines = execFileSync('dpkg-deb', ['--contents', DEB], { encoding: 'utf8' });
     const entries = lines
       .trim()
@@ -54,7 +54,7 @@ describe.skipIf(REASON !== '')(`the Debian package ${REASON}`, () => {
     }
   });
 
-  it('names the libraries that the program is linked with, and the size', () => {
+  it('states its size and the libraries that the program is linked with', () => {
     const field = (name: string) =>
       execFileSync('dpkg-deb', ['--field', DEB, name], { encoding: 'utf8' }).trim();
     expect(field('Version')).toBe(manifest.version);

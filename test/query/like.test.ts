@@ -50,7 +50,7 @@ describe('likePredicate', () => {
     [`%b${'a'.repeat(300_000)}%`, 'a'.repeat(600_000), false],
     [`%${'a'.repeat(300_000)}b%`, 'a'.repeat(600_000), false],
     [`%${'ab'.repeat(150_000)}c%`, 'ab'.repeat(300_000), false],
-  ])('takes linear time on %.12s…', (pattern, text, expected) => {
+  ])('takes linear time on long pattern %#', (pattern, text, expected) => {
     expect(likePredicate(pattern)(text)).toBe(expected);
   });
 });

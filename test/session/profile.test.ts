@@ -98,7 +98,7 @@ describe('config.json', () => {
     expect(contents(directory)).toEqual({ profiles: { a: {} } });
   });
 
-  it('gets all of many changes at the same time', async () => {
+  it('stores all of many changes made at the same time', async () => {
     const directory = path.join(temporaryDirectory(), 'new');
     const io = impatientIo();
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);

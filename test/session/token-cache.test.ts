@@ -73,7 +73,7 @@ describe('needsRenewal', () => {
     ['with a short life, before that', short, NOW + 8_999, false],
     ['after the clock was set back', TOKEN, NOW - 1_000 * HOUR, false],
     ['after the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, true],
-  ])('for a token %s is %4$s', (_when, token, now, expected) => {
+  ])('decides whether to renew a token: %s', (_when, token, now, expected) => {
     expect(needsRenewal(token, now)).toBe(expected);
   });
 });

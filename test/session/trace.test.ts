@@ -30,6 +30,6 @@ it.each<[string, ClientEvent, string]>([
   ],
   ['a retry', { kind: 'retry', method, url, count: 1, wait: 250 }, 'retry 1 after 250 ms'],
   ['a renewal', { kind: 'renewal', method, url }, '401, sent again with a renewed token'],
-])('%s', (_, event, line) => {
+])('describeEvent formats %s', (_, event, line) => {
   expect(describeEvent(event)).toBe(`GET https://images.example.com/v2/image?page=2: ${line}`);
 });

@@ -1,4 +1,4 @@
-// What can stand at the cursor: fixed words from the command table, values from the files of this machine.
+// Finds completions: fixed words from the command table, and values from the files of this machine.
 
 import type { Context } from '../../context.ts';
 import type { CommandDeclaration, ValueSource } from '../../declarations.ts';
@@ -19,7 +19,7 @@ import { flagsOf, namesOf, type Position, visible } from './line.ts';
 export interface Candidate {
   readonly value: string;
   readonly description?: string | undefined;
-  /** Any text, such as the name of an image; all else is made of harmless characters. */
+  /** True for any text, such as an image name; all other values need no quotes. */
   readonly isText?: boolean;
 }
 
@@ -44,7 +44,7 @@ const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
   ['data_store', 2],
 ]);
 
-/** Everything that can stand at the cursor, whether it begins with what is typed or not. */
+/** Returns all completions at the cursor, even those that do not begin with the typed text. */
 export function findCandidates(context: Context, position: Position): Candidates {
   const { subcommands, options, value, lead } = position;
   if (options.length > 0) {
@@ -106,14 +106,14 @@ function filters(context: Context, typed: string): Candidates {
   return { mode, candidates: candidates.map(after(start)).map(asText) };
 }
 
-/** `field,` is typed: what follows it. */
+/** Returns the words that can follow a typed `field,`. */
 function steps(typed: string, next: readonly string[], mode: Mode): Candidates {
   const [field = '', ...more] = typed.split(',');
   if (!FIELDS.some((each) => each === field) || more.length > 1) return words([]);
   return words(next, `${field},`, mode);
 }
 
-/** Some of these words, separated by commas. */
+/** Completes a list of these words, separated by commas. */
 function list(all: readonly string[], typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
@@ -128,7 +128,7 @@ function settingValues(key: string, typed: string): Candidates {
   return words(setting?.valid ?? []);
 }
 
-/** Names, and ids if one is being typed. */
+/** Returns names, and ids if one is being typed. */
 function images(context: Context, typed: string): Candidate[] {
   const cached = cachedImages(context);
   const names = [...new Set(cached.map(([, [name]]) => name))].map((value) => ({ value }));
@@ -168,8 +168,8 @@ function entriesOf(commands: readonly Entry[]): Candidate[] {
 }
 
 /**
- * True for a value that shows as what it is: shells escape control characters, but not marks that reorder or hide
- * text, and no argument can hold a NUL. A value with a dash at its start would be an option before `--`.
+ * True if a shell shows the value as it is: shells escape control characters, but not marks that reorder or hide
+ * text. No argument can hold a NUL, and before `--` a value that starts with a dash would be an option.
  */
 function canStand({ ended }: Position): (candidate: Candidate) => boolean {
   return ({ value }) => {

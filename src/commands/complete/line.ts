@@ -1,4 +1,4 @@
-// Reads a command line up to the cursor: which command it is, and what can stand at the cursor.
+// Parses a command line up to the cursor: which command it is, and what can follow.
 
 import type {
   CommandDeclaration,
@@ -8,7 +8,7 @@ import type {
 } from '../../declarations.ts';
 
 export interface Position {
-  /** The subcommands that can follow; none if something else is wanted. */
+  /** The subcommands that can follow; empty if something else must follow. */
   readonly subcommands: readonly CommandDeclaration[];
   readonly options: readonly OptionDeclaration[];
   readonly value: Value | undefined;
@@ -16,10 +16,10 @@ export interface Position {
   readonly rest: readonly string[];
   /** True after `--`. */
   readonly ended: boolean;
-  /** What stands before the value in the same word: `--output=`, `-o`. */
+  /** The text before the value in the same word: `--output=`, `-o`. */
   readonly lead: string;
   readonly typed: string;
-  /** Values of --profile and --base-url, by the names that commands know them by. */
+  /** Values of --profile and --base-url, by the names of the parsed options. */
   readonly scope: { readonly profile?: string; readonly baseUrl?: string };
 }
 
@@ -28,7 +28,7 @@ const SCOPE: ReadonlyMap<string, 'profile' | 'baseUrl'> = new Map([
   ['--base-url', 'baseUrl'],
 ]);
 
-/** `words`: those before the cursor, without the program; `current`: the word at the cursor, up to it. */
+/** Parses `words`, those before the cursor without the program, and `current`, the word up to the cursor. */
 export function readLine(
   program: ProgramDeclaration,
   words: readonly string[],
@@ -80,7 +80,7 @@ export function readLine(
   return { ...position, subcommands, value: argument?.value };
 }
 
-/** The options in a word that begins with a dash. If the last one takes a value, `lead` is the word up to it. */
+/** Returns the options in a word with a dash. If the last one takes a value, `lead` is the text before it. */
 function readOptions(
   word: string,
   options: readonly OptionDeclaration[],

@@ -1,12 +1,12 @@
-// What each shell passes and wants back. Every record ends in NUL, as names may hold line breaks:
-// the mode, what stands before a path in its word, then the candidates.
+// Parses what each shell passes, and formats the completions that it expects. Every record ends in NUL, as names may
+// contain line breaks: the mode, the text before a path in its word, then the candidates.
 
 import { printable } from '../../output/sanitize.ts';
 import type { Candidate } from './candidates.ts';
 
 type Format = (candidates: readonly Candidate[]) => readonly string[];
 
-/** Returns the words before the cursor without the program, the word up to it, and the form of the candidates. */
+/** Returns the words before the cursor without the program, the word up to it, and a formatter of candidates. */
 export function readRequest(shell: string, passed: readonly string[]) {
   if (shell === 'bash') {
     const [breaks = '', text = ''] = passed;
@@ -33,7 +33,7 @@ function formatBash(candidates: readonly Candidate[], line: BashLine): string[] 
     .flatMap(({ value }) => replyBash(value, line) ?? []);
 }
 
-/** Each value, then how it is shown in the list; zsh selects by its own rules. */
+/** Returns each value, then its line in the list; zsh selects by its own rules. */
 function formatZsh(candidates: readonly Candidate[]): string[] {
   const width = Math.max(0, ...candidates.map(({ value }) => value.length));
   return candidates.flatMap(({ value, description }) =>
@@ -43,7 +43,7 @@ function formatZsh(candidates: readonly Candidate[]): string[] {
   );
 }
 
-/** A tab begins the description, so no value can hold one; fish selects by its own rules. */
+/** A tab starts the description, so no value can contain one; fish selects by its own rules. */
 function formatFish(candidates: readonly Candidate[]): string[] {
   return candidates
     .filter(({ value }) => !value.includes('\t'))
@@ -53,8 +53,8 @@ function formatFish(candidates: readonly Candidate[]): string[] {
 }
 
 /**
- * What is inserted, what is listed, what it means. PowerShell takes a comma for the start of another word: `bare` is
- * the part of the current word that it replaces.
+ * Returns the text to insert, the text to list, and the description. To PowerShell a comma starts another word:
+ * `bare` is the part of the current word that it replaces.
  */
 function formatPowershell(
   candidates: readonly Candidate[],
@@ -73,7 +73,7 @@ function formatPowershell(
     });
 }
 
-/** The text as one argument, nothing in it expanded; typographic quotes are quotes to PowerShell. */
+/** Quotes the text as one argument, without expansion; PowerShell treats typographic quotes as quotes. */
 export function quotePowershell(text: string): string {
   if (/^[\w./][\w./+=:-]*$/.test(text)) return text;
   if (!/[\u0001-\u001f\u007f-\u009f]/.test(text)) {
@@ -93,13 +93,13 @@ interface BashLine {
   readonly current: string;
   /** The quote that is still open, or ''. */
   readonly quote: string;
-  /** What stands before that quote in the same word. */
+  /** The text before that quote in the same word. */
   readonly before: string;
-  /** The part of the word, as typed, that readline leaves alone: it splits words at = and : too. */
+  /** The part of the word, as typed, that readline does not replace: it also splits words at = and :. */
   readonly settled: string;
 }
 
-/** Parses a line up to the cursor; nothing is expanded. `breaks`: COMP_WORDBREAKS. */
+/** Parses a line up to the cursor without expansion. `breaks` is COMP_WORDBREAKS. */
 export function parseBash(line: string, breaks: string): BashLine {
   const words: string[] = [];
   let word: string | undefined;
@@ -142,23 +142,23 @@ export function parseBash(line: string, breaks: string): BashLine {
   };
 }
 
-/** The text as readline inserts it; undefined if that is impossible. */
+/** Returns the text for readline to insert; undefined if that is impossible. */
 export function replyBash(text: string, { quote, before, settled }: BashLine): string | undefined {
   if (quote === '') {
     const quoted = quoteBash(text);
     return quoted.startsWith(settled) ? quoted.slice(settled.length) : undefined;
   }
   const rest = text.slice(before.length);
-  // Between quotes there is no harmless way to write these.
+  // Between quotes these cannot be written safely.
   if (/[\u0001-\u001f\u007f-\u009f]/.test(rest) || (quote === '"' && rest.includes('!'))) {
     return undefined;
   }
   const escaped = quote === "'" ? rest.replaceAll("'", "'\\''") : rest.replace(/[\\"$`]/g, '\\$&');
-  // Readline closes the quote, unless the text seems to do that.
+  // Readline closes the quote, unless the text seems to close it.
   return escaped.endsWith(quote) ? escaped + quote : escaped;
 }
 
-/** The text as one word of bash, nothing in it expanded. */
+/** Quotes the text as one word of bash, without expansion. */
 export function quoteBash(text: string): string {
   if (/[\u0001-\u001f\u007f-\u009f]/.test(text)) {
     const escaped = text

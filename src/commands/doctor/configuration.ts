@@ -48,7 +48,7 @@ export function checkConfiguration(context: Context) {
   return { findings, settings: settings.value };
 }
 
-/** Reports an unreadable file; all other checks ignore it. */
+/** Reports an unreadable settings file; all other checks ignore the file. */
 function configFileFinding(context: Context): Finding {
   const config = valueOrError(() => context.config);
   if ('error' in config) {

@@ -17,11 +17,11 @@ const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 const ANY_ACCESS = 0o077;
 const WRITE_ACCESS = 0o022;
 
-/** Must run before a token is read, which tightens the modes of its file. */
+/** Checks the files. Must run before a token is read, because that tightens the mode of the file. */
 export function checkFiles(paths: Paths, io: Io): Finding[] {
   const { config } = paths;
   if (config === undefined) {
-    const finding = 'no home directory: tokens last for one run, settings cannot be stored';
+    const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
     return [warning('files', finding, SET_CONFIG_DIR)];
   }
   let problems: Finding[];

@@ -15,7 +15,7 @@ import type { PasswordSource } from '../../session/tokens.ts';
 import { noValidToken, tokenState } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** Whether the service accepted the token that was sent, or why not. */
+/** Whether the service accepted the token, or the error if it did not. */
 export type TokenVerdict = 'accepted' | 'unknown' | ImgctlError;
 
 export interface TokenCheck {

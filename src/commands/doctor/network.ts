@@ -1,6 +1,6 @@
-// Sends one request, and turns its result into a finding per stage of the connection.
+// Sends one request, and reports a finding for each stage of the connection.
 
-import { authorization, requestHeaders } from '../../api/auth.ts';
+import { authorizationHeader, requestHeaders } from '../../api/auth.ts';
 import { type ClientOptions, SERVICE } from '../../api/client.ts';
 import { readJson, serviceMessage, statusError, utcTime } from '../../api/responses.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
@@ -41,7 +41,7 @@ export async function probe(options: ProbeOptions): Promise<Probe> {
   const { origin } = baseUrl;
   const settings = { origin, endpoint: SERVICE, connections: 1, recordCertificate: true };
   const transport = createTransport({ ...options, ...settings });
-  const authorized = token === undefined ? undefined : authorization(authScheme, token);
+  const authorized = token === undefined ? undefined : authorizationHeader(authScheme, token);
   const headers = requestHeaders(userAgent, authorized);
   const url = resolveUrl(baseUrl, '/v2');
   try {
@@ -150,7 +150,7 @@ function serviceFinding(response: HttpResponse, { sentToken }: Route): Finding {
   const result = valueOrError(() => readJson(response));
   if (!('error' in result)) return ok('service', `GET /v2 returned ${status}`);
   const finding = failed('service', result.error);
-  // Without /v2 it is not the service; not-found would mean a missing image.
+  // A 404 for /v2 means that this is another service; not-found would mean a missing image.
   return finding.code === 'not-found' ? { ...finding, code: 'failed' } : finding;
 }
 

@@ -11,7 +11,7 @@ export const FILTERS: readonly Block[] = [
     terms: [
       ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
       ['eq ne', 'equal, not equal; eq,null and ne,null test for a missing value'],
-      ['lt le gt ge', 'less, less or equal, greater, greater or equal'],
+      ['lt le gt ge', 'less than, at most, greater than, at least'],
       ['like', 'a pattern for the whole value; % matches any text'],
       ['in', 'one of several values, separated by commas'],
     ],
@@ -28,7 +28,7 @@ export const FILTERS: readonly Block[] = [
   'Times: created_on and updated_on take one of these:',
   {
     terms: [
-      ['-30d, -2w, -12h, -15m', 'this long ago (+ is in the future)'],
+      ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
       ['2024-01-31', 'the start of that day in UTC'],
       ['2024-01-31T12:00:00Z', 'ISO 8601; UTC if it has no offset'],
       ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
@@ -41,19 +41,19 @@ export const FILTERS: readonly Block[] = [
       'imgctl images list -f created_on,like,2024-05-%',
     ],
   },
-  'Two times are compared as instants if both can be parsed, otherwise as text. A zone such as CST or IST has several meanings, and imgctl does not guess.',
-  'Sorting: -s field or -s field,asc or -s field,desc. Repeat it for more keys, most significant first. Missing values come first; text is sorted by code point.',
+  'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
+  'Sorting: -s field, or -s field,asc, or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
   {
     shell: [
       'imgctl images list -s updated_on,desc --limit 5',
       'imgctl images list -s folder -s name,desc',
     ],
   },
-  'Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts by several keys itself. It never sends a filter with null, a filter too long for a URL (thousands of ids), or a time that is not in the format of the service.',
+  "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
 ];
 
 export const OUTPUT: readonly Block[] = [
-  'Output formats, columns and time stamps of every command that prints data.',
+  'Output formats, columns and timestamps of every command that prints data.',
   'Formats: -o FORMAT, or --json for -o json. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
   {
     terms: [
@@ -86,7 +86,7 @@ export const OUTPUT: readonly Block[] = [
       'imgctl my-images --columns all',
     ],
   },
-  'Times: --time STYLE selects the format of time stamps of images.',
+  'Times: --time STYLE selects the format of image timestamps.',
   {
     terms: [
       ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
@@ -118,11 +118,11 @@ export const OUTPUT: readonly Block[] = [
     ],
   },
   'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
-  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables cut their widest texts first, and never ids.',
+  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables cut the widest texts first, and never cut ids.',
 ];
 
 export const ENVIRONMENT: readonly Block[] = [
-  'Environment variables: a flag overrides a variable, a variable overrides the profile. An empty variable counts as unset.',
+  'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
   {
     terms: [
       ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
@@ -140,30 +140,30 @@ export const ENVIRONMENT: readonly Block[] = [
   },
   {
     terms: [
-      ['XDG_CONFIG_HOME', 'settings and tokens are in its folder imgctl (~/.config)'],
-      ['XDG_STATE_HOME', 'the history of sync requests is in its folder imgctl (~/.local/state)'],
-      ['XDG_CACHE_HOME', 'names of images, for completion, are in its folder imgctl (~/.cache)'],
+      ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
+      ['XDG_STATE_HOME', 'the sync history is in its imgctl folder (~/.local/state)'],
+      ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
     ],
   },
   {
     terms: [
       [
         'HTTPS_PROXY, HTTP_PROXY',
-        'proxy, as http:// or https://user:password@host:port; connections to this machine never use it',
+        'proxy URL, such as http://user:password@host:port (or https://); never used for this machine',
       ],
       [
         'NO_PROXY',
-        'hosts to reach without the proxy: names, which include their subdomains, and addresses, both with or without a port; address ranges (10.0.0.0/8); or *',
+        'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses and address ranges (10.0.0.0/8), or *; names and addresses can have a port',
       ],
       [
         'NODE_EXTRA_CA_CERTS',
         'additional trusted certificates (see also: imgctl config set ca-file); NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, because certificates are always verified',
       ],
-      ['NO_COLOR, FORCE_COLOR', 'turn colour off, turn colour on'],
+      ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
     ],
   },
-  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the system keychain if "imgctl login --store-password" stored it there. Only "imgctl login" prompts for it. No flag ever takes a secret.',
-  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have their own. The shell runs the password command. The command and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD and IMGCTL_TOKEN are removed from their environment.',
+  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD and IMGCTL_TOKEN are removed from their environment.',
 ];
 
 export const EXIT_CODES: readonly Block[] = [
@@ -176,11 +176,11 @@ export const EXIT_CODES: readonly Block[] = [
         'the operation failed: server error, failed sync, unreadable response, invalid package',
       ],
       ['2', 'usage or configuration error'],
-      ['3', 'network: unreachable, TLS, timed out'],
+      ['3', 'network error: unreachable, TLS, timeout'],
       ['4', 'not logged in, wrong credentials, not permitted'],
       ['5', 'not found (and with --fail-empty: nothing matched)'],
       ['6', 'rate limited; the error shows when to try again'],
-      ['7', 'still waiting when --wait-timeout expired'],
+      ['7', 'still waiting when --wait-timeout expires'],
       ['130', 'interrupted (Ctrl-C)'],
       ['143', 'terminated (SIGTERM)'],
     ],
@@ -188,6 +188,6 @@ export const EXIT_CODES: readonly Block[] = [
   'A pipe that closes early (imgctl images list | head -1) is not an error.',
   'Errors are printed on stderr, never on stdout:',
   { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
-  'With -o json or ndjson each error is one JSON object per line instead:',
+  'With -o json or ndjson, each error is one JSON object on one line instead:',
   { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
 ];

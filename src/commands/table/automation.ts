@@ -46,7 +46,7 @@ export const emulator: CommandSpec = {
   summary: 'run the embedded service on this machine',
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
-    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
+    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
   ],
   examples: [
     'imgctl emulator --port 0 --images 1000',
@@ -63,7 +63,7 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--images <n>',
-      description: 'size of the public catalogue (250)',
+      description: 'number of images in the public catalogue (250)',
       value: { kind: 'number', min: 0, max: 1_000_000 },
     },
     {
@@ -91,10 +91,10 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--token-window <duration>',
-      description: 'length of the window of --token-limit (1m)',
+      description: 'window for --token-limit (1m)',
       value: DURATION,
     },
-    { flags: '--latency <duration>', description: 'delay of each response', value: DURATION },
+    { flags: '--latency <duration>', description: 'delay before each response', value: DURATION },
     {
       flags: '--sync-delay <duration>',
       description: 'time that a sync takes (2s)',
@@ -108,7 +108,7 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--seed <n>',
-      description: 'seed of the generated catalogue (1)',
+      description: 'seed for the generated catalogue (1)',
       value: { kind: 'number', min: 0, max: 2 ** 31 },
     },
   ],

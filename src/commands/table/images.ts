@@ -21,7 +21,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
   {
     flags: '--time <style>',
-    description: `format of time stamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
     value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
   },
 ];
@@ -67,7 +67,7 @@ export const images: CommandSpec = {
         ...LISTING_OPTIONS,
         {
           flags: '--page <n>',
-          description: 'show only this page of the service',
+          description: "show only this page of the service's list",
           value: { kind: 'number', min: 1 },
         },
         {
@@ -83,7 +83,7 @@ export const images: CommandSpec = {
       name: 'get',
       summary: 'show images by id or name',
       description: [
-        'With -o json, one argument prints one object, or an array if several images have that name. Several arguments print an array.',
+        'With -o json, one argument prints one object, or an array if several images have that name; several arguments print an array.',
       ],
       examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
       seeAlso: ['images list', 'help output'],
@@ -152,7 +152,7 @@ export const sync: CommandSpec = {
     ...WAIT_OPTIONS,
     {
       flags: '--dry-run',
-      description: 'show the request, check the token, list your images; change nothing',
+      description: 'show the request, check the token and list your images; submit nothing',
     },
   ],
   load: async () => (await import('../sync.ts')).run,
@@ -192,7 +192,7 @@ export const inspect: CommandSpec = {
   name: 'inspect',
   summary: 'show the contents of a local OVA or OVF package',
   description: [
-    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object, several print an array. Digests are not checked; use imgctl validate for that.',
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object; several files print an array. Does not check digests; use imgctl validate for that.',
   ],
   examples: [
     'imgctl inspect appliance.ova',
@@ -207,7 +207,7 @@ export const validate: CommandSpec = {
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks and the digests of the manifest, so it reads every byte. Sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q it prints only the codes.',
+    'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q, prints only the codes.',
   ],
   examples: [
     'imgctl validate appliance.ova',

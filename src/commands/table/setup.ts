@@ -9,7 +9,7 @@ export const login: CommandSpec = {
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
-    'With --store-password you type the password once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. Run "imgctl login --store-password" again to replace the password, "imgctl logout" to delete it. Jobs cannot use a locked keychain: they need a password command.',
+    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit of the last response and sends no request until it ends. If you know better, for example after the clock was corrected, use --ignore-limit: the service decides.',
   ],
   examples: [
@@ -80,8 +80,8 @@ export const doctor: CommandSpec = {
   summary: 'check configuration, network and login',
   description: [
     'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a remedy.',
-    'Sends one GET /v2, with the token if it is valid, and waits for at most --timeout. Requests no token, sends no password, and runs no password command.',
-    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q it prints only the names of checks with a warning or failure.',
+    'Sends one GET /v2, with the token if it is valid, and waits at most as long as --timeout. Does not request a token, send a password or run a password command.',
+    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks with a warning or failure.',
   ],
   examples: [
     'imgctl doctor',
@@ -136,7 +136,7 @@ export const config: CommandSpec = {
   subcommands: [
     {
       name: 'list',
-      summary: 'list every setting, its value and its origin',
+      summary: 'list every setting with its value and origin',
       description: [
         'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
@@ -197,7 +197,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username are the settings of the profile. Flags and environment variables are ignored. token is none, valid or expired by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
+        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
       ],
       examples: [
         'imgctl profile list',

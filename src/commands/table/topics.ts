@@ -16,7 +16,7 @@ export const TOPICS: readonly Topic[] = [
   },
   {
     name: 'output',
-    summary: 'output formats, columns and time stamps',
+    summary: 'output formats, columns and timestamps',
     load: async () => (await import('../help/pages.ts')).OUTPUT,
   },
   {
