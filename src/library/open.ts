@@ -3,6 +3,7 @@
 import { version } from '../../package.json';
 import type { TokenSource } from '../api/auth.ts';
 import { type Client, createClient, MAX_BYTES } from '../api/client.ts';
+import { ImgctlError } from '../errors.ts';
 import type { HttpProxy } from '../http/proxy-env.ts';
 import { baseUrlText, isLoopback } from '../http/url.ts';
 import type { Clock } from '../io.ts';
@@ -52,11 +53,20 @@ function tokensOf(
     password: {
       origin: 'the option password',
       remedy: 'create a client with the right user name and password',
-      read: async () => (typeof password === 'function' ? password() : password),
+      read: async () => (typeof password === 'function' ? checked(await password()) : password),
     },
     client,
     loginCommand: 'createClient({ baseUrl, username, password })',
     baseUrl: baseUrlText(baseUrl),
+  });
+}
+
+/** Checked before a request is sent: the service limits token requests. */
+function checked(password: unknown): string {
+  if (typeof password === 'string' && password !== '') return password;
+  const got = password === '' ? 'an empty string' : typeof password;
+  throw new ImgctlError('usage', `the password function returned no password (got ${got})`, {
+    hint: 'return the password as a string',
   });
 }
 

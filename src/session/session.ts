@@ -10,8 +10,10 @@ import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { certificateFlaw } from './certificates.ts';
 import type { Settings } from './settings.ts';
-import { type Account, TokenCache } from './token-cache.ts';
+import { TokenCache } from './token-cache.ts';
+import type { Account } from './token-files.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -36,8 +38,6 @@ export interface SessionOptions {
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
 }
 
-const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
-
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
@@ -60,6 +60,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: settings.loginCommand,
+        limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
@@ -195,7 +196,7 @@ export function readCertificates(settings: Settings, io: Io): string | undefined
   } catch (error) {
     throw unusable(errorReason(error), error);
   }
-  // Node silently accepts a file without one.
-  if (!CERTIFICATE.test(certificates)) throw unusable('no PEM certificate');
+  const flaw = certificateFlaw(certificates);
+  if (flaw !== undefined) throw unusable(flaw);
   return certificates + more;
 }
