@@ -23,6 +23,7 @@ export class Console {
   readonly #style: ConsoleStyle;
   #queue: Promise<void> = Promise.resolve();
   #failure: unknown;
+  readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
 
   constructor(io: Io, style: ConsoleStyle) {
@@ -39,8 +40,10 @@ export class Console {
     };
   }
 
-  /** Something is wrong, but the command continues. */
+  /** Something is wrong, but the command continues. The same warning is shown once. */
   warn(message: string, hint?: string): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
     this.#notice('warning', message, hint);
   }
 
@@ -54,11 +57,11 @@ export class Console {
   }
 
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
-  print(text: string): Promise<void> {
+  print(data: string | Uint8Array): Promise<void> {
     const written = this.#queue.then(() =>
       this.#io.stdout.isTTY
-        ? this.#aside(() => this.#io.stdout.write(text))
-        : this.#io.stdout.write(text),
+        ? this.#aside(() => this.#io.stdout.write(data))
+        : this.#io.stdout.write(data),
     );
     this.#queue = written.catch(() => {});
     return written;

@@ -225,7 +225,7 @@ export class Context implements ConsoleStyle {
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
       warn: (message, hint) => this.console.warn(message, hint),
-      onSecret: (secret) => this.console.redaction.add(secret),
+      onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').value),
       onEvent: this.onEvent,
     });
     this.#closers.push(session.close);

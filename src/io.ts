@@ -20,6 +20,11 @@ export interface Sink {
   write(text: string): Promise<void>;
 }
 
+/** A sink that also takes bytes, which it passes on unchanged. */
+export interface ByteSink extends Sink {
+  write(data: string | Uint8Array): Promise<void>;
+}
+
 /** The reader closed its end of the pipe. */
 export class BrokenPipeError extends Error {}
 
@@ -45,7 +50,7 @@ export interface System {
 
 export interface Io {
   readonly stdin: Source;
-  readonly stdout: Sink;
+  readonly stdout: ByteSink;
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -138,12 +143,19 @@ function currentDirectory(process: NodeJS.Process): string {
   }
 }
 
-/** Node would warn that NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off, which it does not here. */
-function environmentOf({ env }: NodeJS.Process): Io['env'] {
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === undefined) return env;
-  const whole = { ...env };
+/**
+ * Returns the environment; on Windows in capitals, where a copy would tell names of other case apart.
+ * Node would warn that NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off, which it does not here.
+ */
+export function environmentOf({
+  env,
+  platform,
+}: Pick<NodeJS.Process, 'env' | 'platform'>): Io['env'] {
+  if (platform !== 'win32' && env.NODE_TLS_REJECT_UNAUTHORIZED === undefined) return env;
+  const entries = Object.entries(env);
   delete env.NODE_TLS_REJECT_UNAUTHORIZED;
-  return whole;
+  const nameOf = (name: string) => (platform === 'win32' ? name.toUpperCase() : name);
+  return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
 }
 
 /** Number of writes to stdout after which a run counts as long; a listing writes once per page. */
@@ -174,7 +186,7 @@ function until(signal: AbortSignal, sink: Sink): Sink {
 }
 
 /** Returns the sink, which then runs the action once, after `count` writes. */
-export function afterWrites(sink: Sink, count: number, action: () => void): Sink {
+export function afterWrites(sink: ByteSink, count: number, action: () => void): ByteSink {
   let writes = 0;
   return {
     get isTTY() {
@@ -183,8 +195,8 @@ export function afterWrites(sink: Sink, count: number, action: () => void): Sink
     get columns() {
       return sink.columns;
     },
-    async write(text) {
-      await sink.write(text);
+    async write(data) {
+      await sink.write(data);
       writes += 1;
       if (writes === count) action();
     },
@@ -202,7 +214,7 @@ function isDevice(descriptor: number): boolean {
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
-function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
+function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): ByteSink {
   let stream: NodeJS.WriteStream | undefined;
   const open = () => {
     // Each write reports its own error; without a listener the stream's error would end the process.
@@ -218,9 +230,9 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
     get columns() {
       return isTTY() ? open().columns : undefined;
     },
-    write: (text) =>
+    write: (data) =>
       new Promise((resolve, reject) => {
-        open().write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        open().write(data, (error: NodeJS.ErrnoException | null | undefined) => {
           if (!error) return resolve();
           if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
             return reject(new BrokenPipeError());

@@ -1,7 +1,7 @@
 // The real Io: what its sinks do beyond passing text on.
 
-import { expect, it } from 'vitest';
-import { afterWrites } from '../src/io.ts';
+import { describe, expect, it } from 'vitest';
+import { afterWrites, environmentOf } from '../src/io.ts';
 import { MemorySink } from './support/memory-sink.ts';
 
 it('afterWrites runs its action once, after that many writes', async () => {
@@ -17,4 +17,21 @@ it('afterWrites runs its action once, after that many writes', async () => {
   }
   expect(seen).toEqual([0, 0, 1, 1, 1]);
   expect(sink.text).toBe('abcde');
+});
+
+describe('environmentOf', () => {
+  const env = { imgctl_password: 'a', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
+  it('finds names of any case on Windows only', () => {
+    const windows = environmentOf({ env: { ...env }, platform: 'win32' });
+    expect(windows).toEqual({ IMGCTL_PASSWORD: 'a', NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    const linux = environmentOf({ env: { ...env }, platform: 'linux' });
+    expect(linux).toEqual(env);
+  });
+
+  it('hides NODE_TLS_REJECT_UNAUTHORIZED from Node', () => {
+    const own = { ...env };
+    environmentOf({ env: own, platform: 'linux' });
+    expect(own).toEqual({ imgctl_password: 'a' });
+  });
 });

@@ -8,6 +8,8 @@ import type { HttpResponse } from '../http/message.ts';
 import { resolveUrl } from '../http/url.ts';
 import { printable } from '../output/sanitize.ts';
 
+const NEWLINE = 10;
+
 interface ApiOptions {
   method?: string;
   field?: string[];
@@ -53,22 +55,37 @@ function parseField(text: string): [string, string] {
   });
 }
 
+/** Redaction takes time: of a larger error body only this much is printed. */
+const MAX_ERROR_BYTES = 2 ** 20;
+
 async function printResponse(
-  context: Context,
+  { console, io }: Context,
   response: HttpResponse,
   options: ApiOptions,
 ): Promise<void> {
+  const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.
-  const redact = (text: string) =>
-    isSuccess(response) ? text : context.console.redaction.apply(text);
+  const redact = (text: string) => (isError ? console.redaction.apply(text) : text);
   if (options.include) {
     const headers = Object.entries(response.headers).map(
       ([name, value]) => `${name}: ${printable(redact(value))}\n`,
     );
-    await context.console.print(`${response.status}\n${headers.join('')}\n`);
+    await console.print(`${response.status}\n${headers.join('')}\n`);
   }
-  const body = redact(response.body.toString('utf8'));
-  // Control characters from the service must not reach a terminal.
-  const lines = context.io.stdout.isTTY ? body.split('\n').map(printable).join('\n') : body;
-  if (lines !== '') await context.console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
+  const { body } = response;
+  if (body.length === 0) return;
+  if (isError && body.length > MAX_ERROR_BYTES) {
+    console.warn(`only the first MiB of the ${body.length} bytes of the error is printed`);
+  }
+  const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
+  const text = isError || io.stdout.isTTY ? shown.toString('utf8') : '';
+  const redacted = redact(text);
+  if (io.stdout.isTTY) {
+    // Control characters from the service must not reach a terminal.
+    const lines = redacted.split('\n').map(printable).join('\n');
+    return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
+  }
+  await console.print(redacted === text ? shown : redacted);
+  // The next page is another document.
+  if (options.paginate && shown.at(-1) !== NEWLINE) await console.print('\n');
 }

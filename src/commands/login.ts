@@ -16,6 +16,7 @@ interface LoginOptions {
   passwordStdin?: boolean;
   passwordCommand?: string;
   storePassword?: boolean;
+  ignoreLimit?: boolean;
 }
 
 export async function run(context: Context, options: LoginOptions): Promise<void> {
@@ -35,7 +36,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   // Without a keychain this fails before it uses up a token request.
   await keychain?.lookup(account);
   const { password, remedy } = await readPassword(context, options, settings, session);
-  const token = await tokens.login(password, remedy);
+  const token = await tokens.login(password, remedy, options);
 
   await changeProfile(context.paths.config, io, settings.profile, {
     'base-url': session.baseUrl,

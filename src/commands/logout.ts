@@ -1,11 +1,10 @@
-// imgctl logout: deletes the cached token and the stored password.
+// imgctl logout: deletes cached tokens and the stored password.
 
 import type { Context } from '../context.ts';
 import { counted } from '../output/messages.ts';
 import { changeProfile } from '../session/profile.ts';
 import { Settings, STORED_PASSWORD } from '../session/settings.ts';
-import { forgetTokens } from '../session/token-cache.ts';
-import { openCache } from './token-state.ts';
+import { forgetAllTokens, forgetTokens } from '../session/token-files.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
   return options.all ? logoutAll(context) : logout(context);
@@ -13,15 +12,19 @@ export async function run(context: Context, options: { all?: boolean }): Promise
 
 async function logout(context: Context): Promise<void> {
   const { settings } = context;
-  const cache = openCache(context, settings.account);
-  context.console.note(cache.forget() ? 'logged out' : 'you were not logged in');
+  const { count, alsoUsedBy } = forgetTokens(context.paths.config, settings.account);
+  const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
+  context.console.note(count > 0 ? `logged out${several}` : 'you were not logged in');
+  if (alsoUsedBy.length > 0) {
+    context.console.note(`also logged out, with the same token: ${alsoUsedBy.join(', ')}`);
+  }
   if (await deleteStoredPassword(context, settings)) {
     context.console.note('deleted the stored password');
   }
 }
 
 async function logoutAll(context: Context): Promise<void> {
-  const count = forgetTokens(context.paths.config);
+  const count = forgetAllTokens(context.paths.config);
   context.console.note(count > 0 ? `deleted ${counted(count, 'token')}` : 'you were not logged in');
   for (const [profile, stored] of context.config.profiles) {
     if (await deleteStoredPassword(context, new Settings(profile, {}, {}, stored))) {

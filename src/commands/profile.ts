@@ -5,7 +5,7 @@ import { ImgctlError, valueOr } from '../errors.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
-import { forgetTokens } from '../session/token-cache.ts';
+import { forgetUnsharedTokens } from '../session/token-files.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
 
@@ -50,7 +50,7 @@ export async function use(context: Context, _options: object, profile: string): 
 export async function remove(context: Context, _options: object, name: string): Promise<void> {
   const stored = requireProfile(context, name);
   const { paths, io } = context;
-  forgetTokens(paths.config, name);
+  forgetUnsharedTokens(paths.config, name);
   await deleteStoredPassword(context, new Settings(name, {}, {}, stored));
   const wasDefault = context.config.profile === name;
   await changeConfigFile(paths.config, io, (config) => {

@@ -33,7 +33,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const key = typeof id === 'object' ? `${id}` : id;
   await rememberRequest(context, key, status);
   if (options.wait) {
-    const request = await follow(context, key, options);
+    const request = await follow(context, key, options, context.io.now());
     return showRequest(context, await nameChanges(context, request, before));
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;

@@ -3,12 +3,15 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Settings } from '../session/settings.ts';
-import { type Account, type CachedToken, TokenCache } from '../session/token-cache.ts';
+import { type CachedToken, TokenCache } from '../session/token-cache.ts';
+import type { Account } from '../session/token-files.ts';
 
 export type TokenState = 'none' | 'expired' | 'valid';
 
 export function openCache({ console, io, paths }: Context, account: Account): TokenCache {
-  return new TokenCache(paths.config, account, io.system, (message) => console.warn(message));
+  return new TokenCache(paths.config, account, io.system, (message, hint) =>
+    console.warn(message, hint),
+  );
 }
 
 export function tokenState(token: CachedToken | undefined, now: number): TokenState {

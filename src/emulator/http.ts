@@ -1,13 +1,14 @@
 // Converts requests to the form that handlers use, and builds responses: JSON bodies, error records, headers.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIPv4 } from 'node:net';
 import type { ErrorRecord } from '../api/types.ts';
 
 export interface ApiRequest {
   readonly method: string;
   /** Scheme, host and port as the client addressed them. */
   readonly baseUrl: string;
-  /** Path and query as sent. */
+  /** Path and query. */
   readonly target: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -17,7 +18,9 @@ export interface ApiRequest {
   readonly elapsed: () => number;
 }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+function isLoopbackHost(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
+}
 
 /** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
@@ -31,12 +34,12 @@ export function toApiRequest(
   now: () => number,
 ): ApiRequest {
   const started = now();
-  const target = incoming.url ?? '/';
+  const { host, target } = addressed(incoming);
   const [path = '', ...search] = target.split('?');
   const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
   return {
     method: incoming.method ?? 'GET',
-    baseUrl: `http://${checkedHost(incoming, listenHost) ?? `${urlHost(localAddress)}:${localPort}`}`,
+    baseUrl: `http://${checkedHost(host, incoming, listenHost) ?? `${urlHost(localAddress)}:${localPort}`}`,
     target,
     path,
     query: new URLSearchParams(search.join('?')),
@@ -46,17 +49,27 @@ export function toApiRequest(
   };
 }
 
+/** Returns host and target; those of an absolute target count, not the Host header (RFC 9112, section 3.2.2). */
+function addressed({ url = '/', headers }: IncomingMessage) {
+  const [, host, target = ''] = /^http:\/\/([^/?#]+)([^#]*)/i.exec(url) ?? [];
+  if (host === undefined) return { host: headers.host, target: url };
+  return { host, target: target.startsWith('/') ? target : `/${target}` };
+}
+
 /**
- * Returns the Host header (HTTP/1.0 has none), or throws 421 for a host other than loopback, the listen host
+ * Returns the host (HTTP/1.0 may have none), or throws 421 for a host other than loopback, the listen host
  * or the connection's address. Without this check a web page could reach the service by DNS rebinding.
  */
-function checkedHost(incoming: IncomingMessage, listenHost: string): string | undefined {
-  const sent = incoming.headers.host;
-  if (sent === undefined) return undefined;
-  const name = sent.replace(/:\d+$/, '').toLowerCase();
-  const own = [listenHost.toLowerCase(), incoming.socket.localAddress ?? ''].map(urlHost);
-  if (LOOPBACK.test(name) || own.includes(name)) return sent;
-  throw new HttpError(421, `This service does not answer for the host "${sent}".`);
+function checkedHost(
+  host: string | undefined,
+  { socket }: IncomingMessage,
+  listenHost: string,
+): string | undefined {
+  if (host === undefined) return undefined;
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  const own = [listenHost.toLowerCase(), socket.localAddress ?? ''].map(urlHost);
+  if (isLoopbackHost(name) || own.includes(name)) return host;
+  throw new HttpError(421, `This service does not answer for the host "${host}".`);
 }
 
 type Headers = Readonly<Record<string, string>>;

@@ -6,7 +6,13 @@ import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync.ts';
 import type { Image } from '../api/types.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { systemClock } from '../io.ts';
-import { type ClientOptions, connectionOf, type ImageQuery } from './options.ts';
+import {
+  type ClientOptions,
+  checkedImageId,
+  checkedSyncId,
+  connectionOf,
+  type ImageQuery,
+} from './options.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync.ts';
@@ -48,13 +54,19 @@ export function createClient(options: ClientOptions): ImageClient {
         onWarning: options.onWarning,
       });
     },
-    getImage: async (id) => (await (await open()).getImage(id)) as Image,
+    getImage: async (id) => {
+      const checked = checkedImageId(id);
+      return (await (await open()).getImage(checked)) as Image;
+    },
     async myImages(query = {}) {
       const { listMyImages } = await import('./listing.ts');
       return listMyImages(await open(), query, clock.now());
     },
     submitSync: async () => (await open()).submitSync(),
-    getSyncRequest: async (id, signal) => (await open()).getSyncRequest(id, signal),
+    getSyncRequest: async (id, signal) => {
+      const checked = checkedSyncId(id);
+      return (await open()).getSyncRequest(checked, signal);
+    },
     send: async (request) => (await open()).send(request),
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };

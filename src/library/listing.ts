@@ -5,7 +5,7 @@ import type { Image } from '../api/types.ts';
 import { listCatalogue } from '../catalogue/listing.ts';
 import { ImgctlError } from '../errors.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
-import type { ImageQuery } from './options.ts';
+import { checkedQuery, type ImageQuery } from './options.ts';
 
 export interface ListingOptions {
   /** Milliseconds since the epoch, for filters such as `updated_on,ge,-30d`. */
@@ -35,9 +35,9 @@ export async function listMyImages(
   return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 
-function planOf({ text = [], filter = [], sort = [] }: ImageQuery, now: number): QueryPlan {
-  const input = { words: [text].flat(), filters: [filter].flat(), sorts: [sort].flat() };
-  return planQuery(input, { now });
+function planOf(query: ImageQuery, now: number): QueryPlan {
+  const { text, filter, sort } = checkedQuery(query);
+  return planQuery({ words: text, filters: filter, sorts: sort }, { now });
 }
 
 function limitOf({ limit }: ImageQuery): number | undefined {

@@ -3,7 +3,9 @@
 import { version } from '../../package.json';
 import type { TokenSource } from '../api/auth.ts';
 import { type Client, createClient, MAX_BYTES } from '../api/client.ts';
-import { baseUrlText } from '../http/url.ts';
+import { ImgctlError } from '../errors.ts';
+import type { HttpProxy } from '../http/proxy-env.ts';
+import { baseUrlText, isLoopback } from '../http/url.ts';
 import type { Clock } from '../io.ts';
 import { isInForce, type RememberedLimit } from '../session/token-cache.ts';
 import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
@@ -51,11 +53,20 @@ function tokensOf(
     password: {
       origin: 'the option password',
       remedy: 'create a client with the right user name and password',
-      read: async () => (typeof password === 'function' ? password() : password),
+      read: async () => (typeof password === 'function' ? checked(await password()) : password),
     },
     client,
     loginCommand: 'createClient({ baseUrl, username, password })',
     baseUrl: baseUrlText(baseUrl),
+  });
+}
+
+/** Checked before a request is sent: the service limits token requests. */
+function checked(password: unknown): string {
+  if (typeof password === 'string' && password !== '') return password;
+  const got = password === '' ? 'an empty string' : typeof password;
+  throw new ImgctlError('usage', `the password function returned no password (got ${got})`, {
+    hint: 'return the password as a string',
   });
 }
 
@@ -73,8 +84,8 @@ function memoryStore(): TokenStore {
   };
 }
 
-async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<URL | undefined> {
-  if (proxy === undefined) return undefined;
-  const { chooseProxy } = await import('../http/proxy-env.ts');
-  return chooseProxy(baseUrl, { https_proxy: proxy, http_proxy: proxy }).proxy;
+async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<HttpProxy | undefined> {
+  if (!proxy || isLoopback(baseUrl.hostname)) return undefined;
+  const { parseProxy } = await import('../http/proxy-env.ts');
+  return parseProxy(proxy, 'the option proxy');
 }

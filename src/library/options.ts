@@ -2,6 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
+import { certificateFlaw } from '../session/certificates.ts';
 import { Settings } from '../session/settings.ts';
 
 /** An access token, which is used unchanged, or the account to request tokens for. */
@@ -52,6 +53,7 @@ export interface Connection {
 
 export function connectionOf(options: ClientOptions): Connection {
   const { baseUrl, token, username, password, timeout, retries, concurrency } = options;
+  checkTypes(options);
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
     const message = 'createClient needs either a token or a username and password';
@@ -73,4 +75,60 @@ export function connectionOf(options: ClientOptions): Connection {
     retries: settings.number('retries'),
     concurrency: settings.number('concurrency'),
   };
+}
+
+/** Callers in JavaScript pass anything. */
+function checkTypes({ password, authScheme, ca }: ClientOptions): void {
+  if (password !== undefined && typeof password !== 'string' && typeof password !== 'function') {
+    throw usage('password must be a string or a function', 'pass the password');
+  }
+  if (authScheme !== undefined && authScheme !== 'bearer' && authScheme !== 'basic') {
+    throw usage(`invalid authScheme: ${authScheme}`, 'pass bearer or basic');
+  }
+  const hint = 'pass certificates in PEM format, such as the content of a .pem file';
+  if (ca !== undefined && typeof ca !== 'string') throw usage('ca is not a string', hint);
+  const flaw = ca === undefined ? undefined : certificateFlaw(ca);
+  if (flaw !== undefined) throw usage(`cannot read ca: ${flaw}`, hint);
+}
+
+function usage(message: string, hint: string): ImgctlError {
+  return new ImgctlError('usage', message, { hint });
+}
+
+/** Returns the id for a path. A path such as `../user/image/vm` would be another request. */
+export function checkedImageId(id: unknown): number {
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return id;
+  throw usage(`invalid image id: ${shown(id)}`, 'pass a whole number, such as getImage(42)');
+}
+
+export function checkedSyncId(id: unknown): number | string {
+  const isWhole = typeof id === 'number' && Number.isSafeInteger(id) && id >= 0;
+  if (isWhole || (typeof id === 'string' && !/^\.{0,2}$/.test(id))) return id;
+  throw usage(`invalid sync request id: ${shown(id)}`, 'pass the id that submitSync returned');
+}
+
+export function checkedQuery(
+  query: unknown,
+): Readonly<Record<'text' | 'filter' | 'sort', readonly string[]>> {
+  const { text, filter, sort } = Object(query) as Readonly<Record<keyof ImageQuery, unknown>>;
+  if (query === null || typeof query !== 'object') {
+    throw usage(`a query must be an object (got ${shown(query)})`, 'pass { filter, sort, limit }');
+  }
+  return {
+    text: textsOf('text', text),
+    filter: textsOf('filter', filter),
+    sort: textsOf('sort', sort),
+  };
+}
+
+function textsOf(name: keyof ImageQuery, value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const wrong = texts.find((text) => typeof text !== 'string');
+  if (texts.every((text) => typeof text === 'string')) return texts;
+  throw usage(`${name} must be a string (got ${shown(wrong)})`, `pass ${name} or leave it out`);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' ? (JSON.stringify(value) ?? 'null').slice(0, 80) : String(value);
 }

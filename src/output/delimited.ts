@@ -3,7 +3,8 @@
 import { cellText, printable } from './sanitize.ts';
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+// They drop a byte order mark at the beginning of a file, where --no-header puts a name.
+const FORMULA = /^\ufeff*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /** Puts a `'` before formulas; escapes control characters on a terminal only. */
 export function csvText(rows: readonly (readonly unknown[])[], onTerminal: boolean): string {

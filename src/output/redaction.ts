@@ -2,11 +2,11 @@
 
 import type { Sink } from '../io.ts';
 import { isObject } from '../json.ts';
-import { printable } from './sanitize.ts';
+import { type Form, findForms, fold, indexForms, type Range } from './encodings.ts';
 
 const MASK = '***';
 
-/** Shorter secrets would match ordinary words. */
+/** Shorter secrets are masked as whole words only: they would match parts of ordinary words. */
 const MIN_SECRET = 6;
 
 /** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
@@ -14,26 +14,28 @@ const HEAD_LENGTH = 12;
 
 export class Redaction {
   readonly #known = new Set<string>();
-  readonly #forms = new Set<string>();
+  #forms = indexForms([]);
+  #words = indexForms([]);
 
-  /** Masks the secret from now on, also as escaped in URLs, JSON and messages. */
-  add(secret: string): void {
-    if (secret.length < MIN_SECRET || this.#known.has(secret)) return;
+  /**
+   * Masks the secret from now on, in every encoding.
+   * @param shown a text that messages show anyway: a short secret that equals it stays
+   */
+  add(secret: string, shown?: string): void {
+    const text = fold(secret).trim().replace(/ +/g, ' ');
+    const isShort = text.length < MIN_SECRET;
+    if (text === '' || (isShort && secret === shown) || this.#known.has(secret)) return;
     this.#known.add(secret);
-    // Encoding URIs fails for lone surrogates, which a buffer replaces.
-    const wellFormed = Buffer.from(secret).toString();
-    const inUrls = [encodeURIComponent(wellFormed), encodeURI(wellFormed)];
-    for (const form of [secret, printable(secret), ...inUrls]) {
-      this.#forms.add(lowerAscii(form));
-      this.#forms.add(lowerAscii(JSON.stringify(form).slice(1, -1)));
-    }
+    const forms = isShort ? shortForms(text, secret) : longForms(text, secret);
+    if (isShort) this.#words = indexForms([...[...this.#words.values()].flat(), ...forms]);
+    else this.#forms = indexForms([...[...this.#forms.values()].flat(), ...forms]);
   }
 
   apply(text: string): string {
-    if (this.#forms.size === 0) return text;
-    // A secret may return as the host name of a redirect, in lower case.
-    const searched = lowerAscii(text);
-    const ranges = [...this.#forms].flatMap((form) => occurrences(searched, form));
+    if (this.#known.size === 0) return text;
+    const searched = fold(text);
+    const words = findForms(searched, this.#words).filter((range) => isWord(searched, range));
+    const ranges = [...findForms(searched, this.#forms), ...words];
     let masked = '';
     let end = 0;
     for (const range of ranges.sort((left, right) => left.start - right.start)) {
@@ -57,21 +59,45 @@ export class Redaction {
   }
 }
 
-function occurrences(text: string, secret: string) {
-  const head = secret.slice(0, HEAD_LENGTH);
-  const found: { start: number; end: number }[] = [];
-  let end = 0;
-  for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, end)) {
-    end = start + head.length;
-    while (end - start < secret.length && text[end] === secret[end - start]) end += 1;
-    found.push({ start, end });
-  }
-  return found;
+function shortForms(text: string, secret: string): Form[] {
+  const whole = (form: string) => ({ text: form, required: form.length });
+  return [text, ...base64Forms(secret, 0)].map(whole);
 }
 
-/** Lowers ASCII only, so that all indexes stay the same. */
-function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+/** Also in base64 and hexadecimal, with other bytes around it. */
+function longForms(text: string, secret: string): Form[] {
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
+  const base64 = [0, 1, 2].flatMap((offset) => {
+    // The last character depends on what follows.
+    const stable = Math.floor(((offset + bytes.length) * 8) / 6) - firstOwn(offset);
+    return base64Forms(secret, offset).map((form) => ({ text: form, required: stable }));
+  });
+  return [{ text, required: text.length }, { text: hex, required: hex.length }, ...base64].map(
+    (form) => ({ ...form, required: Math.min(form.required, HEAD_LENGTH) }),
+  );
+}
+
+/** Returns the forms of both alphabets behind `offset` other bytes, modulo 3. */
+function base64Forms(secret: string, offset: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
+  const encode = (alphabet: 'base64' | 'base64url') =>
+    fold(bytes.toString(alphabet)).replace(/=+$/, '').slice(firstOwn(offset));
+  return [...new Set([encode('base64'), encode('base64url')])];
+}
+
+/** The first base64 character without a bit of the bytes before. */
+function firstOwn(offset: number): number {
+  return Math.ceil((offset * 8) / 6);
+}
+
+// Encoded neighbours, such as %20 or \n, are no part of a word.
+const WORD_START = /(?:^|[^\p{L}\p{N}_]|\\[bfnrt]|%[\da-f]{2}|\\u[\da-f]{4})$/u;
+const WORD_END = /^(?![\p{L}\p{N}_])/u;
+
+function isWord(text: string, { start, end }: Range): boolean {
+  const before = text.slice(Math.max(0, start - 6), start);
+  return WORD_START.test(before) && WORD_END.test(text.slice(end, end + 2));
 }
 
 /** For plain text only, since a mask could break JSON. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { System } from '../io.ts';
-import type { Account } from './token-cache.ts';
+import type { Account } from './token-files.ts';
 
 type Catalogue = Omit<Account, 'username'>;
 

@@ -6,7 +6,10 @@ import type { Io } from '../io.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
-const ESCAPE_SEQUENCE = /\u001b[[O][0-9;]*[A-Za-z~]/g;
+
+/** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
+const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
+const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 
 export interface Prompt {
   readonly what: string;
@@ -48,6 +51,8 @@ function readLine(io: Io): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
     const line: string[] = [];
+    // A sequence may arrive in pieces.
+    let sequence = '';
     const finish = (settle: () => void) => {
       stream.pause();
       stream.off('data', onData);
@@ -59,8 +64,13 @@ function readLine(io: Io): Promise<string> {
     const onAbort = () => finish(() => reject(asImgctlError(io.signal.reason)));
     const onEnd = () => finish(() => reject(new ImgctlError('usage', 'no input (end of file)')));
     const onData = (chunk: string) => {
-      const keys = [...chunk.replace(ESCAPE_SEQUENCE, '')];
+      const keys = [...chunk];
       for (const [index, key] of keys.entries()) {
+        sequence += key;
+        if (SEQUENCE_SO_FAR.test(sequence)) continue;
+        const isWhole = WHOLE_SEQUENCE.test(sequence);
+        sequence = '';
+        if (isWhole) continue;
         if (key === '\r' || key === '\n') {
           finish(() => resolve(line.join('')));
           const rest = keys.slice(index + 1).join('');

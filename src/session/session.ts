@@ -7,10 +7,13 @@ import { type Client, createClient, MAX_BYTES, SERVICE } from '../api/client.ts'
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
+import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { certificateFlaw } from './certificates.ts';
 import type { Settings } from './settings.ts';
-import { type Account, TokenCache } from './token-cache.ts';
+import { TokenCache } from './token-cache.ts';
+import type { Account } from './token-files.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -35,8 +38,6 @@ export interface SessionOptions {
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
 }
 
-const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]+-----END /;
-
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { io, settings, warn } = options;
@@ -59,6 +60,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: settings.loginCommand,
+        limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
@@ -162,7 +164,7 @@ export function requireBaseUrl(settings: Settings): URL {
 async function findProxy(
   baseUrl: URL,
   { io: { env }, onSecret }: SessionOptions,
-): Promise<URL | undefined> {
+): Promise<HttpProxy | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
   const { chooseProxy, proxySecrets } = await import('../http/proxy-env.ts');
   const { proxy } = chooseProxy(baseUrl, env);
@@ -194,7 +196,7 @@ export function readCertificates(settings: Settings, io: Io): string | undefined
   } catch (error) {
     throw unusable(errorReason(error), error);
   }
-  // Node silently accepts a file without one.
-  if (!CERTIFICATE.test(certificates)) throw unusable('no PEM certificate');
+  const flaw = certificateFlaw(certificates);
+  if (flaw !== undefined) throw unusable(flaw);
   return certificates + more;
 }

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import type { Account } from './token-cache.ts';
+import type { Account } from './token-files.ts';
 
 export interface SettingDefinition {
   readonly summary: string;

@@ -1,25 +1,19 @@
-// Access tokens on disk, one file per profile, base URL and user, and the last known token request limit.
+// Access tokens on disk, one file per base URL and user, and the last known token request limit.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
-import { ImgctlError } from '../errors.ts';
 import {
   errorReason,
-  isMissing,
+  type ReadResult,
   readJsonFile,
   removeLeftovers,
   writeJsonFile,
 } from '../files/atomic-file.ts';
-import { keyedFile } from '../files/paths.ts';
+import { makeDirectory } from '../files/paths.ts';
 import type { System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
-
-export interface Account {
-  readonly profile: string;
-  readonly baseUrl: string;
-  readonly username: string;
-}
+import { type Account, type TokenFiles, tokenFilesOf } from './token-files.ts';
 
 export interface CachedToken {
   readonly token: string;
@@ -28,13 +22,14 @@ export interface CachedToken {
   readonly expiresAt: number;
 }
 
-/** Token requests left until `resetsAt` (milliseconds since the epoch), section 8 of service-api.md. */
+/** Token requests left until `resetsAt`, section 8 of service-api.md. Times as in CachedToken. */
 export interface RememberedLimit {
   readonly remaining: number;
+  readonly receivedAt: number;
   readonly resetsAt: number;
 }
 
-/** A limit that resets later is taken for an error. */
+/** A longer window is taken for an error. */
 const MAX_LIMIT_WINDOW = 24 * 3_600_000;
 /** The request has to arrive before the token expires. */
 const EXPIRY_MARGIN = 60_000;
@@ -45,16 +40,15 @@ export function needsRenewal(token: CachedToken, now: number): boolean {
   return now >= token.expiresAt - margin;
 }
 
-export function isInForce({ resetsAt }: RememberedLimit, now: number): boolean {
-  return now < resetsAt && resetsAt - now < MAX_LIMIT_WINDOW;
+/** False before its receipt too: the clock was set back since, so only the service knows. */
+export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
+  return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
 }
-
-/** No profile can have this name. */
-const LIMIT_FILE = '_limit';
 
 /** The cache of one account. Reading and writing never throw: a failure is a warning, once. */
 export class TokenCache {
-  readonly #directory: string | undefined;
+  /** undefined without a directory. */
+  readonly #files: TokenFiles | undefined;
   readonly #account: Account;
   readonly #system: System;
   readonly #warn: (message: string, hint?: string) => void;
@@ -68,46 +62,34 @@ export class TokenCache {
     system: System,
     warn: (message: string, hint?: string) => void,
   ) {
-    this.#directory = directory === undefined ? undefined : path.join(directory, 'tokens');
+    this.#files = directory === undefined ? undefined : tokenFilesOf(directory, account);
     this.#account = account;
     this.#system = system;
     this.#warn = warn;
   }
 
-  get #tokenFile(): string | undefined {
-    const { profile, baseUrl, username } = this.#account;
-    return this.#file(profile, [profile, baseUrl, username]);
-  }
-
-  /** Also the file to lock for a token request; undefined without a directory. */
+  /** The file to lock for a token request. */
   get limitFile(): string | undefined {
-    const { baseUrl, username } = this.#account;
-    return this.#file(LIMIT_FILE, [baseUrl, username]);
-  }
-
-  #file(name: string, key: readonly string[]): string | undefined {
-    if (this.#directory === undefined) return undefined;
-    return keyedFile(this.#directory, name, key);
+    return this.#files?.limit;
   }
 
   read(): CachedToken | undefined {
-    const file = this.#tokenFile;
+    if (this.#files === undefined) return undefined;
+    const { token: file, former } = this.#files;
     // Leftovers of killed processes hold tokens too, and runs with a valid token may not write for a day.
-    if (file !== undefined) removeLeftovers(file, this.#system);
+    removeLeftovers(file, this.#system);
     const value = this.#readRecord(file);
-    if (value === undefined) return undefined;
-    const { token, received_at: receivedAt, expires_at: expiresAt } = value;
-    if (typeof token === 'string' && isToken(token) && isTime(receivedAt) && isTime(expiresAt)) {
-      return { token, receivedAt, expiresAt };
-    }
-    this.#warnOnce(`${file} holds no token and is ignored`);
-    return undefined;
+    const shared = tokenOf(value);
+    if (value && !shared) this.#warnOnce(`${file} holds no token and is ignored`);
+    const token = takeOver(former, file, shared) ?? shared;
+    if (token) this.#markUse();
+    return token;
   }
 
   async write(token: CachedToken): Promise<void> {
-    const { profile, baseUrl, username } = this.#account;
-    await this.#writeRecord(this.#tokenFile, {
-      profile,
+    const { baseUrl, username } = this.#account;
+    this.#markUse();
+    await this.#writeRecord(this.#files?.token, {
       base_url: baseUrl,
       username,
       token: token.token,
@@ -116,31 +98,39 @@ export class TokenCache {
     });
   }
 
-  /** Removes the token. @returns false if there was none. @throws ImgctlError config: it cannot be removed */
-  forget(): boolean {
-    const file = this.#tokenFile;
-    if (file === undefined) return false;
-    removeLeftovers(file, this.#system);
-    return remove(file);
+  /** A logout of the profile removes the token by this mark, whatever account the profile has then. */
+  #markUse(): void {
+    if (this.#files === undefined) return;
+    const { use } = this.#files;
+    try {
+      makeDirectory(path.dirname(use));
+      fs.closeSync(fs.openSync(use, 'wx', 0o600));
+    } catch {
+      // It exists, or nothing can be stored here, which the write of the token reports.
+    }
   }
 
   readLimit(now: number): RememberedLimit | undefined {
     const value = this.#readRecord(this.limitFile);
     if (value === undefined) return undefined;
-    const { remaining, resets_at: resetsAt } = value;
-    if (!isTime(remaining) || !isTime(resetsAt)) return undefined;
-    const limit = { remaining, resetsAt };
+    const { remaining, received_at: receivedAt, resets_at: resetsAt } = value;
+    if (!isTime(remaining) || !isTime(receivedAt) || !isTime(resetsAt)) return undefined;
+    const limit = { remaining, receivedAt, resetsAt };
     return isInForce(limit, now) ? limit : undefined;
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const { remaining, resetsAt } = limit;
-    await this.#writeRecord(this.limitFile, { remaining, resets_at: resetsAt });
+    const { remaining, receivedAt, resetsAt } = limit;
+    await this.#writeRecord(this.limitFile, {
+      remaining,
+      received_at: receivedAt,
+      resets_at: resetsAt,
+    });
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
-    tighten(path.dirname(file), this.#system);
+    this.#secure(path.dirname(file));
     const result = readJsonFile(file);
     if (result.state === 'broken')
       this.#warnOnce(`cannot read ${file}: ${result.reason}; the file is ignored`);
@@ -150,10 +140,29 @@ export class TokenCache {
   async #writeRecord(file: string | undefined, value: JsonObject): Promise<void> {
     if (file === undefined) return this.#warnNotStored('no home directory');
     try {
-      tighten(path.dirname(file), this.#system);
+      this.#secure(path.dirname(file));
       await writeJsonFile(file, value, this.#system);
     } catch (error) {
       this.#warnNotStored(errorReason(error));
+    }
+  }
+
+  /** Tightens only the folder of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
+  #secure(folder: string): void {
+    const { uid } = this.#system;
+    try {
+      const stat = fs.lstatSync(folder);
+      if (uid === undefined) return;
+      if (stat.isDirectory() && stat.uid === uid && isOpen(stat)) fs.chmodSync(folder, 0o700);
+      if (!stat.isSymbolicLink() || !isOpen(fs.statSync(folder))) return;
+      const target = fs.realpathSync(folder);
+      // Not tightened: others may need it.
+      this.#warnOnce(
+        `${folder} links to a folder open to other users: ${target}`,
+        `run: chmod 700 '${target.replaceAll("'", "'\\''")}'`,
+      );
+    } catch {
+      // It does not exist yet, or is on a read-only file system: reading is still right.
     }
   }
 
@@ -172,60 +181,33 @@ export class TokenCache {
   }
 }
 
-/** Only for the directory of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
-function tighten(directory: string, { uid }: System): void {
+function isOpen({ mode }: fs.Stats): boolean {
+  return (mode & 0o077) !== 0;
+}
+
+/** Returns the token that an earlier version stored for the profile alone, if it is valid for longer. */
+function takeOver(
+  former: string,
+  file: string,
+  shared: CachedToken | undefined,
+): CachedToken | undefined {
+  const found: ReadResult = readJsonFile(former);
+  if (found.state === 'absent') return undefined;
+  const token = found.state === 'read' ? tokenOf(found.value) : undefined;
+  const isBetter = token !== undefined && token.expiresAt > (shared?.expiresAt ?? 0);
   try {
-    const stat = fs.lstatSync(directory);
-    const isOurs = stat.isDirectory() && stat.uid === uid;
-    if (isOurs && (stat.mode & 0o077) !== 0) fs.chmodSync(directory, 0o700);
+    if (isBetter) fs.renameSync(former, file);
+    else fs.rmSync(former, { force: true });
   } catch {
-    // It does not exist yet, or is on a read-only file system: reading is still right.
+    // On a read-only file system it is read again by the next run.
   }
+  return isBetter ? token : undefined;
 }
 
-/** Removes the tokens of a profile, or of all. @returns their number. @throws ImgctlError config: one cannot be removed */
-export function forgetTokens(directory: string | undefined, profile?: string): number {
-  if (directory === undefined) return 0;
-  const tokens = path.join(directory, 'tokens');
-  let count = 0;
-  for (const name of namesIn(tokens)) {
-    // The limit stays: the service goes on counting.
-    if (name.startsWith(`${LIMIT_FILE}.`) || name.endsWith('.lock')) continue;
-    // Staging files start with a dot, which no profile's name contains.
-    const isLeftover = name.startsWith('.');
-    const [owner] = name.slice(isLeftover ? 1 : 0).split('.');
-    if (profile !== undefined && owner !== profile) continue;
-    if (remove(path.join(tokens, name)) && !isLeftover) count += 1;
-  }
-  return count;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw cannotRemove(directory, error);
-  }
-}
-
-/** Directories stay: they hold no token. */
-function remove(file: string): boolean {
-  try {
-    if (fs.lstatSync(file).isDirectory()) return false;
-    fs.rmSync(file, { force: true });
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw cannotRemove(file, error);
-  }
-}
-
-function cannotRemove(file: string, cause: unknown): ImgctlError {
-  return new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
-    hint: 'remove it by hand: it holds an access token',
-    cause,
-  });
+function tokenOf(value: JsonObject | undefined): CachedToken | undefined {
+  const { token, received_at: receivedAt, expires_at: expiresAt } = value ?? {};
+  if (typeof token !== 'string' || !isToken(token)) return undefined;
+  return isTime(receivedAt) && isTime(expiresAt) ? { token, receivedAt, expiresAt } : undefined;
 }
 
 /** True for a time that a Date can show. */

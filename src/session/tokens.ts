@@ -50,6 +50,8 @@ interface TokensOptions {
   /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Client;
   readonly loginCommand: string;
+  /** The command that ignores the remembered limit. */
+  readonly limitOverride?: string;
   readonly baseUrl: string;
 }
 
@@ -85,8 +87,9 @@ export class Tokens implements TokenSource {
   login(
     password: string,
     remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
+    { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
-    return this.#withLock(() => this.#request(password, remedy));
+    return this.#withLock(() => this.#request(password, remedy, ignoreLimit));
   }
 
   /** Waits for a renewal under way, also one that fails. */
@@ -125,13 +128,13 @@ export class Tokens implements TokenSource {
     return withLockIfPossible(cache.limitFile, LOCK_PATIENCE, io, action);
   }
 
-  async #request(password: string, remedy: string): Promise<IssuedToken> {
+  async #request(password: string, remedy: string, ignoreLimit = false): Promise<IssuedToken> {
     const { cache, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = cache.readLimit(io.now());
-    if (known?.remaining === 0) throw this.#limitReached(known.resetsAt);
+    if (known?.remaining === 0 && !ignoreLimit) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process killed now has used one as well.
-    if (known) await cache.writeLimit({ ...known, remaining: known.remaining - 1 });
+    if (known) await cache.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
       const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
       throw isRefused ? error.with({ hint: remedy }) : error;
@@ -149,7 +152,8 @@ export class Tokens implements TokenSource {
   ): Promise<IssuedToken> {
     let limit: RememberedLimit | undefined;
     const onLimit = ({ remaining, resetsAt }: TokenLimit) => {
-      if (remaining !== undefined && resetsAt !== undefined) limit = { remaining, resetsAt };
+      if (remaining === undefined || resetsAt === undefined) return;
+      limit = { remaining, receivedAt: this.#options.io.now(), resetsAt };
     };
     try {
       return await this.#options.client().requestToken(username, password, onLimit);
@@ -163,8 +167,11 @@ export class Tokens implements TokenSource {
   }
 
   #limitReached(resetsAt: number): ImgctlError {
+    const { limitOverride } = this.#options;
+    const override =
+      limitOverride === undefined ? '' : `, or ask the service now: ${limitOverride}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again after ${utcTime(resetsAt)}`,
+      hint: `try again after ${utcTime(resetsAt)}${override}`,
     });
   }
 

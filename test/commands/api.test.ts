@@ -1,15 +1,48 @@
 // api: raw requests to the service.
 
 import { describe, expect, it } from 'vitest';
-import { failed } from '../support/io.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
 describe('api', () => {
-  it('prints the body unchanged', async () => {
-    const body = '{"b":1,  "a": "\u009b31m"}';
-    const { server, imgctl } = await scriptedUser({ 'GET /v2/thing': { body } });
-    expect(await imgctl('api /v2/thing')).toEqual({ stdout: `${body}\n`, stderr: '', exitCode: 0 });
-    expect(server.requests[0]?.headers.authorization).toBe('Bearer T');
+  /** Runs `imgctl api` and returns the bytes on stdout. */
+  async function bytesOf(body: string | Uint8Array, status = 200, columns?: number) {
+    const { server, env } = await scriptedUser({ 'GET /v2/thing': { status, body } });
+    const io = fakeIo({
+      env: { ...env, IMGCTL_TOKEN: 'long-token' },
+      ...(columns ? { columns } : {}),
+    });
+    const { stderr, exitCode } = await runCli(['api', '/v2/thing'], io);
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer long-token');
+    return { bytes: io.stdout.bytes, stderr, exitCode };
+  }
+
+  it.each([
+    ['text without a final newline', '{"b":1,  "a": "\u009b31m"}'],
+    ['text that ends in newlines', '{}\r\n\n'],
+    ['no body', ''],
+    ['bytes that are not UTF-8', Uint8Array.from([0xff, 0, 0xc3, 0x28, 0xe9, 0x0d])],
+    ['a byte order mark', '\ufeff{}'],
+  ])('prints the bytes of the body unchanged: %s', async (_what, body) => {
+    const expected = Buffer.from(body);
+    expect(await bytesOf(body)).toEqual({ bytes: expected, stderr: '', exitCode: 0 });
+    expect((await bytesOf(body, 404)).bytes).toEqual(expected);
+  });
+
+  it('escapes control characters on a terminal and ends the line', async () => {
+    const text = '{"a": "\u009b31m\u001b[2J\u202e\t"}\n{\r}';
+    const body = Buffer.concat([Buffer.from(text), Uint8Array.of(0xff)]);
+    const { bytes } = await bytesOf(body, 200, 80);
+    const expected = '{"a": "\\u009b31m\\u001b[2J\\u202e\\t"}\n{\\r}\ufffd\n';
+    expect(bytes.toString()).toBe(expected);
+  });
+
+  it('redacts the token in an error, and prints of a large one the first MiB', async () => {
+    const body = `{"message": "no: long-token"}${'x'.repeat(2 ** 20)}`;
+    const { bytes, stderr, exitCode } = await bytesOf(body, 404);
+    expect(bytes.toString()).toBe(body.slice(0, 2 ** 20).replace('long-token', '***'));
+    expect(stderr).toContain(`only the first MiB of the ${body.length} bytes`);
+    expect(exitCode).toBe(5);
   });
 
   it('adds the path to that of the base URL, and encodes fields into the query', async () => {
@@ -38,7 +71,7 @@ describe('api', () => {
     const response = { status: 201, headers: { 'X-Odd': 'a\u009bb' }, json: { id: 1 } };
     const { imgctl } = await scriptedUser({ 'GET /v2': response });
     const { stdout } = await imgctl('api /v2 -i');
-    expect(stdout).toMatch(/^201\n(?:.+\n)*x-odd: a\\u009bb\n(?:.+\n)*\n\{"id":1\}\n$/);
+    expect(stdout).toMatch(/^201\n(?:.+\n)*x-odd: a\\u009bb\n(?:.+\n)*\n\{"id":1\}$/);
   });
 
   it('prints the body of an error and exits by its status', async () => {
@@ -46,7 +79,7 @@ describe('api', () => {
       'GET /v2/nope': { status: 404, json: { message: 'No.' } },
     });
     expect(await imgctl('api /v2/nope')).toEqual({
-      stdout: '{"message":"No."}\n',
+      stdout: '{"message":"No."}',
       stderr: expect.stringMatching(/^imgctl: GET .*\/v2\/nope: 404, No\n/),
       exitCode: 5,
     });

@@ -14,7 +14,7 @@ async function loggedIn() {
   const own = { ...env, IMGCTL_CONFIG_DIR: directory };
   await imgctl(['login'], { env: { ...own, ...PASSWORD } });
   const tokens = path.join(directory, 'tokens');
-  const token = fs.readdirSync(tokens).find((name) => name.startsWith('default.')) ?? '';
+  const token = fs.readdirSync(tokens).find((name) => name.startsWith('_token.')) ?? '';
   const config = path.join(directory, 'config.json');
   return { env: own, directory, config, tokens, token: path.join(tokens, token) };
 }
@@ -36,10 +36,15 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
       mode('config', 0o640),
       /^readable by other users: .*config\.json$/,
     ],
+    ['tokens in the open', mode('tokens', 0o755), /^accessible to other users/],
     [
-      'tokens in the open',
-      mode('tokens', 0o755),
-      /^accessible to other users/,
+      'tokens behind a link in the open',
+      ({ tokens, directory }) => {
+        fs.renameSync(tokens, path.join(directory, 'elsewhere'));
+        fs.chmodSync(path.join(directory, 'elsewhere'), 0o755);
+        fs.symlinkSync('elsewhere', tokens);
+      },
+      /^accessible to other users: .*elsewhere$/,
     ],
     ['a shared folder', mode('directory', 0o777), /^writable by other users/],
     [

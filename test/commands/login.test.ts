@@ -67,6 +67,32 @@ describe('login', () => {
     ]);
   });
 
+  it('ignores a remembered limit with --ignore-limit, and the service decides', async () => {
+    const { imgctl, requests } = await emulatorUser({ tokenLimit: 1 });
+    const login = (line: string) => imgctl(line, { env: PASSWORD });
+    expect((await login('login')).exitCode).toBe(0);
+    const refused = await login('login');
+    expect(refused).toEqual(failed(6, 'token request limit reached'));
+    expect(refused.stderr).toContain(', or ask the service now: imgctl login --ignore-limit\n');
+    expect(requests).toHaveLength(1);
+    expect(await login('login --ignore-limit')).toEqual(failed(6, 'too many requests'));
+    expect(requests).toHaveLength(2);
+  });
+
+  it('asks the service if the clock was 3 h ahead when the limit was reached', async () => {
+    const HOUR = 3_600_000;
+    const { imgctl, requests } = await emulatorUser({ tokenLimit: 1, tokenWindow: HOUR });
+    const login = (time: number) => imgctl('login', { env: PASSWORD, time });
+    const now = Date.now();
+    expect((await login(now + 3 * HOUR)).exitCode).toBe(0);
+    expect(await login(now)).toEqual(failed(6, 'too many requests'));
+    const refused = await login(now);
+    expect(refused).toEqual(failed(6, 'token request limit reached'));
+    const [until = ''] = /\d{4}-[^ ,]*Z/.exec(refused.stderr) ?? [];
+    expect(Date.parse(until)).toBeLessThanOrEqual(now + HOUR + 60_000);
+    expect(requests).toHaveLength(2);
+  });
+
   it.each([
     [['--password-stdin', '--password-command', 'x'], {}, 'cannot be used together'],
     [['--username', ''], { env: PASSWORD }, 'username must not be empty'],

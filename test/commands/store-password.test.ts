@@ -120,7 +120,7 @@ describe('a stored password', () => {
     for (const profile of ['one', 'two']) await store('demo', '--profile', profile);
     expect((await imgctl(['logout', '--all'])).stderr).toBe(
       [
-        'imgctl: deleted 2 tokens',
+        'imgctl: deleted 1 token',
         'imgctl: deleted the stored password of profile one',
         'imgctl: deleted the stored password of profile two',
         '',

@@ -40,7 +40,7 @@ async function loggedIn(login: (env: Environment) => Promise<CliResult> = loginH
   expect(await login(env)).toMatchObject({ exitCode: 0 });
   const directory = path.join(env.HOME, '.config/imgctl');
   const tokens = path.join(directory, 'tokens');
-  const name = readdirSync(tokens).find((entry) => entry.startsWith('default.')) ?? '';
+  const name = readdirSync(tokens).find((entry) => entry.startsWith('_token.')) ?? '';
   return { service, env, directory, tokens, token: path.join(tokens, name) };
 }
 

@@ -100,7 +100,7 @@ export function tokensBelow(folder: string): string[] {
 
 export const formsOfToken = (token: string): string[] => [token, base64(`${token}:`)];
 
-const isTokenFile = (file: string) => /\/tokens\/[^_.][^/]*\.json$/.test(file);
+const isTokenFile = (file: string) => /\/tokens\/_token\.[^/]*\.json$/.test(file);
 
 /** Returns the names of the streams and files that contain one of the texts. */
 export function placesOf(

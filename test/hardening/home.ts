@@ -15,12 +15,13 @@ export function entriesOf(home: string): string[] {
   return readdirSync(directoryOf(home), { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** The entries after a login: settings, the token request limit and the token. */
+/** The entries after a login: settings, the token request limit, the token and the profile that used it. */
 export const AFTER_LOGIN = [
   'config.json',
   'tokens',
   expect.stringMatching(/^tokens\/_limit\.[0-9a-f]{16}\.json$/),
-  expect.stringMatching(/^tokens\/default\.[0-9a-f]{16}\.json$/),
+  expect.stringMatching(/^tokens\/_token\.[0-9a-f]{16}\.json$/),
+  expect.stringMatching(/^tokens\/default\.[0-9a-f]{16}\.used$/),
 ];
 
 /** Returns the files below a folder that contain one of these texts. */
@@ -31,11 +32,11 @@ export function filesHolding(folder: string, texts: readonly string[]): string[]
   });
 }
 
-/** Returns the cached token of the default profile. */
+/** Returns the cached token. */
 export function cachedToken(home: string): string {
   const folder = tokensOf(home);
-  const name = readdirSync(folder).find((entry) => /^default\.[0-9a-f]{16}\.json$/.test(entry));
-  const { token } = JSON.parse(readFileSync(path.join(folder, name ?? 'default'), 'utf8'));
+  const name = readdirSync(folder).find((entry) => /^_token\.[0-9a-f]{16}\.json$/.test(entry));
+  const { token } = JSON.parse(readFileSync(path.join(folder, name ?? '_token'), 'utf8'));
   expect(token).toMatch(/^\S+$/);
   return token;
 }

@@ -135,7 +135,7 @@ async function runAfter({ env, prelude, random, writable }: Target): Promise<num
   // A killed takeover may leave its own lock, which is stale for the next takeover.
   const left = entriesOf(env.HOME).filter((name) => !name.endsWith('.takeover.lock'));
   if (argv[0] === 'login' && writable) expect(left).toEqual(AFTER_LOGIN);
-  expect(left.filter((name) => name.startsWith('tokens/.default.'))).toEqual([]);
+  expect(left.filter((name) => name.startsWith('tokens/._token.'))).toEqual([]);
   expect(filesHolding(env.HOME, [env.IMGCTL_PASSWORD])).toEqual([]);
   return milliseconds;
 }

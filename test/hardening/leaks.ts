@@ -74,7 +74,7 @@ const truncatedCache: Prepare = async ({ user, token }) => {
   const { IMGCTL_PASSWORD, ...env } = account(baseUrl, user.name, user.password);
   await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
   const tokens = tokensOf(env.HOME);
-  const [name = ''] = readdirSync(tokens).filter((entry) => entry.startsWith('default.'));
+  const [name = ''] = readdirSync(tokens).filter((entry) => entry.startsWith('_token.'));
   truncateSync(path.join(tokens, name), 130);
   return { env, argv: LIST };
 };

@@ -28,6 +28,12 @@ describe('csvText', () => {
     ['other beginnings of a formula', ['+1', '-1', '@x'], "'+1,'-1,'@x"],
     ['a tab and a line break before a formula', ['\t=1', '\r=1'], '\'\t=1,"\'\r=1"'],
     ['full-width signs', ['＝1', '＋1', '－1', '＠1'], "'＝1,'＋1,'－1,'＠1"],
+    [
+      'byte order marks before a formula',
+      ['\ufeff=1', '\ufeff\ufeff@x'],
+      "'\ufeff=1,'\ufeff\ufeff@x",
+    ],
+    ['a byte order mark before text', ['\ufeffa=1'], '\ufeffa=1'],
     ['negative numbers', [-5, -0.5], '-5,-0.5'],
   ])('writes %s', (_case, row, expected) => {
     expect(csvText([row], false)).toBe(`${expected}\r\n`);
@@ -47,7 +53,8 @@ describe('csvText', () => {
         const expected = cells.map((row) =>
           row.map((value) => {
             if (typeof value !== 'string') return value === null ? '' : `${value}`;
-            return '=+-@\t\r\n＝＋－＠'.includes(value.charAt(0) || 'x') ? `'${value}` : value;
+            const first = value.replace(/^\ufeff+/, '').charAt(0) || 'x';
+            return '=+-@\t\r\n＝＋－＠'.includes(first) ? `'${value}` : value;
           }),
         );
         expect(readCsv(csvText(cells, false))).toEqual(expected);

@@ -5,9 +5,54 @@ import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { type ErrorFormat, formatError, formatNotice } from '../../src/output/messages.ts';
 import { Redaction, redactingSink } from '../../src/output/redaction.ts';
+import { printable } from '../../src/output/sanitize.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 
 const SECRET = 'correct horse/"battery"';
+
+const inUnits = (text: string, write: (code: number) => string) =>
+  text
+    .split('')
+    .map((unit) => write(unit.charCodeAt(0)))
+    .join('');
+const inPoints = (text: string, write: (point: number) => string) =>
+  Array.from(text, (character) => write(character.codePointAt(0) ?? 0)).join('');
+const inBytes = (text: string, write: (hex: string) => string) =>
+  Array.from(Buffer.from(text), (byte) => write(byte.toString(16).padStart(2, '0'))).join('');
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+const inHtml = (text: string) => {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => names[character] ?? '');
+};
+
+/** Encoders of the standard library or written here, which share nothing with the finder. */
+const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
+  unchanged: String,
+  'in capitals': (text) => text.replace(/[a-z]/g, (letter) => letter.toUpperCase()),
+  'JSON-escaped': inJson,
+  'JSON-escaped twice': (text) => inJson(inJson(text)),
+  'JSON-escaped with every character as \\u': (text) =>
+    inUnits(text, (code) => `\\u${code.toString(16).padStart(4, '0')}`),
+  'HTML-escaped': inHtml,
+  'HTML-escaped twice': (text) => inHtml(inHtml(text)),
+  'HTML-escaped in JSON': (text) => inJson(inHtml(text)),
+  'in decimal references': (text) => inPoints(text, (point) => `&#${point};`),
+  'in hexadecimal references': (text) => inPoints(text, (point) => `&#x${point.toString(16)};`),
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded in every byte': (text) => inBytes(text, (hex) => `%${hex}`),
+  'percent-encoded twice': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'form-encoded': (text) => new URLSearchParams({ '': text }).toString().slice(1),
+  'in base64': (text) => Buffer.from(text).toString('base64'),
+  'in base64url': (text) => Buffer.from(text).toString('base64url'),
+  'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+  'as messages escape it': printable,
+};
 
 function redactionOf(...secrets: string[]): Redaction {
   const redaction = new Redaction();
@@ -31,9 +76,55 @@ describe('Redaction', () => {
     expect(redactionOf(SECRET).apply(text)).toBe(expected);
   });
 
-  it.each(['', 'a', 'demo', '12345'])('ignores the short secret %j', (secret) => {
-    const text = 'a demo on port 12345';
-    expect(redactionOf(secret).apply(text)).toBe(text);
+  it.each([
+    ['demo', 'demos and demo: "demo", _demo', 'demos and ***: "***", _demo'],
+    ['demo', 'Demo at /demo?demo=ZGVtbw==', '*** at /***?***=***=='],
+    [
+      'demo',
+      'line\\ndemo\\n %20demo%20 \\u0020demo &lt;demo&gt;',
+      'line\\n***\\n %20***%20 \\u0020*** &lt;***&gt;',
+    ],
+    ['a', 'a banana', '*** banana'],
+    ['12345', 'port 12345, not 123456', 'port ***, not 123456'],
+    ['#&!', 'x#&!, #&amp;!', 'x#&!, ***'],
+    ['', 'a demo', 'a demo'],
+    ['   ', 'a   demo', 'a   demo'],
+  ])('masks the short secret %j as a whole word in %s', (secret, text, expected) => {
+    expect(redactionOf(secret).apply(text)).toBe(expected);
+  });
+
+  it('leaves a short secret that messages show anyway', () => {
+    const redaction = new Redaction();
+    redaction.add('demo', 'demo');
+    redaction.add('long-enough', 'long-enough');
+    expect(redaction.apply('demo long-enough')).toBe('demo ***');
+  });
+
+  it.each(Object.entries(ENCODINGS))('masks a secret that comes back %s', (_how, encode) => {
+    const secrets = fc.oneof(
+      fc.string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 40 }),
+      fc.string({ unit: 'binary', minLength: 6, maxLength: 20 }),
+      fc.constantFrom('a&amp;b"c', 'two  spaces', '\\\\"\\"\\u0041', 'x &<>\'"/+%=', SECRET),
+    );
+    fc.assert(
+      fc.property(secrets, (secret) => {
+        fc.pre(!/[<>*]|^\s|\s$|^\\|\\$/.test(secret));
+        const masked = redactionOf(secret).apply(`<${encode(secret)}>`);
+        expect(masked.replace(/^<\*\*\*.{0,2}>$/s, '')).toBe('');
+      }),
+    );
+  });
+
+  it.each([0, 1, 2])('masks a secret in base64 behind %i other bytes', (offset) => {
+    const encoded = Buffer.from(`${'x'.repeat(offset)}${SECRET}yz`).toString('base64');
+    const masked = redactionOf(SECRET).apply(encoded);
+    expect(masked).toMatch(/^.{0,3}\*\*\*.{0,6}$/);
+  });
+
+  it('masks a secret that is cut within an encoding', () => {
+    const encoded = encodeURIComponent(SECRET);
+    expect(redactionOf(SECRET).apply(encoded.slice(0, 21))).toBe('***');
+    expect(redactionOf(SECRET).apply(`${encoded.slice(0, 22)}…`)).toMatch(/^\*\*\*%?…$/);
   });
 
   it('masks a secret only if all of it matches', () => {
@@ -47,7 +138,7 @@ describe('Redaction', () => {
     );
     fc.assert(
       fc.property(secrets, fc.boolean(), (secret, json) => {
-        fc.pre(!/[<>*]/.test(secret));
+        fc.pre(!/[<>*]|^\s|\s$/.test(secret));
         const redaction = redactionOf(secret);
         const redact = (text: string) => redaction.apply(text);
         const formatted = (text: string, format: ErrorFormat) => [

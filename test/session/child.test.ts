@@ -1,6 +1,7 @@
 // Programs that imgctl runs: input, output, and how they end.
 
 import { describe, expect, it } from 'vitest';
+import { environmentOf } from '../../src/io.ts';
 import { runChild } from '../../src/session/child.ts';
 import { fakeIo } from '../support/io.ts';
 
@@ -22,6 +23,19 @@ describe('runChild', () => {
     const input = 'x'.repeat(1_000_000);
     const result = await runChild(io(), { command: 'true', args: [], input, stderr: 'pipe' });
     expect(result).toMatchObject({ exitCode: 0, failure: undefined });
+  });
+
+  it.each([
+    ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
+    ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
+  ] as const)('hides the password and the token on %s: %j', async (platform, secrets) => {
+    const env = environmentOf({
+      platform,
+      env: { PATH: process.env.PATH, ...secrets, Other: 'x' },
+    });
+    const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
+    expect(result.stdout).toMatch(/^other=x$/im);
+    expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
   });
 
   it('reports a program that takes too long or does not start', async () => {

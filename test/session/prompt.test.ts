@@ -1,5 +1,6 @@
 // Prompts on the terminal.
 
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
@@ -18,6 +19,9 @@ describe('a hidden prompt', () => {
     ['backspace over a letter beyond 16 bits', 'a😀\u007fb\r', 'ab'],
     ['Ctrl-U, which starts over', 'wrong\u0015secret\r', 'secret'],
     ['arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
+    ['keys with modifiers, and pasted text', '\u001b[1;5Dsec\u001b[200~ret\u001b[201~\r', 'secret'],
+    ['function keys of the Linux console', 'sec\u001b[[Aret\u001bOP\r', 'secret'],
+    ['Esc, and Enter within a sequence', '\u001bsecret\u001b[\r', 'secret'],
     ['Ctrl-D in the middle, which is ignored', 'sec\u0004ret\r', 'secret'],
   ])('accepts %s', async (_what, typed, input) => {
     const terminal = fakeTerminal(typed);
@@ -25,6 +29,28 @@ describe('a hidden prompt', () => {
     expect(await ask(io, PASSWORD)).toBe(input);
     expect(terminal.rawModes).toEqual([true, false]);
     expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
+  });
+
+  it.each([
+    ['\u001b[D', 'sec\u001b[Dret\r'],
+    ['\u001bOC', 'sec\u001bOCret\r'],
+    ['\u001b[3~', 'sec\u001b[3~ret\r'],
+    ['\u001b[1;5A', 'sec\u001b[1;5Aret\r'],
+    ['\u001b[[B', 'sec\u001b[[Bret\r'],
+  ])('ignores %j that arrives in pieces', async (_sequence, typed) => {
+    const terminal = fakeTerminal();
+    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
+    for (const key of typed) {
+      terminal.type(key);
+      // The next key is another chunk.
+      await setImmediate();
+    }
+    expect(await asked).toBe('secret');
+  });
+
+  it('ends at Ctrl-C within a sequence', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('sec\u001b[1\u0003') });
+    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'interrupted' });
   });
 
   it('does not echo input that arrives with the prompt', async () => {

@@ -1,15 +1,26 @@
 // The token cache: what it accepts, what it removes, and what it warns about.
 
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { keyedFile } from '../../src/files/paths.ts';
 import { systemOf } from '../../src/io.ts';
+import { needsRenewal, TokenCache } from '../../src/session/token-cache.ts';
 import {
   type Account,
+  forgetAllTokens,
   forgetTokens,
-  needsRenewal,
-  TokenCache,
-} from '../../src/session/token-cache.ts';
+  forgetUnsharedTokens,
+} from '../../src/session/token-files.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
@@ -29,9 +40,26 @@ function cacheIn(directory: string | undefined, changes: Partial<Account> = {}) 
 }
 
 function tokenFile(directory: string): string {
-  const [name = ''] = readdirSync(path.join(directory, 'tokens'));
-  return path.join(directory, 'tokens', name);
+  const name = namesIn(directory).find((entry) => entry.startsWith('_token.'));
+  return path.join(directory, 'tokens', name ?? '');
 }
+
+function namesIn(directory: string): string[] {
+  return readdirSync(path.join(directory, 'tokens')).sort();
+}
+
+/** Stores a token as release candidates did: one file per profile, base URL and user. */
+function storeFormerToken(directory: string, changes: Partial<Account>, text: string): string {
+  const { profile, baseUrl, username } = { ...ACCOUNT, ...changes };
+  const folder = path.join(directory, 'tokens');
+  mkdirSync(folder, { recursive: true });
+  const file = keyedFile(folder, profile, [profile, baseUrl, username]);
+  writeFileSync(file, text);
+  return file;
+}
+
+const recordOf = ({ token, receivedAt, expiresAt }: typeof TOKEN) =>
+  JSON.stringify({ token, received_at: receivedAt, expires_at: expiresAt });
 
 describe('needsRenewal', () => {
   const short = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
@@ -51,13 +79,18 @@ describe('needsRenewal', () => {
 });
 
 describe('the cached token', () => {
-  it('belongs to one profile, base URL and user', async () => {
+  it('belongs to all profiles of one base URL and user', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.write(TOKEN);
-    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
-    expect(cacheIn(directory, { profile: 'other' }).cache.read()).toBeUndefined();
+    expect(cacheIn(directory, { profile: 'other' }).cache.read()).toEqual(TOKEN);
     expect(cacheIn(directory, { username: 'other' }).cache.read()).toBeUndefined();
-    expect(modeOf(tokenFile(directory))).toBe('600');
+    expect(cacheIn(directory, { baseUrl: 'https://b.example' }).cache.read()).toBeUndefined();
+    const [token = '', ...marks] = namesIn(directory);
+    expect(token).toMatch(/^_token\.[0-9a-f]{16}\.json$/);
+    const key = token.split('.')[1];
+    expect(marks).toEqual([`default.${key}.used`, `other.${key}.used`]);
+    const modes = [token, ...marks].map((name) => modeOf(path.join(directory, 'tokens', name)));
+    expect(modes).toEqual(['600', '600', '600']);
   });
 
   it.each([
@@ -96,9 +129,16 @@ describe('the cached token', () => {
     chmodSync(elsewhere, 0o755);
     const directory = temporaryDirectory();
     symlinkSync(elsewhere, path.join(directory, 'tokens'));
-    await cacheIn(directory).cache.write(TOKEN);
-    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
+    const { cache, warnings } = cacheIn(directory);
+    await cache.write(TOKEN);
+    expect(cache.read()).toEqual(TOKEN);
     expect(modeOf(elsewhere)).toBe('755');
+    expect(warnings).toEqual([
+      `${directory}/tokens links to a folder open to other users: ${elsewhere}`,
+    ]);
+    chmodSync(elsewhere, 0o700);
+    const later = cacheIn(directory);
+    expect([later.cache.read(), later.warnings]).toEqual([TOKEN, []]);
   });
 
   it('that cannot be written causes one warning', async () => {
@@ -107,7 +147,7 @@ describe('the cached token', () => {
     const { cache, warnings } = cacheIn(file);
     expect(cache.writeFailed).toBe(false);
     await cache.write(TOKEN);
-    await cache.writeLimit({ remaining: 1, resetsAt: NOW });
+    await cache.writeLimit({ remaining: 1, receivedAt: NOW, resetsAt: NOW });
     expect(cache.writeFailed).toBe(true);
     expect(warnings).toEqual([expect.stringMatching(/^cannot store the access token \(E[A-Z]+\)/)]);
   });
@@ -116,16 +156,42 @@ describe('the cached token', () => {
     const { cache, warnings } = cacheIn(undefined);
     await cache.write(TOKEN);
     expect(cache.read()).toBeUndefined();
-    expect(cache.forget()).toBe(false);
     expect(cache.limitFile).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('no home directory')]);
   });
 });
 
+describe('a token of a release candidate', () => {
+  const later = { ...TOKEN, token: 'later', expiresAt: TOKEN.expiresAt + HOUR };
+
+  it.each([
+    ['is taken over', undefined, TOKEN, TOKEN],
+    ['replaces a token that expires earlier', TOKEN, later, later],
+    ['is removed if the shared token is valid for longer', later, TOKEN, later],
+  ])('%s', async (_what, shared, former, expected) => {
+    const directory = temporaryDirectory();
+    if (shared) await cacheIn(directory, { profile: 'work' }).cache.write(shared);
+    const file = storeFormerToken(directory, {}, recordOf(former));
+    const { cache, warnings } = cacheIn(directory);
+    expect([cache.read(), cache.read(), warnings]).toEqual([expected, expected, []]);
+    expect(existsSync(file)).toBe(false);
+    expect(readFileSync(tokenFile(directory), 'utf8')).toContain(`"${expected.token}"`);
+    expect(modeOf(tokenFile(directory))).toBe('600');
+  });
+
+  it.each(['{"token": "s3cret"', '{"token": ""}'])('is removed if it reads %s', (text) => {
+    const directory = temporaryDirectory();
+    storeFormerToken(directory, {}, text);
+    expect(cacheIn(directory).cache.read()).toBeUndefined();
+    expect(namesIn(directory)).toEqual([]);
+  });
+});
+
 describe('the cached limit', () => {
+  const limit = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
+
   it('applies until it resets, to all profiles of the user', async () => {
     const directory = temporaryDirectory();
-    const limit = { remaining: 0, resetsAt: NOW + 60_000 };
     await cacheIn(directory).cache.writeLimit(limit);
     const { cache } = cacheIn(directory, { profile: 'other' });
     expect(cache.readLimit(NOW)).toEqual(limit);
@@ -133,68 +199,106 @@ describe('the cached limit', () => {
     expect(cacheIn(directory, { username: 'other' }).cache.readLimit(NOW)).toBeUndefined();
   });
 
-  it('is ignored if it resets in more than a day', async () => {
+  it.each([
+    ['the window is longer than a day', { resetsAt: NOW + 25 * HOUR }, NOW],
+    ['the clock was set back since', limit, NOW - 1],
+    ['a release candidate stored no receipt', { receivedAt: Number.NaN }, NOW],
+  ])('is ignored if %s', async (_why, changes, now) => {
     const { cache } = cacheIn(temporaryDirectory());
-    await cache.writeLimit({ remaining: 0, resetsAt: NOW + 25 * HOUR });
-    expect(cache.readLimit(NOW)).toBeUndefined();
-    expect(cache.readLimit(NOW + 2 * HOUR)).toBeDefined();
+    await cache.writeLimit({ ...limit, ...changes });
+    expect(cache.readLimit(now)).toBeUndefined();
   });
 });
 
 describe('forgetting tokens', () => {
+  const bob = { username: 'bob' };
+  const work = { profile: 'work' };
+
   it('removes the token once', async () => {
-    const { cache } = cacheIn(temporaryDirectory());
+    const directory = temporaryDirectory();
+    const { cache } = cacheIn(directory);
     await cache.write(TOKEN);
-    expect([cache.forget(), cache.forget()]).toEqual([true, false]);
+    const forget = () => forgetTokens(directory, ACCOUNT).count;
+    expect([forget(), forget()]).toEqual([1, 0]);
     expect(cache.read()).toBeUndefined();
+    expect(namesIn(directory)).toEqual([]);
+  });
+
+  it('removes every token that the profile used, and says who else used them', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory).cache.write(TOKEN);
+    await cacheIn(directory, bob).cache.write(TOKEN);
+    await cacheIn(directory, { ...bob, ...work }).cache.write(TOKEN);
+    await cacheIn(directory, { ...work, username: 'carol' }).cache.write(TOKEN);
+    storeFormerToken(directory, { username: 'dave' }, recordOf(TOKEN));
+    writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
+    const account = { ...ACCOUNT, username: 'new' };
+    expect(forgetTokens(directory, account)).toEqual({ count: 3, alsoUsedBy: ['work'] });
+    expect(namesIn(directory)).toEqual([
+      expect.stringMatching(/^_token\./),
+      expect.stringMatching(/^work\./),
+    ]);
+    expect(cacheIn(directory, { username: 'carol' }).cache.read()).toEqual(TOKEN);
+  });
+
+  it('removes a token that the profile only read', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory, work).cache.write(TOKEN);
+    cacheIn(directory).cache.read();
+    const account = { ...ACCOUNT, username: 'new' };
+    expect(forgetTokens(directory, account)).toEqual({ count: 1, alsoUsedBy: ['work'] });
+    expect(namesIn(directory)).toEqual([]);
+  });
+
+  it('leaves the tokens of other profiles when a profile is deleted', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory).cache.write(TOKEN);
+    cacheIn(directory, work).cache.read();
+    await cacheIn(directory, { ...work, ...bob }).cache.write(TOKEN);
+    forgetUnsharedTokens(directory, 'work');
+    expect(namesIn(directory)).toEqual([
+      expect.stringMatching(/^_token\./),
+      expect.stringMatching(/^default\./),
+    ]);
+    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
   });
 
   it('removes a link but not its target, and no directory', async () => {
     const directory = temporaryDirectory();
-    const { cache } = cacheIn(directory);
-    await cache.write(TOKEN);
+    await cacheIn(directory).cache.write(TOKEN);
     const file = tokenFile(directory);
     const target = path.join(directory, 'target');
     writeFileSync(target, 'mine');
-    cache.forget();
+    const forget = () => forgetTokens(directory, ACCOUNT).count;
+    forget();
     symlinkSync(target, file);
-    expect(cache.forget()).toBe(true);
+    expect(forget()).toBe(1);
     expect(statSync(target).isFile()).toBe(true);
     mkdirSync(file);
-    expect(cache.forget()).toBe(false);
+    expect(forget()).toBe(0);
   });
 
   it('removes the tokens of all profiles, whatever their names, but not the limit', async () => {
     const directory = temporaryDirectory();
     for (const profile of ['default', 'limit', 'lock']) {
-      await cacheIn(directory, { profile }).cache.write(TOKEN);
+      await cacheIn(directory, { profile, username: profile }).cache.write(TOKEN);
     }
     const { cache } = cacheIn(directory);
-    await cache.writeLimit({ remaining: 2, resetsAt: NOW + 60_000 });
-    writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
-    expect(forgetTokens(directory)).toBe(3);
-    expect(readdirSync(path.join(directory, 'tokens'))).toHaveLength(1);
-    expect(cache.readLimit(NOW)).toEqual({ remaining: 2, resetsAt: NOW + 60_000 });
-    expect(forgetTokens(directory)).toBe(0);
-  });
-
-  it('removes all tokens of one profile', async () => {
-    const directory = temporaryDirectory();
-    const [work, work2] = [{ profile: 'work' }, { profile: 'work2' }];
-    const accounts = [work, { ...work, username: 'alice' }, work2];
-    for (const account of accounts) await cacheIn(directory, account).cache.write(TOKEN);
-    writeFileSync(path.join(directory, 'tokens', '.work.0.json.1.abc.new'), 'left behind');
-    expect(forgetTokens(directory, 'work')).toBe(2);
-    expect(readdirSync(path.join(directory, 'tokens'))).toEqual([
-      expect.stringMatching(/^work2\./),
-    ]);
+    const limit = { remaining: 2, receivedAt: NOW, resetsAt: NOW + 60_000 };
+    await cache.writeLimit(limit);
+    storeFormerToken(directory, bob, recordOf(TOKEN));
+    writeFileSync(path.join(directory, 'tokens', '._token.0.json.1.abc.new'), 'left behind');
+    expect(forgetAllTokens(directory)).toBe(4);
+    expect(namesIn(directory)).toEqual([expect.stringMatching(/^_limit\./)]);
+    expect(cache.readLimit(NOW)).toEqual(limit);
+    expect(forgetAllTokens(directory)).toBe(0);
   });
 
   it('removes nothing without a directory', () => {
     const file = path.join(temporaryDirectory(), 'tokens');
     writeFileSync(file, '');
-    expect(forgetTokens(path.dirname(file))).toBe(0);
-    expect(forgetTokens(path.join(file, 'none'))).toBe(0);
-    expect(forgetTokens(undefined)).toBe(0);
+    expect(forgetAllTokens(path.dirname(file))).toBe(0);
+    expect(forgetAllTokens(path.join(file, 'none'))).toBe(0);
+    expect(forgetTokens(undefined, ACCOUNT)).toEqual({ count: 0, alsoUsedBy: [] });
   });
 });

@@ -1,12 +1,14 @@
 // A sink that records what is written, and terminals for tests of the output.
 
-import type { Sink } from '../../src/io.ts';
+import type { ByteSink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 
-export class MemorySink implements Sink {
+export class MemorySink implements ByteSink {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
+  /** What was written, bytes as text in UTF-8. */
   readonly pieces: string[] = [];
+  readonly #bytes: Uint8Array[] = [];
 
   constructor(columns?: number) {
     this.isTTY = columns !== undefined;
@@ -17,8 +19,14 @@ export class MemorySink implements Sink {
     return this.pieces.join('');
   }
 
-  async write(text: string): Promise<void> {
-    this.pieces.push(text);
+  get bytes(): Buffer {
+    return Buffer.concat(this.#bytes);
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    const bytes = Buffer.from(data);
+    this.#bytes.push(bytes);
+    this.pieces.push(typeof data === 'string' ? data : bytes.toString());
   }
 }
 

@@ -8,6 +8,7 @@ import type { Paths } from '../../files/paths.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/messages.ts';
 import { configFilePath } from '../../session/profile.ts';
+import { tokenFolder } from '../../session/token-files.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
@@ -50,18 +51,23 @@ function entryOf(file: string): Entry[] {
   }
 }
 
+/** Folders may be links, which are followed. */
+function folderOf(file: string): Entry[] {
+  return fs.existsSync(file) ? entryOf(fs.realpathSync(file)) : [];
+}
+
 function entriesIn(directory: string): Entry[] {
   return fs.readdirSync(directory).flatMap((name) => entryOf(path.join(directory, name)));
 }
 
 function findProblems(config: string, io: Io): Finding[] {
-  const directory = fs.existsSync(config) ? entryOf(fs.realpathSync(config)) : [];
-  const tokens = entryOf(path.join(config, 'tokens'));
+  const directory = folderOf(config);
+  const tokens = folderOf(tokenFolder(config));
   const settings = entryOf(configFilePath(config));
   const inTokens = tokens.flatMap(({ file, stat }) => (stat.isDirectory() ? entriesIn(file) : []));
   const files = inTokens.filter(({ stat }) => !stat.isDirectory());
   const all = [...directory, ...settings, ...tokens, ...files];
-  const links = [...tokens, ...files].filter(({ stat }) => stat.isSymbolicLink());
+  const links = files.filter(({ stat }) => stat.isSymbolicLink());
   const inConfig = fs.existsSync(config) ? entriesIn(config) : [];
   const leftovers = [...inConfig, ...files].filter((entry) => isLeftover(entry, io));
   const findings: Finding[] = [];

@@ -7,7 +7,8 @@ import { chooseProxy, proxySecrets } from '../../http/proxy-env.ts';
 import { baseUrlText, isLoopback } from '../../http/url.ts';
 import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
-import { type Account, TokenCache } from '../../session/token-cache.ts';
+import { TokenCache } from '../../session/token-cache.ts';
+import type { Account } from '../../session/token-files.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { checkToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, probe, proxyFinding, tokenVerdict } from './network.ts';
@@ -52,8 +53,8 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const { io, paths } = context;
   const account = accountOf(settings, baseUrlText(baseUrl));
   const cacheWarnings: Finding[] = [];
-  const cache = new TokenCache(paths.config, account, io.system, (message) =>
-    cacheWarnings.push(warning('token', message, settings.loginCommand)),
+  const cache = new TokenCache(paths.config, account, io.system, (message, hint) =>
+    cacheWarnings.push(warning('token', message, hint ?? settings.loginCommand)),
   );
   const token = checkToken(settings, account, cache, io);
   const login = (verdict: TokenVerdict) => [
@@ -81,7 +82,7 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const result = await sendProbe(context, settings, target);
   const route = {
     baseUrl,
-    proxy,
+    proxy: proxy?.url,
     caFile: settings.text('ca-file'),
     sentToken: token.token !== undefined,
   };

@@ -10,6 +10,7 @@ export const login: CommandSpec = {
   description: [
     'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
     'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
+    'The service limits token requests. imgctl remembers the limit of the last response and sends no request until it ends. If you know better, for example after the clock was corrected, use --ignore-limit: the service decides.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com --username alice',
@@ -27,14 +28,19 @@ export const login: CommandSpec = {
       value: TEXT,
     },
     { flags: '--store-password', description: 'store the password in the system keychain' },
+    {
+      flags: '--ignore-limit',
+      description: 'request a token although the remembered limit of token requests is reached',
+    },
   ],
   load: async () => (await import('../login.ts')).run,
 };
 
 export const logout: CommandSpec = {
   name: 'logout',
-  summary: 'delete the cached token and the stored password',
+  summary: 'delete cached tokens and the stored password',
   description: [
+    'Deletes every token that the profile used, also of another user or base URL. Profiles of the same user and base URL share a token, so the others are logged out too.',
     'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
