@@ -36,7 +36,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/]|http[\\/](?!proxy-env|tunnel))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/]|http[\\/](?!proxy|tunnel|forward))/,
           priority: 1,
         },
       ],

@@ -6,10 +6,12 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
+import { counted } from '../output/messages.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'imgctl-demo-'));
+  const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');
   fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
   const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
@@ -36,11 +38,23 @@ export async function run(context: Context): Promise<void> {
     await runCommand('my-images');
     const file = path.join(uploads, 'demo', 'sample.ova');
     await writeSampleOva(file);
-    await printLine(`# uploaded: sample.ova, ${fs.statSync(file).size} bytes`);
+    await printLine(`# uploaded: sample.ova, ${counted(fs.statSync(file).size, 'byte')}`);
     await runCommand('sync --wait --poll-interval 500ms');
     await runCommand('my-images');
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */
+function makeFolder(): string {
+  const parent = os.tmpdir();
+  try {
+    return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
+  } catch (cause) {
+    const message = `cannot create a folder in ${parent}: ${errorReason(cause)}`;
+    const hint = 'set TMPDIR to a writable folder, for example: TMPDIR=/tmp imgctl demo';
+    throw new ImgctlError('config', message, { hint, cause });
   }
 }

@@ -7,7 +7,7 @@ import type { PackageSummary, ReadOptions } from '../ovf/package.ts';
 
 /**
  * Reads the packages in order and passes each to `handle`.
- * @throws ImgctlError not-found or failed for an unreadable one, after the others
+ * @throws ImgctlError usage: an empty name; not-found or failed for an unreadable one, after the others
  */
 export async function eachPackage(
   context: Context,
@@ -15,6 +15,10 @@ export async function eachPackage(
   options: (file: string) => ReadOptions,
   handle: (summary: PackageSummary) => Promise<void>,
 ): Promise<void> {
+  if (files.includes('')) {
+    const hint = PROVIDE_FILE;
+    throw new ImgctlError('usage', "the name of a file must not be empty (got '')", { hint });
+  }
   const { readPackage } = await import('../ovf/package.ts');
   const { cwd, signal } = context.io;
   const unreadable: ImgctlError[] = [];
@@ -31,12 +35,14 @@ export async function eachPackage(
   if (last) throw last;
 }
 
+const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
+
 /** @throws the error itself if it is not from the file system */
 function readError(file: string, error: unknown): ImgctlError {
   const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : null;
   if (typeof code !== 'string') throw error;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = 'provide an OVA file, or an OVF file with its disks in the same folder';
+    const hint = PROVIDE_FILE;
     return new ImgctlError('not-found', `file ${file} does not exist`, { hint, cause: error });
   }
   const hint =
@@ -50,7 +56,7 @@ export function countErrors({ findings }: PackageSummary): number {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** Formats as `185 bytes`, `67 KiB` or `1.5 GiB`. */
+/** Formats as `1 byte`, `185 bytes`, `67 KiB` or `1.5 GiB`. */
 export function describeBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -59,5 +65,5 @@ export function describeBytes(bytes: number): string {
     unit += 1;
   }
   const digits = value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '');
-  return `${digits} ${UNITS[unit]}`;
+  return digits === '1' && unit === 0 ? '1 byte' : `${digits} ${UNITS[unit]}`;
 }

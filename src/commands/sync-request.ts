@@ -124,18 +124,25 @@ const TRANSIENT: readonly ErrorCode[] = [
   'proxy',
 ];
 
+/** A service may accept a request and show it only later, once its queue or another replica knows it. */
+const MAX_UNSEEN = 60_000;
+
 /**
  * Checks the status until the request finishes, and remembers it.
+ * @param submittedAt when it was submitted, if that is known
  * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
  */
 export async function follow(
   context: Context,
   id: number | string,
   options: WaitOptions,
+  submittedAt: number | undefined,
 ): Promise<SyncRequest> {
   const { io } = context;
   const started = io.now();
   const timeout = options.waitTimeout ?? DEFAULT_TIMEOUT;
+  const mayBeUnseen = (time: number) =>
+    submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
   const progress = context.console.startProgress({ lines: true });
   const report = (text: string) =>
     progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
@@ -146,8 +153,10 @@ export async function follow(
       const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), MIN_CHECK_TIME));
       const request = await getRequest(context, id, deadline).catch((error: unknown) => {
         if (deadline.aborted) return undefined;
-        if (!(error instanceof ImgctlError) || !TRANSIENT.includes(error.code)) throw error;
-        report(`${error.message}; retrying`);
+        if (!(error instanceof ImgctlError)) throw error;
+        const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
+        if (!isUnseen && !TRANSIENT.includes(error.code)) throw error;
+        report(`${error.message}${isUnseen ? ' yet' : ''}; retrying`);
         return undefined;
       });
       if (request) {
@@ -163,7 +172,7 @@ export async function follow(
       }
     }
   } catch (error) {
-    throw withResumeHint(error, context, id);
+    throw withResumeHint(error, context, id, mayBeUnseen(started));
   } finally {
     await progress.stop();
   }
@@ -193,10 +202,19 @@ export async function getRequest(
 
 export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 
-/** The service continues with the request, whatever ended the wait. */
-function withResumeHint(error: unknown, context: Context, id: number | string): unknown {
-  if (!(error instanceof ImgctlError) || error.code === 'not-found') return error;
+/** The service continues with the request, whatever ended the wait. @param wasSubmitted a moment ago */
+function withResumeHint(
+  error: unknown,
+  context: Context,
+  id: number | string,
+  wasSubmitted: boolean,
+): unknown {
+  if (!(error instanceof ImgctlError)) return error;
   const resume = `follow it with: ${statusCommand(context, id)} --wait`;
+  if (error.code === 'not-found') {
+    const message = `sync request ${id} was submitted, but cannot be found`;
+    return wasSubmitted ? error.with({ message, hint: resume }) : error;
+  }
   return error.with({
     message: `${error.message}; sync request ${id} continues`,
     hint: error.hint === undefined ? resume : `${error.hint}; then ${resume}`,

@@ -24,7 +24,11 @@ export async function run(
 ): Promise<void> {
   if (options.list) return list(context, argument);
   const id = argument === undefined ? await lastId(context) : parseId(argument);
-  if (options.wait) return showRequest(context, await follow(context, id, options));
+  if (options.wait) {
+    const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
+    const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
+    return showRequest(context, await follow(context, id, options, submittedAt));
+  }
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
   await showRequest(context, request);

@@ -31,7 +31,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   if (id === undefined) throw unknownId(submitted);
   await rememberRequest(context, id, status);
   if (options.wait) {
-    const request = await follow(context, id, options);
+    const request = await follow(context, id, options, context.io.now());
     return showRequest(context, await nameChanges(context, request, before));
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;

@@ -2,14 +2,15 @@
 
 import net from 'node:net';
 import type tls from 'node:tls';
-import { ConnectionClosed } from './errors.ts';
+import type { HttpProxy } from './proxy-env.ts';
+import { untilEvent } from './sockets.ts';
 import { type CertificateFacts, ConnectStage } from './stages.ts';
 import { hostAndPort } from './url.ts';
 
 export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca?: string | undefined;
-  readonly proxy?: URL | undefined;
+  readonly proxy?: HttpProxy | undefined;
   /** Records the certificate of the host, which takes time to read. */
   readonly recordCertificate?: boolean;
 }
@@ -50,21 +51,36 @@ export function createConnector(options: ConnectOptions): Connector {
     const { hostname } = target;
     const { proxy } = options;
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-    const stage = new ConnectStage(hostAndPort(hostname, port), proxy);
+    const address = hostAndPort(hostname, port);
+    const stage = new ConnectStage(address, proxy?.url);
     latest = stage;
-    const tunnel = proxy
-      ? await import('./tunnel.ts').then(({ openTunnel }) =>
-          openTunnel(proxy, hostname, port, { stage, track, trust }),
-        )
-      : undefined;
-    if (target.protocol === 'https:') return openTls(target, port, stage, tunnel);
-    const socket = tunnel ?? track(net.connect({ host: hostname, port, noDelay: true }));
-    if (!tunnel) {
-      stage.follow(socket, hostname);
-      await untilEvent(socket, 'connect');
+    if (target.protocol === 'https:') {
+      const tunnel = proxy
+        ? await import('./tunnel.ts').then(({ openTunnel }) =>
+            openTunnel(proxy, address, { stage, track, trust }),
+          )
+        : undefined;
+      return openTls(target, port, stage, tunnel);
     }
+    const socket = await openPlain(hostname, port, stage);
     stage.name = 'open';
     return socket;
+  };
+
+  /** Connects to the host, or to the proxy that forwards its requests. */
+  const openPlain = async (
+    host: string,
+    port: number,
+    stage: ConnectStage,
+  ): Promise<net.Socket> => {
+    const { proxy } = options;
+    if (proxy) {
+      const { connectToProxy } = await import('./proxy-connection.ts');
+      return connectToProxy(proxy, { stage, track, trust });
+    }
+    const socket = track(net.connect({ host, port, noDelay: true }));
+    stage.follow(socket, host);
+    return untilEvent(socket, 'connect');
   };
 
   const openTls = async (
@@ -129,20 +145,6 @@ function trustOptions(
     // Node parses its root certificates when they are first read.
     ...(ca === undefined ? {} : { ca: [...module.rootCertificates, ca] }),
   };
-}
-
-/** Resolves with the socket at the event, rejects with its error. */
-function untilEvent(socket: net.Socket, event: string): Promise<net.Socket> {
-  return new Promise((resolve, reject) => {
-    const closed = () => reject(new ConnectionClosed());
-    socket.once('error', reject);
-    socket.once('close', closed);
-    socket.once(event, () => {
-      socket.off('error', reject);
-      socket.off('close', closed);
-      resolve(socket);
-    });
-  });
 }
 
 function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {

@@ -42,6 +42,7 @@ const checkNetwork = () => 'check the network of this machine: firewall, VPN, pr
 const askAdministrators = () => 'try again later, or ask the administrators of the service';
 
 const CLOSED = { reason: 'the connection was closed', hint: askAdministrators };
+const NOT_HTTP = { reason: 'its response is not HTTP', hint: checkPort, lasting: true } as const;
 const CLIENT_CLOSED = {
   reason: 'the client is closed',
   hint: () => undefined,
@@ -82,6 +83,7 @@ export const RENEW_CERTIFICATE =
 const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => string])[] = [
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
   [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
+  [/NO_APPLICATION_PROTOCOL/, () => 'the service must support HTTP/1.1: ask its administrators'],
   [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
 ];
 
@@ -110,7 +112,9 @@ export function networkError(
   if (CERTIFICATE.test(code)) {
     const known = CERTIFICATE_HINTS.find(([codes]) => codes.test(code))?.[1];
     const hint = known?.(endpoint) ?? trustHint(endpoint);
-    const message = `no trusted TLS connection to ${url.host}: ${code}`;
+    const message = code.endsWith('NO_APPLICATION_PROTOCOL')
+      ? `${url.host} speaks only HTTP/2: ALPN failed (${code})`
+      : `no trusted TLS connection to ${url.host}: ${code}`;
     return new TransportError('tls', message, { hint, cause, sent });
   }
   const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
@@ -135,7 +139,8 @@ export function trustHint({ trust }: Endpoint): string {
 
 function describe(error: NodeJS.ErrnoException): NetworkError {
   if (error instanceof ConnectionClosed) return CLOSED;
-  const { code = '' } = error;
+  const { code = '', name } = error;
+  if (name === 'HTTPParserError' || /^HPE_/.test(code)) return NOT_HTTP;
   const reason = code || 'the connection failed';
   return NETWORK_ERRORS.get(code) ?? { reason, hint: askAdministrators };
 }

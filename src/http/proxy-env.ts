@@ -6,8 +6,16 @@ import { basicPair, isLoopback } from './url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface HttpProxy {
+  readonly url: URL;
+  /** How hints name what sets it, such as `HTTPS_PROXY`. */
+  readonly setting: string;
+  /** How to reach the host directly, for hints. */
+  readonly bypass?: string;
+}
+
 export interface ProxyChoice {
-  readonly proxy: URL | undefined;
+  readonly proxy: HttpProxy | undefined;
   /** The variable that names a proxy, used or not. */
   readonly variable: string | undefined;
   /** Why the proxy is not used: loopback, or an entry of NO_PROXY. */
@@ -24,24 +32,33 @@ export function chooseProxy(url: URL, env: Environment): ProxyChoice {
   const direct = (bypassReason?: string) => ({ proxy: undefined, variable, bypassReason });
   if (variable === undefined) return direct();
   if (isLoopback(url.hostname)) return direct('this machine');
-  const entry = matchNoProxy(url, env.no_proxy || env.NO_PROXY || '');
-  if (entry !== undefined) return direct(`NO_PROXY entry ${entry}`);
-  return { proxy: parseProxy(env[variable] ?? '', variable), variable, bypassReason: undefined };
+  const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
+  const entry = matchNoProxy(url, env[exceptions] ?? '');
+  if (entry !== undefined) return direct(`${exceptions} entry ${entry}`);
+  const bypass = `add ${url.hostname} to ${exceptions}`;
+  const proxy = parseProxy(env[variable] ?? '', variable, bypass);
+  return { proxy, variable, bypassReason: undefined };
 }
 
-/** Never shows the URL in a message: it may hold a password anywhere. */
-function parseProxy(text: string, variable: string): URL {
+/**
+ * Never shows the URL in a message: it may hold a password anywhere.
+ * @throws ImgctlError config: not an http or https URL
+ */
+export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
+  const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
   const [, scheme = 'http'] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
   if (/^socks/i.test(scheme)) {
-    throw new ImgctlError('config', `${variable} is a SOCKS proxy, which is not supported`, {
-      hint: 'use the HTTP port of the proxy, such as http://proxy.example.com:3128, or add the host to NO_PROXY',
+    throw new ImgctlError('config', `${setting} is a SOCKS proxy, which is not supported`, {
+      hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128${orBypass}`,
     });
   }
   const withScheme = text.includes('://') ? text : `http://${text}`;
-  const proxy = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy;
-  throw new ImgctlError('config', `${variable} is not an http or https URL`, {
-    hint: 'use a URL such as http://proxy.example.com:3128 (write @ in a password as %40), or add the host to NO_PROXY',
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') {
+    return { url, setting, ...(bypass === undefined ? {} : { bypass }) };
+  }
+  throw new ImgctlError('config', `${setting} is not an http or https URL`, {
+    hint: `use a URL such as http://proxy.example.com:3128 (write @ in a password as %40)${orBypass}`,
   });
 }
 
@@ -85,15 +102,19 @@ function isWithin(host: string, range: string): boolean {
   return list.check(host, family);
 }
 
-/** Encodes the proxy's credentials for Basic authentication. */
-export function proxyPair({ username, password }: URL): string {
+/** Returns the header that sends the proxy its credentials, if it has any. */
+export function proxyAuthorization({ url }: HttpProxy): Record<string, string> {
+  return url.username === '' ? {} : { 'proxy-authorization': `Basic ${proxyPair(url)}` };
+}
+
+function proxyPair({ username, password }: URL): string {
   return basicPair(decode(username), decode(password));
 }
 
 /** Returns the forms of the proxy's password that must never be shown. */
-export function proxySecrets(proxy: URL): string[] {
-  const { password } = proxy;
-  return password === '' ? [] : [password, decode(password), proxyPair(proxy)];
+export function proxySecrets({ url }: HttpProxy): string[] {
+  const { password } = url;
+  return password === '' ? [] : [password, decode(password), proxyPair(url)];
 }
 
 /** A bare `%` in a password is not a valid escape, so it is meant literally. */

@@ -3,6 +3,8 @@
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { type ConnectOptions, createConnector } from './connect.ts';
 import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
+import type { Forwarder } from './forward.ts';
+import { ignoreContinue } from './informational.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse } from './message.ts';
 import type { ConnectStage } from './stages.ts';
 
@@ -36,12 +38,21 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  pool.on('connect', (_origin, clients) => clients.forEach(ignoreContinue));
+  const { origin, proxy } = options;
+  const forwarding =
+    proxy && origin.startsWith('http:')
+      ? import('./forward.ts').then(({ createForwarder }) => createForwarder(proxy))
+      : undefined;
   return {
     async send(request) {
-      const { method, url } = request;
+      const { method, url, headers } = request;
       const started = now();
       try {
-        const response = await dispatch(pool, options, request, connector.latest);
+        const forwarder = await forwarding;
+        const address = forwarder?.address(request) ?? { path: url.pathname + url.search, headers };
+        const dispatched = dispatch(pool, options, request, address, connector.latest);
+        const response = await (forwarder?.judge(dispatched) ?? dispatched);
         onEvent?.({ kind: 'response', response, milliseconds: now() - started });
         return response;
       } catch (thrown) {
@@ -62,6 +73,7 @@ function dispatch(
   pool: Pool,
   { endpoint, maxBytes, now }: TransportOptions,
   request: HttpRequest,
+  address: ReturnType<Forwarder['address']>,
   latest: Transport['latest'],
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
@@ -96,13 +108,14 @@ function dispatch(
     signal.addEventListener('abort', aborted, { once: true });
 
     pool.dispatch(
-      { method: method as 'GET', path: `${url.pathname}${url.search}`, headers: request.headers },
+      { method: method as 'GET', ...address },
       {
         onRequestStart(started) {
           controller = started;
           if (ended) started.abort(new Error('aborted'));
         },
         onResponseStart(_controller, statusCode, rawHeaders) {
+          if (statusCode < 200) return;
           status = statusCode;
           headers = joinHeaders(rawHeaders);
         },

@@ -4,7 +4,8 @@ import { version } from '../../package.json';
 import type { TokenSource } from '../api/auth.ts';
 import { type Client, createClient, MAX_BYTES } from '../api/client.ts';
 import { ImgctlError } from '../errors.ts';
-import { baseUrlText } from '../http/url.ts';
+import type { HttpProxy } from '../http/proxy-env.ts';
+import { baseUrlText, isLoopback } from '../http/url.ts';
 import type { Clock } from '../io.ts';
 import { isInForce, type RememberedLimit } from '../session/token-cache.ts';
 import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
@@ -83,8 +84,8 @@ function memoryStore(): TokenStore {
   };
 }
 
-async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<URL | undefined> {
-  if (proxy === undefined) return undefined;
-  const { chooseProxy } = await import('../http/proxy-env.ts');
-  return chooseProxy(baseUrl, { https_proxy: proxy, http_proxy: proxy }).proxy;
+async function proxyOf({ proxy }: ClientOptions, baseUrl: URL): Promise<HttpProxy | undefined> {
+  if (!proxy || isLoopback(baseUrl.hostname)) return undefined;
+  const { parseProxy } = await import('../http/proxy-env.ts');
+  return parseProxy(proxy, 'the option proxy');
 }

@@ -2,7 +2,7 @@
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { FindingCode, FindingList } from './findings.ts';
+import { byteCount, type FindingCode, type FindingList } from './findings.ts';
 import { FileWindow, isSafeName, type PackageFile, stripDotSlash, WINDOW_SIZE } from './region.ts';
 import {
   BLOCK,
@@ -64,7 +64,7 @@ class ArchiveWalk {
         members.push({ name, path: this.#path, offset: content, size: available, complete });
       }
       if (!complete) {
-        const message = `the archive ends after ${available} of ${size} bytes`;
+        const message = `the archive ends after ${available} of ${byteCount(size)}`;
         this.#findings.add('truncated-member', name, message);
         return members;
       }
@@ -158,7 +158,7 @@ class ArchiveWalk {
       if (isZero(bytes)) continue;
       const first = position + bytes.findIndex((byte) => byte !== 0);
       const length = this.#file.size - first;
-      this.#add('trailing-data', first, `${length} bytes after the end of the archive`);
+      this.#add('trailing-data', first, `${byteCount(length)} after the end of the archive`);
       return;
     }
   }

@@ -116,6 +116,11 @@ export class FindingList {
   }
 }
 
+/** Formats as `1 byte` or `512 bytes`. */
+export function byteCount(bytes: number): string {
+  return `${bytes} byte${bytes === 1 ? '' : 's'}`;
+}
+
 function findingOf(code: FindingCode, place: string, message: string): Finding {
   return { code, severity: SEVERITIES[code], message: oneLine(message), place: oneLine(place) };
 }

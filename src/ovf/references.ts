@@ -1,7 +1,7 @@
 // Finds the files of each reference and compares them with what the descriptor declares.
 
 import type { FileReference } from './descriptor.ts';
-import type { FindingList } from './findings.ts';
+import { byteCount, type FindingList } from './findings.ts';
 import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
 import type { PackageSource } from './source.ts';
 
@@ -94,7 +94,7 @@ async function findFile(href: string, source: PackageSource): Promise<PackageFil
 
 function checkSize(file: PackageFile, declared: number | null, findings: FindingList): void {
   if (declared === null || declared === file.size || !file.complete) return;
-  const message = `${file.size} bytes, the descriptor declares ${declared}`;
+  const message = `${byteCount(file.size)}, the descriptor declares ${declared}`;
   findings.add('size-mismatch', file.name, message);
 }
 

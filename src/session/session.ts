@@ -7,6 +7,7 @@ import { type Client, createClient, MAX_BYTES, SERVICE } from '../api/client.ts'
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
+import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw } from './certificates.ts';
@@ -163,7 +164,7 @@ export function requireBaseUrl(settings: Settings): URL {
 async function findProxy(
   baseUrl: URL,
   { io: { env }, onSecret }: SessionOptions,
-): Promise<URL | undefined> {
+): Promise<HttpProxy | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
   const { chooseProxy, proxySecrets } = await import('../http/proxy-env.ts');
   const { proxy } = chooseProxy(baseUrl, env);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { STALL, scriptedServer } from '../support/scripted-server.ts';
+import { requestsTo, STALL, scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
 import { configDirectory } from '../support/users.ts';
 import { diagnose } from './doctor-harness.ts';
@@ -123,14 +123,12 @@ describe('doctor', () => {
 
   it('reports a proxy that is used and one that is bypassed', async () => {
     const server = await scriptedServer({ 'GET /v2': { json: {} } });
-    const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
     const IMGCTL_CONFIG_DIR = configDirectory({ 'allow-http': 'true' });
-    const env = { http_proxy: proxy.baseUrl, IMGCTL_CONFIG_DIR };
+    const env = { http_proxy: server.baseUrl, IMGCTL_CONFIG_DIR };
     const through = await check('http://images.example.com', env);
     expect(through.of('DNS')).toBe('ok: 127.0.0.1 is an IP address');
-    expect(through.of('connection')).toMatch(
-      /^ok: connected to images\.example\.com through the proxy 127/,
-    );
+    expect(through.of('connection')).toMatch(/^ok: connected to the proxy 127\.0\.0\.1:\d+$/);
+    expect(through.of('TLS')).toBe('not checked: the base URL is plain http');
     expect(through.of('base URL')).toMatch(
       /^warning: .* unencrypted -> imgctl config set base-url/,
     );
@@ -138,7 +136,22 @@ describe('doctor', () => {
 
     const { of } = await check(server.baseUrl, env);
     expect(of('proxy')).toBe('ok: http_proxy is bypassed: this machine');
-    expect(proxy.heads).toHaveLength(1);
+    expect(requestsTo(server)).toEqual(['GET http://images.example.com/v2', 'GET /v2']);
+  });
+
+  it('reports a proxy that forwards nothing', async () => {
+    const server = await scriptedServer(() => ({ status: 407 }));
+    const IMGCTL_CONFIG_DIR = configDirectory({ 'allow-http': 'true' });
+    const env = { HTTP_PROXY: server.baseUrl, IMGCTL_CONFIG_DIR };
+    const { of, exitCode } = await check('http://images.example.com', env);
+    expect(of('connection')).toMatch(/^ok: connected to the proxy /);
+    expect(of('service')).toMatch(
+      /^failed: the proxy .* refused to connect to images\.example\.com:80: 407 -> add user .* HTTP_PROXY/,
+    );
+    expect([of('token'), exitCode]).toEqual([
+      'ok: from IMGCTL_TOKEN; not checked with the service',
+      3,
+    ]);
   });
 
   it('exits 2 for an invalid proxy variable', async () => {

@@ -10,7 +10,6 @@ import {
   type ScriptedResponse,
   scriptedServer,
 } from '../support/scripted-server.ts';
-import { tunnelTo } from '../support/sockets.ts';
 
 const PASSWORD = 'canary of a password, "quoted" & 100%';
 const TOKEN = 'canary-token-0123456789abcdefghijklmnopqrstuvwxyz';
@@ -197,11 +196,10 @@ it('whoami and doctor hide the token in Basic credentials', async () => {
 });
 
 it('whoami and doctor hide the password of a proxy', async () => {
-  const { baseUrl } = await scriptedServer(() => ({
+  const proxy = await scriptedServer(() => ({
     status: 500,
     json: { message: `canary%20proxy or canary proxy or ${base64('bob:canary proxy')}` },
   }));
-  const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', baseUrl);
   const directory = temporaryDirectory();
   const env = {
     IMGCTL_BASE_URL: 'http://images.example.com',

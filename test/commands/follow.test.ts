@@ -1,7 +1,7 @@
 // sync --wait and sync-status --wait: statuses, output and the ways a wait ends.
 
 import { describe, expect, it } from 'vitest';
-import { failed, runCli } from '../support/io.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { DROP, errorResponse, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 import { DONE, followed, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
@@ -107,6 +107,62 @@ describe('sync-status --wait', () => {
     ],
   ])('exits %d after the response %j', async (exitCode, response, message) => {
     expect(await followed([response])).toMatchObject(failed(exitCode, message));
+  });
+});
+
+describe('sync --wait', () => {
+  const MISSING: ScriptedResponse = { status: 404 };
+  const RESUME = 'hint: follow it with: imgctl sync-status 41 --wait\n';
+  const submitted = async (...responses: readonly ScriptedResponse[]) => {
+    const { env } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: responses });
+    const io = fakeIo({ time: START, env });
+    return { io, ...(await runCli(['sync', '--poll-interval', '10s'], io)) };
+  };
+
+  it('keeps waiting for a new request that does not exist yet', async () => {
+    const seen = record({ status: 'PENDING' });
+    const { stderr, exitCode } = await submitted(MISSING, MISSING, seen, MISSING, DONE);
+    expect(stderr).toBe(
+      [
+        'sync request 41 does not exist yet; retrying',
+        'PENDING',
+        'sync request 41 does not exist yet; retrying',
+        'PROCESSED',
+      ]
+        .map((line) => `sync 41: ${line}\n`)
+        .join(''),
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('exits 5 after a minute with the command that resumes', async () => {
+    const { io, stdout, stderr, exitCode } = await submitted(MISSING);
+    expect(io.now() - START).toBe(60_000);
+    expect(stderr).toMatch(/\nimgctl: sync request 41 was submitted, but cannot be found\n/);
+    expect(stderr).toContain(RESUME);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
+  });
+
+  it('can be resumed by sync-status --wait within that minute', async () => {
+    const user = await scriptedUser({
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: [MISSING, MISSING, DONE],
+    });
+    const later = (seconds: number) => fakeIo({ time: START + 1_000 * seconds, env: user.env });
+    expect((await runCli(['sync'], later(0))).exitCode).toBe(0);
+    const at = (seconds: number) => runCli(['sync-status', '--wait'], later(seconds));
+    expect(await at(61)).toMatchObject(failed(5, 'sync-status --list'));
+    expect((await at(59)).exitCode).toBe(0);
+  });
+
+  it('exits 5 for a plain sync-status at once, and for another id', async () => {
+    const { env } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    const io = fakeIo({ time: START, env });
+    expect((await runCli(['sync'], io)).exitCode).toBe(0);
+    for (const argv of [['41'], ['42', '--wait']]) {
+      const result = await runCli(['sync-status', ...argv], fakeIo({ time: START, env }));
+      expect(result).toMatchObject(failed(5, 'hint: list your requests'));
+    }
   });
 });
 

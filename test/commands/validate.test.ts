@@ -91,6 +91,13 @@ describe('validate', () => {
     expect(missing.stderr).toContain('imgctl: file gone.ova does not exist\nhint: ');
   });
 
+  it.each(['validate', 'inspect'])('%s exits 2 for an empty name', async (command) => {
+    const result = await runCli([command, 'good.ova', ''], { cwd: packages() });
+    expect(result).toEqual(
+      failed(2, /^imgctl: the name of a file must not be empty \(got ''\)\nhint: provide an OVA/),
+    );
+  });
+
   it('exits 1 for an unreadable file', async () => {
     const cwd = packages();
     symlinkSync('loop.ova', join(cwd, 'loop.ova'));
@@ -116,6 +123,7 @@ it.each([
 
 it.each([
   [0, '0 bytes'],
+  [1, '1 byte'],
   [1_023, '1023 bytes'],
   [1_024, '1 KiB'],
   [1_536, '1.5 KiB'],

@@ -38,7 +38,7 @@ export async function startUploads() {
   /** Returns the record of a request whose delay has passed, once its scan is done. */
   const ended = async (id: number): Promise<SyncRequestRecord> => {
     const status = async () => (await read(id)).body.data.status;
-    await expect.poll(status, { interval: 5 }).toMatch(/PROCESSED|ERROR/);
+    await expect.poll(status, { interval: 5, timeout: 10_000 }).toMatch(/PROCESSED|ERROR/);
     return (await read(id)).body.data;
   };
 

@@ -1,11 +1,12 @@
 // Tests connections: trusted certificates, what is recorded about a connection, and closing.
 
+import http2 from 'node:http2';
 import net from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createConnector } from '../../src/http/connect.ts';
 import { ConnectionClosed } from '../../src/http/errors.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { clientOf, GET, PATCH } from '../support/client.ts';
+import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
@@ -60,6 +61,17 @@ describe('a TLS connection', () => {
     expect(hint).toContain('the port of the base URL');
   });
 
+  it('fails with its own message if the server speaks only HTTP/2', async () => {
+    const server = await listen(http2.createSecureServer(HERE) as unknown as net.Server);
+    const url = server.baseUrl.replace('http:', 'https:');
+    const { code, message, hint } = await failure(
+      clientOf(url, { ca: HERE.cert }).client.send(GET),
+    );
+    expect(code).toBe('tls');
+    expect(message).toMatch(/^127\.0\.0\.1:\d+ speaks only HTTP\/2: ALPN failed/);
+    expect(hint).toBe('the service must support HTTP/1.1: ask its administrators');
+  });
+
   it.each([
     ['images.example.com', 'images.example.org'],
     ['192.0.2.7', '192.0.2.8'],
@@ -67,7 +79,7 @@ describe('a TLS connection', () => {
     const identity = selfSigned(host);
     const server = await scriptedServer(SCRIPT, identity);
     const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', server.baseUrl);
-    const options = { proxy: new URL(proxy.baseUrl), ca: identity.cert };
+    const options = { proxy: proxyFor(`https://${host}`, proxy.baseUrl), ca: identity.cert };
     expect(await clientOf(`https://${host}`, options).client.serviceRoot()).toBe(1);
     expect(proxy.heads[0]).toContain(`CONNECT ${host}:443 `);
     const error = await failure(clientOf(`https://${other}`, options).client.send(GET));

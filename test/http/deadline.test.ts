@@ -7,17 +7,26 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceRequest } from '../../src/api/auth.ts';
-import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
+import {
+  bytes,
+  CHUNKED,
+  clientOf,
+  connect,
+  GET,
+  LENGTH_10,
+  PATCH,
+  proxyFor,
+} from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 
-const timeout = 60;
+const timeout = 250;
 
 /** Returns the error of a request that is stuck; it is not retried. */
 async function timedOut(baseUrl: string, proxy?: string, request: ServiceRequest = PATCH) {
-  const options = proxy === undefined ? {} : { proxy: new URL(proxy) };
+  const options = proxy === undefined ? {} : { proxy: proxyFor(baseUrl, proxy) };
   const { client, sleeps } = clientOf(baseUrl, { timeout, ...options });
   const error = await failure(client.send(request));
   expect([error.exitCode, sleeps]).toEqual([3, []]);
@@ -68,7 +77,7 @@ describe('the timeout names the step', () => {
     const error = await timedOut('http://images.invalid');
     expect(error.code).toBe('timeout');
     expect(error.message).toBe(
-      'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.06 s, still looking up the address of images.invalid:80',
+      'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.25 s, still looking up the address of images.invalid:80',
     );
     const { message } = await timedOut('http://images.example.com', 'http://u:p@proxy.invalid:8');
     expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
@@ -116,6 +125,7 @@ describe('the timeout names the step', () => {
 
   it.each([
     ['does not respond', STALL, 'waiting for the response'],
+    ['only says 100', bytes('HTTP/1.1 100 Continue\r\n\r\n'), 'waiting for the response'],
     ['stops in the headers', bytes('HTTP/1.1 200 OK\r\ncontent-'), 'waiting for the response'],
     ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
     ['sends its body byte by byte', { raw: dripping }, 'reading the response'],
@@ -125,7 +135,7 @@ describe('the timeout names the step', () => {
     const patch = await timedOut(baseUrl, undefined, PATCH);
     expect([get.code, patch.code]).toEqual(['timeout', 'outcome-unknown']);
     for (const { message } of [get, patch]) {
-      expect(message).toMatch(new RegExp(`within 0\\.06 s, still ${step}$`));
+      expect(message).toMatch(new RegExp(`within 0\\.25 s, still ${step}$`));
     }
     expect(requests).toHaveLength(2);
   });
@@ -133,7 +143,7 @@ describe('the timeout names the step', () => {
 
 it('a request after a timeout has the full time again', async () => {
   const script = { 'GET /v2': [STALL, { json: 1 }] };
-  const { client } = await connect(script, { timeout, connections: 1 });
+  const { client } = await connect(script, { timeout: 500, connections: 1 });
   await failure(client.send(GET));
   expect((await client.send(GET)).body.toString()).toBe('1');
 });

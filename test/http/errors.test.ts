@@ -45,6 +45,7 @@ describe('a network error', () => {
     ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
     ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
     ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
+    ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'must support HTTP/1.1'],
     ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
   ])('%s is a TLS error with the hint "%s"', (code, hint) => {

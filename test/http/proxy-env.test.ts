@@ -21,7 +21,7 @@ describe('chooseProxy', () => {
     ['http://localhost', { http_proxy: 'http://proxy' }, undefined],
     ['https://[::1]', { HTTPS_PROXY: 'http://proxy' }, undefined],
   ])('returns for %s and %j the proxy %s', (url, env, expected) => {
-    expect(chooseProxy(new URL(url), env).proxy?.href).toBe(expected);
+    expect(chooseProxy(new URL(url), env).proxy?.url.href).toBe(expected);
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe('chooseProxy', () => {
     ...rows('https://10.example.com', '10.0.0.0/8'),
   ])('does not match NO_PROXY=%s with %s', (noProxy, url) => {
     const env = { HTTPS_PROXY: 'http://proxy', no_proxy: noProxy };
-    expect(chooseProxy(new URL(url), env).proxy?.href).toBe('http://proxy/');
+    expect(chooseProxy(new URL(url), env).proxy?.url.href).toBe('http://proxy/');
   });
 
   it.each<[string, Record<string, string>, string | undefined, string | undefined]>([
@@ -68,6 +68,7 @@ describe('chooseProxy', () => {
       'HTTPS_PROXY',
       'NO_PROXY entry *.example.com',
     ],
+    [HTTPS, { https_proxy: 'proxy', no_proxy: '*' }, 'https_proxy', 'no_proxy entry *'],
     ['https://127.0.0.9', { HTTPS_PROXY: 'proxy' }, 'HTTPS_PROXY', 'this machine'],
     [HTTPS, { NO_PROXY: '*' }, undefined, undefined],
   ])(

@@ -263,9 +263,13 @@ describe('library options', () => {
   it('proxy sends requests through an HTTP proxy and rejects SOCKS', async () => {
     const proxy = await scriptedServer({});
     const proxied = client({ ...HTTPS, proxy: proxy.baseUrl, ...TOKEN });
-    await expect(proxied.getImage(1)).rejects.toMatchObject({ code: 'proxy' });
+    const hint = 'check the option proxy';
+    await expect(proxied.getImage(1)).rejects.toMatchObject({ code: 'proxy', hint });
     const socks = client({ ...HTTPS, proxy: 'socks5://b.example', ...TOKEN });
-    await expect(socks.getImage(1)).rejects.toMatchObject({ code: 'config' });
+    await expect(socks.getImage(1)).rejects.toMatchObject({
+      code: 'config',
+      message: 'the option proxy is a SOCKS proxy, which is not supported',
+    });
   });
 
   it('retries sets the number of retries', async () => {

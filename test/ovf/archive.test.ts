@@ -93,14 +93,17 @@ describe('a damaged archive', () => {
     ]);
   });
 
-  it('is reported with the place of the data after its end', async () => {
+  it.each([
+    ['junk', '4 bytes'],
+    ['x', '1 byte'],
+  ])('is reported with the place of the data after its end: %s', async (junk, size) => {
     const archive = packTar(sample());
-    const { findings } = await readBytes(Buffer.concat([archive, Buffer.from('\0\0junk')]));
+    const { findings } = await readBytes(Buffer.concat([archive, Buffer.from(`\0\0${junk}`)]));
     expect(findings).toEqual([
       {
         code: 'trailing-data',
         severity: 'error',
-        message: '4 bytes after the end of the archive',
+        message: `${size} after the end of the archive`,
         place: `test.ova, byte ${archive.length + 2}`,
       },
     ]);

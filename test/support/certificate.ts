@@ -8,18 +8,19 @@ export interface Identity {
   readonly cert: string;
 }
 
-/** Makes an ECDSA P-256 certificate, valid from 2020 to 2049, for a DNS name or an IPv4 address. */
-export function selfSigned(host: string): Identity {
+/** Makes an ECDSA P-256 certificate, valid from 2020 to 2049, for DNS names and IPv4 addresses. */
+export function selfSigned(...hosts: string[]): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
   const commonName = sequence(identifier('550403'), der(0x0c, Buffer.from('imgctl test')));
   const name = sequence(der(0x31, commonName));
-  const isAddress = /^[\d.]+$/.test(host);
-  const subject = isAddress
-    ? der(0x87, Buffer.from(host.split('.').map(Number)))
-    : der(0x82, Buffer.from(host));
+  const subjects = hosts.map((host) =>
+    /^[\d.]+$/.test(host)
+      ? der(0x87, Buffer.from(host.split('.').map(Number)))
+      : der(0x82, Buffer.from(host)),
+  );
   const extensions = sequence(
-    sequence(identifier('551d11'), der(0x04, sequence(subject))),
+    sequence(identifier('551d11'), der(0x04, sequence(...subjects))),
     sequence(identifier('551d13'), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   );
   const body = sequence(

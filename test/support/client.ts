@@ -3,6 +3,7 @@
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
+import { chooseProxy } from '../../src/http/proxy-env.ts';
 import {
   type Handler,
   type Script,
@@ -55,6 +56,11 @@ export interface ScriptedClient {
 }
 
 export type ScriptedClientOptions = Partial<ClientOptions> & { readonly renewals?: number };
+
+/** Returns the proxy at a URL, as HTTPS_PROXY or HTTP_PROXY sets it for a service. */
+export function proxyFor(service: string, url: string) {
+  return chooseProxy(new URL(service), { HTTPS_PROXY: url, HTTP_PROXY: url }).proxy;
+}
 
 /** Creates a client that is closed when the test ends. */
 export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}): ScriptedClient {

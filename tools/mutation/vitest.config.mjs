@@ -14,5 +14,7 @@ export default defineConfig({
     ],
     // It hands file descriptors to sockets; Node can abort on that at the end of a worker thread.
     exclude: ['test/session/password.test.ts'],
+    // Mutants run beside each other, so a test may take longer.
+    testTimeout: 20_000,
   },
 });

@@ -65,8 +65,9 @@ interface Route {
 export function proxyFinding({ proxy, variable, bypassReason }: ProxyChoice): Finding {
   if (variable === undefined) return ok('proxy', 'none set');
   if (proxy === undefined) return ok('proxy', `${variable} is bypassed: ${bypassReason}`);
-  const credentials = proxy.username === '' ? '' : ', with a user name and password';
-  return ok('proxy', `${proxy.protocol}//${proxy.host} from ${variable}${credentials}`);
+  const { protocol, host, username } = proxy.url;
+  const credentials = username === '' ? '' : ', with a user name and password';
+  return ok('proxy', `${protocol}//${host} from ${variable}${credentials}`);
 }
 
 /** The check that fails if a connection stops at this stage. */
@@ -107,8 +108,10 @@ function lookupFinding({ stage }: Probe, { baseUrl, proxy }: Route): Finding {
 }
 
 function connectionFinding({ baseUrl, proxy }: Route): Finding {
-  const through = proxy ? ` through the proxy ${proxy.host}` : '';
-  return ok('connection', `connected to ${baseUrl.host}${through}`);
+  if (proxy === undefined) return ok('connection', `connected to ${baseUrl.host}`);
+  // A proxy forwards plain http without a connection of its own to the service.
+  const tunnel = baseUrl.protocol === 'https:' ? `${baseUrl.host} through ` : '';
+  return ok('connection', `connected to ${tunnel}the proxy ${proxy.host}`);
 }
 
 function tlsFinding({ stage }: Probe, { baseUrl, caFile }: Route, io: Io): Finding {

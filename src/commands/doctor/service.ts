@@ -82,7 +82,7 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const result = await sendProbe(context, settings, target);
   const route = {
     baseUrl,
-    proxy,
+    proxy: proxy?.url,
     caFile: settings.text('ca-file'),
     sentToken: token.token !== undefined,
   };
