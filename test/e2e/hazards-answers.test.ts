@@ -57,7 +57,7 @@ describe('api', () => {
       raw: (socket) => socket.write(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2)}${response}`),
     }));
     const result = await service.imgctl('api', '-X', 'PATCH', '/v2/user/image/vm');
-    expect(result).toEqual({ stdout: '7\n', stderr: '', exitCode: 0 });
+    expect(result).toEqual({ stdout: '7', stderr: '', exitCode: 0 });
     expect(service.sent()).toHaveLength(1);
   });
 
