@@ -103,7 +103,11 @@ export function processIo(process: NodeJS.Process): Io {
         return process.stdin.isTTY === true;
       },
     },
-    stdout: afterWrites(streamSink(process, 'stdout'), LONG_RUN, freezeYoungGeneration),
+    stdout: afterWrites(
+      until(abort.signal, streamSink(process, 'stdout')),
+      LONG_RUN,
+      freezeYoungGeneration,
+    ),
     stderr: streamSink(process, 'stderr'),
     env: environmentOf(process),
     cwd: currentDirectory(process),
@@ -163,6 +167,22 @@ const LONG_RUN = 20;
  */
 function freezeYoungGeneration(): void {
   builtin('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** Returns the sink, which accepts no more once the signal aborts. */
+function until(signal: AbortSignal, sink: Sink): Sink {
+  return {
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+    async write(text) {
+      signal.throwIfAborted();
+      await sink.write(text);
+    },
+  };
 }
 
 /** Returns the sink, which then runs the action once, after `count` writes. */

@@ -47,8 +47,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   api: ['errors.ts', 'http', 'json.ts'],
   http: ['errors.ts'],
   files: ['errors.ts', 'io.ts', 'json.ts'],
-  query: ['errors.ts'],
-  output: ['errors.ts', 'io.ts'],
+  query: ['errors.ts', 'json.ts'],
+  output: ['errors.ts', 'io.ts', 'json.ts'],
   ovf: [],
   emulator: ['ovf'],
 };

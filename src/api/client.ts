@@ -12,7 +12,13 @@ import {
   type UserImages,
 } from './images.ts';
 import { readJson } from './responses.ts';
-import { getSyncRequest, type SubmittedSync, type SyncRequest, submitSync } from './sync.ts';
+import {
+  getSyncRequest,
+  type SubmittedSync,
+  type SyncId,
+  type SyncRequest,
+  submitSync,
+} from './sync.ts';
 import { type IssuedToken, requestToken, type TokenLimit } from './token.ts';
 import type { ReceivedImage } from './types.ts';
 
@@ -42,7 +48,7 @@ export interface Client {
   getImage(id: number): Promise<ReceivedImage>;
   listUserImages(): Promise<UserImages>;
   submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
+  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
   /** Any request to the service's origin; returns responses of every status but 401 and 429. */
   send(request: ServiceRequest): Promise<HttpResponse>;
   /** Closes its connections. */

@@ -1,13 +1,16 @@
 // Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service-api.md.
 
 import type { HttpResponse } from '../http/message.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { ExactNumber, isObject, type JsonObject } from '../json.ts';
 import type { Send } from './auth.ts';
-import { readJson, shapeError } from './responses.ts';
+import { readJsonExactly, shapeError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage, UserImageList } from './types.ts';
 
 /** Maximum page size, section 2.4. */
 export const MAX_PER_PAGE = 100;
+
+/** Twice the maximum, as a service may ignore per_page. */
+const MAX_ELEMENTS = 2 * MAX_PER_PAGE;
 
 /** The query of GET /v2/image, section 4.3; undefined parameters are not sent. */
 export interface ImageQuery {
@@ -35,6 +38,8 @@ export interface ImagePage {
   readonly pages: number;
   readonly perPage: number;
   readonly hasNext: boolean;
+  /** Decoded size of the response in bytes. */
+  readonly bytes: number;
 }
 
 export interface UserImages {
@@ -61,11 +66,14 @@ export async function listImages(
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
   const response = await send({ method: 'GET', path, signal });
-  const { data, meta } = readEnvelope(response);
+  const { data, meta } = await readEnvelope(response);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
+  }
+  if (data.length > MAX_ELEMENTS) {
+    throw shapeError(response, `a page holds ${data.length} elements, more than ${MAX_ELEMENTS}`);
   }
   const isExpected = (value: unknown): value is ImageOrUrl =>
     query.expand ? isImage(value) : typeof value === 'string';
@@ -80,6 +88,7 @@ export async function listImages(
     pages,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
     hasNext: typeof next === 'string' && next !== '',
+    bytes: response.body.length,
   };
 }
 
@@ -89,7 +98,7 @@ export async function listImages(
  */
 export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${id}` });
-  const value = readJson(response);
+  const value = await readJsonExactly(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
   if (!isImage(image) || !('id' in image || 'name' in image)) {
     throw shapeError(response, 'the body is not an image');
@@ -104,7 +113,7 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
  */
 export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
-  const { data, meta } = readEnvelope(response);
+  const { data, meta } = await readEnvelope(response);
   if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
   // A service may page this list too, against section 2.3.
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
@@ -116,8 +125,10 @@ export async function listUserImages(send: Send): Promise<UserImages> {
   return { images: data, meta };
 }
 
-function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObject } {
-  const value = readJson(response);
+async function readEnvelope(
+  response: HttpResponse,
+): Promise<{ data: unknown[]; meta: JsonObject }> {
+  const value = await readJsonExactly(response);
   if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
@@ -126,12 +137,14 @@ function readEnvelope(response: HttpResponse): { data: unknown[]; meta: JsonObje
   return { data, meta };
 }
 
-/** JSON.parse rounds numbers beyond 2^53, so such an id would name another image. */
+/** Ids of images are compared and sorted as numbers. */
 function requireExactIds(response: HttpResponse, elements: readonly unknown[]): void {
   for (const element of elements) {
     const id = isObject(element) ? element.id : undefined;
-    if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
-      throw shapeError(response, 'an image id is larger than 2^53');
+    if (
+      typeof id === 'number' ? Math.abs(id) > Number.MAX_SAFE_INTEGER : id instanceof ExactNumber
+    ) {
+      throw shapeError(response, `the image id ${id} is larger than 2^53 or not exact`);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { isObject, parseJson } from '../json.ts';
 
 /** Maximum number of pages, for lists that never end. */
-const MAX_PAGES = 10_000;
+export const MAX_PAGES = 10_000;
 
 /**
  * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points, so that the
@@ -27,7 +27,7 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
 }
 
 function nextUrl({ body, url }: HttpResponse): URL | undefined {
-  const value = parseJson(body)?.value;
+  const value = parseJson(body).value;
   const meta = isObject(value) ? value.meta : undefined;
   const pages = isObject(meta) ? meta.pages : undefined;
   const next = isObject(pages) ? pages.next_url : undefined;

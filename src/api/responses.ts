@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
-import { isObject, parseJson } from '../json.ts';
+import { isObject, type Parsed, parseJson, parseJsonExactly } from '../json.ts';
 
 const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
 
@@ -17,18 +17,27 @@ export function describeRequest({ method, url }: Pick<HttpResponse, 'method' | '
 }
 
 /**
- * Parses the JSON of a successful response.
- * @throws ImgctlError of the status; bad-answer if the body is not JSON
+ * Parses the JSON of a successful response, with rounded numbers.
+ * @throws ImgctlError of the status; bad-answer if the body is not JSON or too much
  */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
-  const parsed = parseJson(response.body);
-  if (parsed) return parsed.value;
-  throw new ImgctlError(
-    'bad-answer',
-    `${describeRequest(response)} returned ${response.status} with ${bodyKind(response)}`,
-    { hint: CHECK_BASE_URL, status: response.status },
-  );
+  return valueIn(response, parseJson(response.body));
+}
+
+/** Does the same, but keeps numbers that JavaScript cannot hold. */
+export async function readJsonExactly(response: HttpResponse): Promise<unknown> {
+  if (!isSuccess(response)) throw statusError(response);
+  return valueIn(response, await parseJsonExactly(response.body));
+}
+
+function valueIn(response: HttpResponse, parsed: Parsed): unknown {
+  if (parsed.text !== undefined) return parsed.value;
+  const { method, status, url } = response;
+  const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;
+  const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
+  const hint = parsed.excess !== undefined && method === 'GET' ? print : CHECK_BASE_URL;
+  throw new ImgctlError('bad-answer', message, { hint, status });
 }
 
 /** @param problem what is wrong with the JSON, such as "meta is missing" */
@@ -38,18 +47,22 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
   return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
 }
 
-function bodyKind({ body }: HttpResponse): string {
+function bodyKind({ body }: HttpResponse, excess: string | undefined): string {
   const start = body.subarray(0, 200).toString('utf8').trimStart();
   if (start === '') return 'an empty body instead of JSON';
   if (start.startsWith('<')) return 'HTML instead of JSON';
+  if (excess !== undefined) return excess;
   return start.startsWith('{') || start.startsWith('[')
-    ? 'JSON that is truncated, malformed or nested too deep'
+    ? 'JSON that is truncated or malformed'
     : 'a body that is not JSON';
 }
 
+/** Maximum size of an error record in bytes. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
 /** Returns the service's own reason from the error record (section 2.6), or a similar field. */
 export function serviceMessage(body: Buffer): string | undefined {
-  const value = parseJson(body)?.value;
+  const value = body.length > MAX_ERROR_BYTES ? undefined : parseJson(body).value;
   if (!isObject(value)) return undefined;
   for (const candidate of [value.message, value.error, value.detail]) {
     if (typeof candidate === 'string' && candidate.trim() !== '') {

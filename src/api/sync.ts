@@ -2,13 +2,22 @@
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isObject, type JsonObject, parseJson } from '../json.ts';
+import { ExactNumber, isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import { isSuccess, readJson, serviceMessage, shapeError, statusError } from './responses.ts';
+import {
+  isSuccess,
+  readJsonExactly,
+  serviceMessage,
+  shapeError,
+  statusError,
+} from './responses.ts';
+
+/** Of the JSON type and with the text that the service sent. */
+export type SyncId = number | string | ExactNumber;
 
 export interface SubmittedSync {
   /** undefined if the response holds none in any known place. */
-  readonly id: number | string | undefined;
+  readonly id: SyncId | undefined;
   /** As sent. */
   readonly status: string | undefined;
   readonly message: string | undefined;
@@ -18,7 +27,7 @@ export interface SubmittedSync {
 export type SyncState = 'waiting' | 'succeeded' | 'failed';
 
 export interface SyncRequest {
-  readonly id: number | string | undefined;
+  readonly id: SyncId | undefined;
   /** As sent. */
   readonly status: string | undefined;
   readonly state: SyncState;
@@ -41,8 +50,8 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
     throw mayBeSubmitted(error) ? submitError(error) : error;
   });
   // A body that is not JSON does not undo the sync, so it is no error here.
-  const parsed = parseJson(response.body);
-  const body = parsed ? parsed.value : response.body.toString('utf8').slice(0, 2_000);
+  const parsed = await parseJsonExactly(response.body);
+  const body = parsed.text !== undefined ? parsed.value : response.body.toString('utf8', 0, 2_000);
   const record = isObject(body) ? body : {};
   return {
     id: findId(record) ?? idOfUrl(response.headers.location),
@@ -82,12 +91,12 @@ function submitError(error: ImgctlError): ImgctlError {
  */
 export async function getSyncRequest(
   send: Send,
-  id: number | string,
+  id: SyncId,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
-  const body = readJson(response);
+  const body = await readJsonExactly(response);
   if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
   const record = isObject(body.data) ? body.data : body;
   const status = nonEmpty(record.status);
@@ -140,7 +149,7 @@ function requestsIn(record: JsonObject): JsonObject[] {
   return [request, isObject(data) ? data.request : undefined, data].filter(isObject);
 }
 
-function findId(record: JsonObject): number | string | undefined {
+function findId(record: JsonObject): SyncId | undefined {
   const ids = requestsIn(record).map(({ id }) => id);
   for (const candidate of [...ids, record.id, record.request_id]) {
     const id = identifier(candidate);
@@ -151,19 +160,23 @@ function findId(record: JsonObject): number | string | undefined {
 }
 
 /** Returns the last path segment; one without a digit names the list of all requests. */
-function idOfUrl(url: unknown): number | string | undefined {
+function idOfUrl(url: unknown): SyncId | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
   const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
-  return /\d/.test(segment) ? identifier(segment) : undefined;
+  return /\d/.test(segment) ? identifier(parseSyncId(segment)) : undefined;
+}
+
+/** Returns a number if it has the same text, as services number their requests. */
+export function parseSyncId(text: string): number | string {
+  return /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
 }
 
 /** Accepts a whole number, or a short word such as a UUID. */
-function identifier(value: unknown): number | string | undefined {
-  if (typeof value === 'number')
-    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-  if (typeof value !== 'string' || !/^[\w.-]{1,100}$/.test(value) || /^\.+$/.test(value))
-    return undefined;
-  return /^\d{1,15}$/.test(value) ? Number(value) : value;
+function identifier(value: unknown): SyncId | undefined {
+  if (typeof value === 'number' || value instanceof ExactNumber)
+    return /^\d{1,100}$/.test(`${value}`) ? value : undefined;
+  if (typeof value !== 'string' || /^\.+$/.test(value)) return undefined;
+  return /^[\w.-]{1,100}$/.test(value) ? value : undefined;
 }
 
 function nonEmpty(value: unknown): string | undefined {
@@ -180,5 +193,5 @@ function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] {
   const items: unknown[] = Array.isArray(list) ? list : [list];
   return items
     .filter((item) => item !== undefined && item !== null && item !== '')
-    .map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+    .map((item) => (typeof item === 'string' ? item : stringify(item)));
 }

@@ -2,6 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImageOrUrl, type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
+import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
@@ -40,6 +41,11 @@ interface Unconfirmed {
 
 /** How often a list that keeps changing is read. */
 const MAX_READINGS = 3;
+
+/** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
+const MAX_HELD_BYTES = 256 * 2 ** 20;
+
+const LIST_FEWER = 'list fewer images with --filter';
 
 /** What is kept from one reading of the list to the next. */
 interface Progress {
@@ -80,7 +86,7 @@ export async function* listCatalogue(
       readings = 0;
     } else if (readings === MAX_READINGS || budget.left < outcome.pages) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${outcome.fault}`, {
-        hint: 'it may be changing; run the command again',
+        hint: outcome.pages > MAX_PAGES ? LIST_FEWER : 'it may be changing; run the command again',
       });
     }
   }
@@ -106,6 +112,7 @@ async function* readOnce(
   const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
   const found: ImageOrUrl[] = [];
   let count = 0;
+  let heldBytes = 0;
   let meta: ImagePage['meta'] = {};
   try {
     for (let page = await reading.next(); page; page = await reading.next()) {
@@ -131,6 +138,8 @@ async function* readOnce(
         yield { images, meta };
       } else {
         for (const image of images) found.push(image);
+        if (images.length > 0) heldBytes += page.bytes;
+        if (heldBytes > MAX_HELD_BYTES) throw tooLong();
       }
       if (count === needed) break;
     }
@@ -205,6 +214,13 @@ function unconfirmedBy(meta: ImagePage['meta'], { server }: QueryPlan): Unconfir
 /** An echo may be percent-encoded, as in the navigation URLs. */
 function isEcho(echoed: unknown, sent: string): boolean {
   return echoed === sent || echoed === encodeURIComponent(sent);
+}
+
+function tooLong(): ImgctlError {
+  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+  return new ImgctlError('bad-answer', message, {
+    hint: `${LIST_FEWER}, or use -o ndjson`,
+  });
 }
 
 function unconfirmedWarning({ filter, sort }: Unconfirmed): string {

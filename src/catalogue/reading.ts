@@ -2,6 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import type { ImagePage, ImageQuery } from '../api/images.ts';
+import { MAX_PAGES } from '../api/pages.ts';
 import type { SeenKeys } from './seen-keys.ts';
 
 /** Maximum number of pages in a row without a new image. */
@@ -98,8 +99,10 @@ export class Reading {
     const { budget, wanted } = this.#options;
     this.#firstPages = first.pages;
     // This page was already requested.
-    if (budget.left === Number.POSITIVE_INFINITY) budget.left = 2 * this.length + 10 - 1;
-    this.#lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage));
+    if (budget.left === Number.POSITIVE_INFINITY) {
+      budget.left = 2 * Math.min(this.length, MAX_PAGES) + 10 - 1;
+    }
+    this.#lastPage = Math.min(first.pages, Math.ceil(wanted / first.perPage), MAX_PAGES);
   }
 
   /** Tells whether another page is on its way or should be requested, and counts the pages without new images. */
@@ -110,8 +113,9 @@ export class Reading {
     if (this.#pending.length > 0) return true;
     // After the announced pages: continue as long as there is more and it is new.
     if (!page.hasNext || !hadNew) return false;
-    if (this.#options.budget.left > 0) return true;
-    this.#fault = 'its pages do not end';
+    const mayRequest = this.#options.budget.left > 0;
+    if (mayRequest && this.pagesRead < MAX_PAGES) return true;
+    this.#fault = mayRequest ? `it has more than ${MAX_PAGES} pages` : 'its pages do not end';
     return false;
   }
 

@@ -4,6 +4,7 @@ import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
+import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { describeDuration } from '../session/settings.ts';
 
@@ -52,7 +53,7 @@ export function describeNames(value: SyncRequest['added']): number | string | nu
 function nameOf(element: unknown): string {
   if (typeof element === 'string') return element;
   const { name } = Object(element) as { name?: unknown };
-  return typeof name === 'string' ? name : JSON.stringify(element);
+  return typeof name === 'string' ? name : stringify(element);
 }
 
 /** Returns the command that shows a request, with the options that reach the same service. */
@@ -92,7 +93,7 @@ export async function rememberStatus(
   id: number | string,
   status: string | undefined,
 ): Promise<void> {
-  const isLocal = (await localRequests(context)).some((entry) => entry.id === id);
+  const isLocal = (await localRequests(context)).some((entry) => `${entry.id}` === `${id}`);
   if (isLocal) await rememberRequest(context, id, status);
 }
 

@@ -1,6 +1,6 @@
 // imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
 
-import { syncState } from '../api/sync.ts';
+import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import {
@@ -58,7 +58,6 @@ async function lastId(context: Context): Promise<number | string> {
 }
 
 function parseId(text: string): number | string {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  if (/^\w[\w.-]{0,99}$/.test(text)) return text;
+  if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
   throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }

@@ -3,6 +3,7 @@
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
 import {
   describeNames,
@@ -29,15 +30,16 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const submitted = await client.submitSync();
   const { id, status, message, response } = submitted;
   if (id === undefined) throw unknownId(submitted);
-  await rememberRequest(context, id, status);
+  const key = typeof id === 'object' ? `${id}` : id;
+  await rememberRequest(context, key, status);
   if (options.wait) {
-    const request = await follow(context, id, options, context.io.now());
+    const request = await follow(context, key, options, context.io.now());
     return showRequest(context, await nameChanges(context, request, before));
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'] });
-  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  const hint = `follow it with: ${statusCommand(context, key)} --wait`;
   context.console.note(`sync request ${id} submitted`, hint);
 }
 
@@ -100,7 +102,7 @@ function nameOf({ id, name }: Row): string {
 }
 
 function unknownId({ response }: SubmittedSync): ImgctlError {
-  const body = JSON.stringify(response).slice(0, 500);
+  const body = stringify(response).slice(0, 500);
   return new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
     hint: 'check the result with: imgctl my-images',
   });

@@ -163,15 +163,17 @@ export function timeoutError(
   return new TransportError('timeout', message, { hint, sent });
 }
 
-/** @param maxBytes the limit that the decoded body exceeds */
+/** @param excess the limit, and whether this response alone exceeds it */
 export function tooLargeError(
   { url }: HttpRequest,
   status: number,
-  maxBytes: number,
+  { maxBytes, isAlone }: { readonly maxBytes: number; readonly isAlone: boolean },
   { reduce: hint }: Endpoint,
 ): TransportError {
   const limit = `${maxBytes / 2 ** 20} MiB`;
-  const message = `the response of ${url.origin}${url.pathname} is larger than ${limit}`;
+  const message = isAlone
+    ? `the response of ${url.origin}${url.pathname} is larger than ${limit}`
+    : `responses from ${url.origin} are larger than ${limit} together`;
   return new TransportError('bad-answer', message, { hint, status, sent: true });
 }
 

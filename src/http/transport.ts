@@ -13,7 +13,7 @@ export interface TransportOptions extends ConnectOptions {
   readonly endpoint: Endpoint;
   /** Maximum number of connections. */
   readonly connections: number;
-  /** Maximum size of a decoded body in bytes. */
+  /** Maximum number of bytes of all bodies in flight, as received and decoded. */
   readonly maxBytes: number;
   readonly now: () => number;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
@@ -30,6 +30,7 @@ export interface Transport {
 export function createTransport(options: TransportOptions): Transport {
   const { now, onEvent } = options;
   const connector = createConnector(options);
+  const budget: Budget = { left: options.maxBytes };
   const pool = new Pool(options.origin, {
     connections: options.connections,
     connect: (target, done) =>
@@ -51,7 +52,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const forwarder = await forwarding;
         const address = forwarder?.address(request) ?? { path: url.pathname + url.search, headers };
-        const dispatched = dispatch(pool, options, request, address, connector.latest);
+        const dispatched = dispatch(pool, options, request, address, connector.latest, budget);
         const response = await (forwarder?.judge(dispatched) ?? dispatched);
         onEvent?.({ kind: 'response', response, milliseconds: now() - started });
         return response;
@@ -69,12 +70,18 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
+/** Bytes that the requests of a transport may still hold in memory, all together. */
+interface Budget {
+  left: number;
+}
+
 function dispatch(
   pool: Pool,
   { endpoint, maxBytes, now }: TransportOptions,
   request: HttpRequest,
   address: ReturnType<Forwarder['address']>,
   latest: Transport['latest'],
+  budget: Budget,
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
   return new Promise((resolve, reject) => {
@@ -83,11 +90,13 @@ function dispatch(
     let status = 0;
     let headers: Record<string, string> = {};
     let wireBytes = 0;
+    let heldBytes = 0;
     const chunks: Buffer[] = [];
 
     const finish = (settle: () => void) => {
       if (ended) return;
       ended = true;
+      budget.left += heldBytes;
       clearTimeout(timer);
       signal.removeEventListener('abort', aborted);
       settle();
@@ -95,6 +104,17 @@ function dispatch(
     const fail = (error: Error) => {
       finish(() => reject(error));
       controller?.abort(error);
+    };
+    /** Returns false if the request has ended, also because this is too much. */
+    const hold = (chunk: Buffer) => {
+      if (ended) return false;
+      heldBytes += chunk.length;
+      budget.left -= chunk.length;
+      if (budget.left < 0) {
+        const isAlone = heldBytes > maxBytes;
+        fail(tooLargeError(request, status, { maxBytes, isAlone }, endpoint));
+      }
+      return !ended;
     };
     const aborted = () => fail(signal.reason);
     const waitingFor = () => {
@@ -121,21 +141,15 @@ function dispatch(
         },
         onResponseData(_controller, chunk) {
           wireBytes += chunk.length;
-          if (wireBytes > maxBytes) fail(tooLargeError(request, status, maxBytes, endpoint));
-          else chunks.push(chunk);
+          if (hold(chunk)) chunks.push(chunk);
         },
         onResponseEnd() {
-          decode(Buffer.concat(chunks), headers['content-encoding'], maxBytes).then(
+          decode(Buffer.concat(chunks), headers['content-encoding'], hold).then(
             (body) =>
               finish(() =>
                 resolve({ method, url, status, headers, body, wireBytes, receivedAt: now() }),
               ),
-            (error: NodeJS.ErrnoException) =>
-              fail(
-                error.code === 'ERR_BUFFER_TOO_LARGE'
-                  ? tooLargeError(request, status, maxBytes, endpoint)
-                  : decodeError(request, status, error, endpoint),
-              ),
+            (error: Error) => fail(decodeError(request, status, error, endpoint)),
           );
         },
         onResponseError(_controller, error) {
@@ -154,12 +168,25 @@ function joinHeaders(raw: Record<string, string | string[] | undefined>): Record
   return headers;
 }
 
-async function decode(body: Buffer, coding: string | undefined, maxBytes: number): Promise<Buffer> {
+/** Decodes a body outside of this thread, chunk by chunk, as long as `hold` returns true. */
+async function decode(
+  body: Buffer,
+  coding: string | undefined,
+  hold: (chunk: Buffer) => boolean,
+): Promise<Buffer> {
   const encoding = coding?.trim().toLowerCase();
   if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
+  const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
+  if (!isGzip && encoding !== 'br') throw new Error(`unknown content encoding ${encoding}`);
   const zlib = await import('node:zlib');
-  const limit = { maxOutputLength: maxBytes };
-  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.gunzipSync(body, limit);
-  if (encoding === 'br') return zlib.brotliDecompressSync(body, limit);
-  throw new Error(`unknown content encoding ${encoding}`);
+  const options = { chunkSize: 64 * 1024 };
+  const decoder = isGzip ? zlib.createGunzip(options) : zlib.createBrotliDecompress(options);
+  decoder.end(body);
+  const chunks: Buffer[] = [];
+  for await (const chunk of decoder) {
+    // Leaving the loop ends the decoder.
+    if (!hold(chunk)) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

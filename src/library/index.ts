@@ -2,7 +2,7 @@
 
 import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
+import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync.ts';
 import type { Image } from '../api/types.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { systemClock } from '../io.ts';
@@ -15,7 +15,7 @@ import {
 } from './options.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
-export type { SubmittedSync, SyncRequest, SyncState } from '../api/sync.ts';
+export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { HttpResponse } from '../http/message.ts';
@@ -29,7 +29,7 @@ export interface ImageClient {
   myImages(query?: ImageQuery): Promise<Image[]>;
   /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
   submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: number | string, signal?: AbortSignal): Promise<SyncRequest>;
+  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
   /** Sends any request with the token; returns a response of every status but 401 and 429. */
   send(request: ServiceRequest): Promise<HttpResponse>;
   close(): Promise<void>;

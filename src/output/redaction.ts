@@ -1,6 +1,7 @@
 // Masks secrets in messages by value: a service or proxy may echo what it received.
 
 import type { Sink } from '../io.ts';
+import { isObject } from '../json.ts';
 import { fold } from './encodings.ts';
 import { type Form, findForms, indexForms, type Range } from './find-encoded.ts';
 
@@ -56,7 +57,7 @@ export class Redaction {
   #mask(value: unknown): unknown {
     if (typeof value === 'string') return this.apply(value);
     if (Array.isArray(value)) return value.map((element) => this.#mask(element));
-    return typeof value === 'object' && value !== null ? this.applyWithin({ ...value }) : value;
+    return isObject(value) ? this.applyWithin(value) : value;
   }
 }
 

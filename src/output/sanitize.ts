@@ -1,5 +1,7 @@
 // Escapes values, so that the text cannot control a terminal or look like something else.
 
+import { stringify } from '../json.ts';
+
 // DEL, C1 controls, line separators, marks that reorder text, invisible characters and lone surrogates.
 // Without joiners and variation selectors, which emoji and many scripts need.
 const BEYOND_C0 =
@@ -9,6 +11,8 @@ const BEYOND_C0 =
 
 const HARMFUL = new RegExp(`[\\u0000-\\u001f${BEYOND_C0}]`, 'gu');
 const HARMFUL_IN_JSON = new RegExp(`[${BEYOND_C0}]`, 'gu');
+
+const escapeCharacter = cachedEscape(newEscape);
 
 /** Returns the text on one line with `\u` escapes. */
 export function printable(text: string): string {
@@ -20,7 +24,17 @@ export function escapeInJson(json: string, replacer = escapeCharacter): string {
   return json.replace(HARMFUL_IN_JSON, replacer);
 }
 
-function escapeCharacter(character: string): string {
+/** Remembers each escape: a text may hold millions of one character. */
+export function cachedEscape(newForm: (character: string) => string) {
+  const known = new Map<string, string>();
+  return (character: string): string => {
+    const escaped = known.get(character) ?? newForm(character);
+    known.set(character, escaped);
+    return escaped;
+  };
+}
+
+function newEscape(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';
   if (character === '\t') return '\\t';
@@ -39,10 +53,10 @@ export function cellText(value: unknown): string {
 
 /** Returns JSON that is safe for a terminal, without a final newline. */
 export function jsonText(value: unknown, indent: number): string {
-  return escapeInJson(JSON.stringify(value ?? null, null, indent));
+  return escapeInJson(stringify(value, indent));
 }
 
+/** Returns lines still to be escaped, as one text: V8 copies each line to search it. */
 export function ndjsonText(values: readonly unknown[]): string {
-  // Escaped as one text: V8 copies each line to search it.
-  return escapeInJson(values.map((value) => `${JSON.stringify(value ?? null)}\n`).join(''));
+  return values.map((value) => `${stringify(value)}\n`).join('');
 }

@@ -78,7 +78,7 @@ function fitWidths(
     numeric[column] ? width : Math.min(width, max);
   const total = (max: number) =>
     widths.reduce((sum, width, column) => sum + limit(width, column, max), 0);
-  let max = Math.max(1, ...widths);
+  let max = Math.max(1, Math.min(room, Math.max(...widths)));
   while (max > 1 && total(max) > room) max -= 1;
   // The cells that remain go to the columns that are cut, from the left.
   let spare = room - total(max);

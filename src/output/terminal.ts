@@ -62,11 +62,14 @@ const NO_CELL = /[\p{Mn}\p{Me}\u200c-\u200d\u1160-\u11ff\ud7b0-\ud7fb]/u;
 const TWO_CELLS =
   /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18df2}\u{1aff0}-\u{1b2fb}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
 
+/** Longer texts are measured by character, which may count joined ones twice. */
+const MAX_SEGMENTED = 10_000;
+
 /** Returns the number of cells; the text must not contain control characters. */
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   // Segmenting takes ten times as long as adding up characters, and few texts need it.
-  if (!JOINING.test(text)) return sumOfWidths(text);
+  if (text.length > MAX_SEGMENTED || !JOINING.test(text)) return sumOfWidths(text);
   let width = 0;
   for (const cluster of clustersOf(text)) width += clusterWidth(cluster);
   return width;

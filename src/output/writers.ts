@@ -1,7 +1,8 @@
 // Writes lists and records in every format.
 
 import type { Sink } from '../io.ts';
-import { cellText, jsonText, ndjsonText, printable } from './sanitize.ts';
+import { stringify, turn } from '../json.ts';
+import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
 import { loadBold, type Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -85,7 +86,7 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
 export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
   const { sink, format, quiet, times, columns = Object.keys(record) } = options;
   if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
-    await writeText(sink, await documentText(format, dataOf(record, options)));
+    await writeDocument(sink, format, dataOf(record, options));
   } else if (!quiet && format === 'table') {
     const { recordText } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
@@ -134,49 +135,62 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
   const all: Item[] = [];
   return {
     async write(items) {
-      if (format === 'ndjson') await writeText(sink, ndjsonText(items.map(view.data)));
+      if (format === 'ndjson')
+        await writeText(sink, ndjsonText(items.map(view.data)), escapeInJson);
       else for (const item of items) all.push(item);
     },
     async end(meta) {
-      if (format !== 'ndjson') await writeText(sink, await listText(all, meta, options, view));
+      if (format !== 'ndjson') await writeList(all, meta, options, view);
     },
   };
 }
 
-async function listText<Item>(
+async function writeList<Item>(
   items: readonly Item[],
   meta: unknown,
   { format, sink, header = true }: ValueOptions,
   view: View<Item>,
-): Promise<string> {
-  if (format === 'table') return view.table(items);
+): Promise<void> {
+  if (format === 'table') return writeText(sink, await view.table(items));
   if (format === 'csv' || format === 'tsv') {
     const { csvText, tsvText } = await import('./delimited.ts');
     const lines = [...(header ? [view.columns] : []), ...items.map(view.cells)];
-    return (format === 'csv' ? csvText : tsvText)(lines, sink.isTTY);
+    return writeText(sink, (format === 'csv' ? csvText : tsvText)(lines, sink.isTTY));
   }
   const data = items.map(view.data);
-  return documentText(format, meta === undefined ? data : { data, meta });
+  return writeDocument(sink, format, meta === undefined ? data : { data, meta });
 }
 
-async function documentText(
+async function writeDocument(
+  sink: Sink,
   format: Extract<Format, 'json' | 'ndjson' | 'yaml'>,
   value: unknown,
-): Promise<string> {
-  if (format !== 'yaml') return `${jsonText(value, format === 'json' ? 2 : 0)}\n`;
-  const { yamlText } = await import('./yaml.ts');
-  return yamlText(value);
+): Promise<void> {
+  if (format === 'yaml') {
+    const { yamlText } = await import('./yaml.ts');
+    return writeText(sink, yamlText(value));
+  }
+  return writeText(sink, `${stringify(value, format === 'json' ? 2 : 0)}\n`, escapeInJson);
 }
 
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Writes chunk by chunk, each after the sink has accepted the one before. */
-async function writeText(sink: Sink, text: string): Promise<void> {
+/**
+ * Writes chunk by chunk, each after the sink has accepted the one before.
+ * @param prepare changes each chunk, which takes long for a long text
+ */
+async function writeText(
+  sink: Sink,
+  text: string,
+  prepare = (chunk: string): string => chunk,
+): Promise<void> {
   let start = 0;
   while (start < text.length) {
+    // Without a turn of the event loop, Ctrl-C would have no effect before the end.
+    if (start > 0) await turn();
     let end = start + CHUNK_LENGTH;
     if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
-    await sink.write(text.slice(start, end));
+    await sink.write(prepare(text.slice(start, end)));
     start = end;
   }
 }

@@ -1,7 +1,8 @@
 // Writes YAML that parsers of version 1.1 (PyYAML) and 1.2 read as the same values.
 // The yaml package is several times slower, and PyYAML misreads some of its output (`=`, U+009B, 1e+21).
 
-import { escapeInJson } from './sanitize.ts';
+import { stringify } from '../json.ts';
+import { cachedEscape, escapeInJson } from './sanitize.ts';
 
 /** Texts that need no quotes in any version. */
 const PLAIN = /^[A-Za-z_/](?:[\w./+@%() -]*[\w./)])?$/;
@@ -12,22 +13,36 @@ const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?\d+)$/i;
 const MAX_KEY = 1_000;
 
 export function yamlText(value: unknown): string {
-  return `${linesOf(value).join('\n')}\n`;
+  const lines: string[] = [];
+  addLines(lines, value, '', '');
+  return `${lines.join('\n')}\n`;
 }
 
-function linesOf(value: unknown): string[] {
-  if (!isNonEmpty(value)) return [scalarText(value)];
-  if (Array.isArray(value)) {
-    return value.flatMap((item) =>
-      linesOf(item).map((line, index) => (index === 0 ? `- ${line}` : `  ${line}`)),
-    );
+/** @param first what the first line begins with, such as `- `; the others begin with the margin */
+function addLines(lines: string[], value: unknown, first: string, margin: string): void {
+  let start = first;
+  if (!isNonEmpty(value)) {
+    lines.push(start + scalarText(value));
+  } else if (Array.isArray(value)) {
+    for (const item of value) {
+      addLines(lines, item, `${start}- `, `${margin}  `);
+      start = margin;
+    }
+  } else {
+    for (const [key, item] of Object.entries(value)) {
+      const name = quoteIfNeeded(key);
+      const isLong = name.length > MAX_KEY;
+      if (isLong) lines.push(`${start}? ${name}`);
+      const before = isLong ? `${margin}:` : `${start}${name}:`;
+      if (isNonEmpty(item)) {
+        lines.push(before);
+        addLines(lines, item, `${margin}  `, `${margin}  `);
+      } else {
+        lines.push(`${before} ${scalarText(item)}`);
+      }
+      start = margin;
+    }
   }
-  return Object.entries(value).flatMap(([key, item]) => {
-    const name = quoteIfNeeded(key);
-    const [before, start] = name.length > MAX_KEY ? [[`? ${name}`], ':'] : [[], `${name}:`];
-    if (!isNonEmpty(item)) return [...before, `${start} ${scalarText(item)}`];
-    return [...before, start, ...linesOf(item).map((line) => `  ${line}`)];
-  });
 }
 
 function isNonEmpty(value: unknown): value is object {
@@ -36,9 +51,11 @@ function isNonEmpty(value: unknown): value is object {
 
 function scalarText(value: unknown): string {
   if (typeof value === 'string') return quoteIfNeeded(value);
-  const json = JSON.stringify(value ?? null);
-  // In YAML 1.1 a number with an exponent needs a decimal point.
-  return typeof value === 'number' ? json.replace(/^(-?\d+)e/, '$1.0e') : json;
+  // In YAML 1.1 a number with an exponent needs a decimal point and a sign.
+  return stringify(value).replace(
+    /^(-?\d+)(\.\d+)?[eE]([-+]?)(\d+)$/,
+    (_, whole, fraction = '.0', sign, exponent) => `${whole}${fraction}e${sign || '+'}${exponent}`,
+  );
 }
 
 function quoteIfNeeded(text: string): string {
@@ -47,7 +64,7 @@ function quoteIfNeeded(text: string): string {
 }
 
 /** Returns `\u009b` or `\U000e0001`, as YAML has no surrogate pairs. */
-function escapeCharacter(character: string): string {
+const escapeCharacter = cachedEscape((character) => {
   const hex = (character.codePointAt(0) ?? 0).toString(16);
   return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
-}
+});

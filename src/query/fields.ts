@@ -1,6 +1,7 @@
 // The fields of an image: their kinds, the values they hold, how values compare, and --sort.
 
 import { ImgctlError } from '../errors.ts';
+import { ExactNumber } from '../json.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -43,6 +44,7 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   if (typeof raw === 'string') return parseValue(raw, kind);
   if (typeof raw === 'number' && !Number.isNaN(raw)) return kind === 'number' ? raw : `${raw}`;
   if (typeof raw === 'boolean') return kind === 'boolean' ? raw : `${raw}`;
+  if (raw instanceof ExactNumber) return `${raw}`;
   return null;
 }
 

@@ -27,8 +27,12 @@ describe('a catalogue page', () => {
   it.each<[string, ScriptedResponse, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['an empty body', { body: ' \n' }, 'with an empty body instead of JSON'],
-    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated, malformed'],
-    ['deep nesting', { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, 'nested too deep'],
+    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated or malformed'],
+    [
+      'deep nesting',
+      { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` },
+      'with JSON nested deeper than 50 levels',
+    ],
     ['text', { body: 'OK' }, 'with a body that is not JSON'],
     ['null', { json: null }, 'but the body is not a list of images'],
     ['an array', { json: [] }, 'but the body is not a list of images'],
@@ -43,7 +47,11 @@ describe('a catalogue page', () => {
     ]),
     ['URLs', catalogue(['http://x/1']), 'but data does not hold images'],
     ['null as an image', catalogue([null]), 'but data does not hold images'],
-    ['a huge id', catalogue([{ id: 2 ** 53 + 2 }]), 'but an image id is larger than 2^53'],
+    [
+      'a huge id',
+      catalogue([{ id: 2 ** 53 + 2 }]),
+      'but the image id 9007199254740994 is larger than 2^53',
+    ],
   ])('is rejected with status and URL if it holds %s', async (_, response, text) => {
     const { client, server } = await connect({ 'GET /v2/image': response });
     const error = await failure(client.listImages(EXPANDED, 1));
@@ -51,6 +59,15 @@ describe('a catalogue page', () => {
     expect(error.message).toContain(`GET ${server.baseUrl}/v2/image returned 200`);
     expect(error.message).toContain(text);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('may hold 200 elements, but not more', async () => {
+    const elements = (count: number) => catalogue(Array.from({ length: count }, () => ({})));
+    const { client } = await connect({ 'GET /v2/image': [elements(200), elements(201)] });
+    expect((await client.listImages(EXPANDED, 1)).images).toHaveLength(200);
+    const error = await failure(client.listImages(EXPANDED, 1));
+    expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
+    expect(error.message).toContain('a page holds 201 elements, more than 200');
   });
 
   it('is rejected if it holds images instead of URLs', async () => {

@@ -28,10 +28,12 @@ describe('a submitted sync', () => {
     [{ id: 41, request_id: 2 }, 41],
     [{ request_id: 41, _links: { request: 'http://host/1' } }, 41],
     ...rows(41, linked(LINK), linked(`${LINK}/?a=/9#b`), linked('/v2/request/image_sync/41')),
-    ...rows(41, linked([LINK, 'http://host/9']), { id: '41' }),
+    ...rows(41, linked([LINK, 'http://host/9'])),
+    ...rows('41', { id: '41' }, { request: { id: '41' } }),
+    [{ id: '007' }, '007'],
     [{ id: UUID }, UUID],
     [{ id: '9007199254740993' }, '9007199254740993'],
-    [{ id: 2 ** 60, ...linked(`${LINK}9007199254740993`) }, '419007199254740993'],
+    [{ id: 1.5, ...linked(`${LINK}9007199254740993`) }, '419007199254740993'],
     [{ id: 0 }, 0],
     ...rows(undefined, { id: '../../x' }, { id: '..' }, { id: -1 }, { id: 1.5 }, [{ id: 41 }]),
     ...rows(undefined, null, { request: null, data: null, id: null, _links: null }, linked([])),
@@ -39,6 +41,18 @@ describe('a submitted sync', () => {
   ])('with the response %j has the id %j', async (json, id) => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
+
+  it.each(['9007199254740993', '123456789012345678901234567890'])(
+    'keeps the id %s exactly',
+    async (id) => {
+      const submitted = await submit({ body: `{"request":{"id":${id}}}` });
+      expect(`${submitted.id}`).toBe(id);
+      expect(submitted.id).not.toBe(id);
+      const { client, server } = await connect(() => ({ body: `{"id":${id}}` }));
+      expect(`${(await client.getSyncRequest(submitted.id ?? 0)).id}`).toBe(id);
+      expect(server.requests[0]?.target).toBe(`/v2/request/image_sync/${id}`);
+    },
+  );
 
   it.each([[''], ['accepted'], ['{"request":']])(
     'with the body %j takes its id from Location',

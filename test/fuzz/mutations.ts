@@ -1,6 +1,7 @@
 // Mutations of status, headers, body, encoding and framing.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { bombs } from '../support/bombs.ts';
 import { HOSTILE_TEXTS, mutateJson, type Origins } from './json-mutations.ts';
 import type { Random } from './random.ts';
 import type { Draft } from './response.ts';
@@ -37,6 +38,9 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['set-cookie', ['a=b; Domain=example.com', JUNK[5] ?? '']],
   ['x-padding', ['x'.repeat(20_000)]],
 ];
+
+/** Far beyond every limit of ours, and decoded within milliseconds. */
+const BOMBS = Object.values(bombs(500_000));
 
 const HTML = '<!doctype html><title>502</title><h1>Bad Gateway</h1>\n';
 
@@ -88,6 +92,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
     if (fate === 1) packed[random.below(packed.length)] = random.below(256);
     draft.body = fate === 2 ? packed.subarray(0, random.below(packed.length)) : packed;
     if (fate === 3) draft.body = Buffer.concat([packed, Buffer.from('junk')]);
+  },
+  bomb: (draft, random) => {
+    draft.headers.push(['content-encoding', 'gzip']);
+    draft.body = random.pick(BOMBS);
   },
   chunked: (draft) => {
     draft.framing = 'chunked';

@@ -79,6 +79,40 @@ describe('a response body', () => {
   });
 });
 
+describe('the responses in flight', () => {
+  const maxBytes = 64 * 1024;
+  const half = 40_000;
+
+  it('share one size limit, which an ended response no longer takes from', async () => {
+    const open: net.Socket[] = [];
+    const raw = (socket: net.Socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${half + 1}\r\n\r\n${'x'.repeat(half)}`);
+      open.push(socket);
+    };
+    const body = Buffer.alloc(maxBytes);
+    const { client, server } = await connect(
+      { 'GET /v2': { body }, 'GET /v2/half': { raw } },
+      { maxBytes },
+    );
+    const halves = [1, 2].map(() => client.send({ method: 'GET', path: '/v2/half' }));
+    const error = await failure(Promise.race(halves));
+    expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
+    expect(error.message).toBe(
+      `responses from ${server.baseUrl} are larger than 0.0625 MiB together`,
+    );
+    for (const socket of open) socket.write('x');
+    const [first, second] = await Promise.allSettled(halves);
+    expect([first?.status, second?.status].sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await client.send(GET)).body).toHaveLength(maxBytes);
+  });
+
+  it('count as received and decoded', async () => {
+    const text = gzipSync(Buffer.alloc(maxBytes - 50));
+    const { client } = await connect({ 'GET /v2': encoded('gzip', text) }, { maxBytes });
+    expect((await failure(client.send(GET))).message).toContain('is larger than 0.0625 MiB');
+  });
+});
+
 describe('a response', () => {
   it.each([
     ['of another protocol', bytes('220 mail.example.com ESMTP\r\n')],
