@@ -20,8 +20,18 @@ const MAX_DEPTH = 50;
 
 /** JSON, or why it was not read; no reason if the body is not JSON. */
 export type Parsed =
-  | { readonly text: string; readonly value: unknown; readonly excess?: never }
+  | {
+      readonly text: string;
+      readonly value: unknown;
+      readonly numbers: Numbers;
+      readonly excess?: never;
+    }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
+
+interface Numbers {
+  /** Some are near or beyond the limits of a double; 0 may have been smaller than any. */
+  areExtreme: boolean;
+}
 
 /** Parses JSON within limits; numbers are rounded to what JavaScript can hold. */
 export function parseJson(body: Buffer): Parsed {
@@ -33,8 +43,10 @@ export function parseJson(body: Buffer): Parsed {
   const text = body.toString('utf8').replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(text);
-    const isTooDeep = isDeeper(value, MAX_DEPTH);
-    return isTooDeep ? { excess: `JSON nested deeper than ${MAX_DEPTH} levels` } : { value, text };
+    const numbers = { areExtreme: false };
+    const isTooDeep = isDeeper(value, MAX_DEPTH, numbers);
+    if (isTooDeep) return { excess: `JSON nested deeper than ${MAX_DEPTH} levels` };
+    return { value, text, numbers };
   } catch {
     return { excess: undefined };
   }
@@ -44,8 +56,11 @@ export function parseJson(body: Buffer): Parsed {
 export async function parseJsonExactly(body: Buffer): Promise<Parsed> {
   const parsed = parseJson(body);
   if (body.length > MAX_VALUES) await turn();
-  if (parsed.text === undefined || !LONG_NUMBER.test(parsed.text)) return parsed;
-  return { ...parsed, value: await parseExactly(parsed.text) };
+  if (parsed.text === undefined) return parsed;
+  const { text, numbers } = parsed;
+  // The first two conditions cost little and hold for few responses.
+  const mayDiffer = (numbers.areExtreme || NINE_DIGITS.test(text)) && LONG_NUMBER.test(text);
+  return mayDiffer ? { ...parsed, value: await parseExactly(text) } : parsed;
 }
 
 /** Lets the event loop turn, so that Ctrl-C and deadlines work during long work. */
@@ -72,12 +87,18 @@ function countValues(body: Buffer): number {
   return count;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+function isDeeper(value: unknown, levels: number, numbers: Numbers): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   // Unlike Object.values, for-in allocates nothing, which matters for long lists.
   for (const name in value) {
-    if (isDeeper((value as JsonObject)[name], levels - 1)) return true;
+    const member = (value as JsonObject)[name];
+    if (typeof member === 'number') {
+      const size = Math.abs(member);
+      if (size < 1e-300 || size > 1e300) numbers.areExtreme = true;
+    } else if (isDeeper(member, levels - 1, numbers)) {
+      return true;
+    }
   }
   return false;
 }
@@ -131,6 +152,9 @@ function stringifyExactly(value: unknown, indent: number, newline: string): stri
   const lines = content === '' || indent === 0 ? content : `${inner}${content}${newline}`;
   return isArray ? `[${lines}]` : `{${lines}}`;
 }
+
+/** Any 16 digits of a number hold these. V8 skips most of the text if each digit is spelled out. */
+const NINE_DIGITS = /\d\d\d\d\d\d\d\d(?:\d|\.\d)/;
 
 /** A double holds any number of 15 digits whose exponent has at most two. */
 const LONG_NUMBER = /[:,[]\s*-?(?:\d[\d.]{15}|[\d.]+[eE][-+]?\d{3})/;
