@@ -1,5 +1,6 @@
 // The options of the library's client and of its queries, checked by the rules of the program's settings.
 
+import type { SyncId } from '../api/sync.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import { certificateFlaw } from '../session/certificates.ts';
@@ -101,9 +102,10 @@ export function checkedImageId(id: unknown): number {
   throw usage(`invalid image id: ${shown(id)}`, 'pass a whole number, such as getImage(42)');
 }
 
-export function checkedSyncId(id: unknown): number | string {
-  const isWhole = typeof id === 'number' && Number.isSafeInteger(id) && id >= 0;
-  if (isWhole || (typeof id === 'string' && !/^\.{0,2}$/.test(id))) return id;
+/** Ids beyond 2^53 are objects with the number as text. */
+export function checkedSyncId(id: SyncId): SyncId {
+  const isValid = typeof id === 'string' ? !/^\.{0,2}$/.test(id) : /^\d+$/.test(String(id));
+  if (isValid) return id;
   throw usage(`invalid sync request id: ${shown(id)}`, 'pass the id that submitSync returned');
 }
 

@@ -2,7 +2,8 @@
 
 import type { Sink } from '../io.ts';
 import { isObject } from '../json.ts';
-import { type Form, findForms, fold, indexForms, type Range } from './encodings.ts';
+import { fold } from './encodings.ts';
+import { type Form, findForms, indexForms, type Range } from './find-encoded.ts';
 
 const MASK = '***';
 
@@ -22,9 +23,10 @@ export class Redaction {
    * @param shown a text that messages show anyway: a short secret that equals it stays
    */
   add(secret: string, shown?: string): void {
+    if (this.#known.has(secret)) return;
     const text = fold(secret).trim().replace(/ +/g, ' ');
     const isShort = text.length < MIN_SECRET;
-    if (text === '' || (isShort && secret === shown) || this.#known.has(secret)) return;
+    if (text === '' || (isShort && secret === shown)) return;
     this.#known.add(secret);
     const forms = isShort ? shortForms(text, secret) : longForms(text, secret);
     if (isShort) this.#words = indexForms([...[...this.#words.values()].flat(), ...forms]);

@@ -115,6 +115,37 @@ describe('the token file', () => {
   });
 });
 
+it('logout removes every token that the profile used, also one of a release candidate', async () => {
+  const { service, env, tokens } = await loggedIn();
+  const run = (line: string, username = 'demo') =>
+    runBuilt(line.split(' '), { env: { ...env, IMGCTL_USERNAME: username } });
+  expect(await run('images list -q --profile work')).toMatchObject({ stdout: '1\n', exitCode: 0 });
+  expect(tokenRequests(service)).toBe(1);
+  expect(await run('login', 'bob')).toMatchObject({ exitCode: 0 });
+  writeFileSync(path.join(tokens, 'default.0123456789abcdef.json'), '{"token": "T0"}');
+  expect(await run('logout', 'bob')).toEqual({
+    stdout: '',
+    stderr:
+      'imgctl: logged out (deleted 3 tokens)\nimgctl: also logged out, with the same token: work\n',
+    exitCode: 0,
+  });
+  expect(readdirSync(tokens).filter((name) => !name.startsWith('_limit.'))).toEqual([]);
+});
+
+it('a folder of tokens that links to a folder open to others causes a warning', async () => {
+  const { env, directory, tokens } = await loggedIn();
+  const target = path.join(directory, 'shared');
+  renameSync(tokens, target);
+  symlinkSync(target, tokens);
+  expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
+  chmodSync(target, 0o777);
+  const result = await runBuilt(['images', 'list', '-q'], { env });
+  expect(result).toMatchObject({ stdout: '1\n', exitCode: 0 });
+  expect(result.stderr).toBe(
+    `imgctl: warning: ${tokens} links to a folder open to other users: ${target}\nhint: run: chmod 700 '${target}'\n`,
+  );
+});
+
 describe('the settings file', () => {
   it.each([
     ['empty', '', 'line 1, column 1'],

@@ -129,6 +129,20 @@ it.each(['', '.', '..', -1, 0.5, null, undefined])(
   },
 );
 
+it.each(['41', '"007"', '9007199254740993'])(
+  'library getSyncRequest accepts the id %s of submitSync',
+  async (id) => {
+    const { baseUrl, requests } = await scriptedServer({
+      'PATCH /v2/user/image/vm': { body: `{"request": {"id": ${id}}}` },
+      [`GET /v2/request/image_sync/${id.replaceAll('"', '')}`]: { json: { status: 'PENDING' } },
+    });
+    const { getSyncRequest, submitSync } = client({ baseUrl, ...TOKEN });
+    const submitted = await submitSync();
+    expect(await getSyncRequest(submitted.id ?? '')).toMatchObject({ status: 'PENDING' });
+    expect(requests).toHaveLength(2);
+  },
+);
+
 it('library methods send their request and return its result', async () => {
   const userImages = testImages(4).map((image) => ({ ...image, public: false }));
   const { baseUrl } = await scriptedServer({

@@ -7,7 +7,7 @@ export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'The body is printed unchanged, except that tokens in error responses are redacted. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',

@@ -10,7 +10,7 @@ export const login: CommandSpec = {
   description: [
     'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
     'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
-    'The service limits token requests. imgctl remembers the limit of the last response and sends no request until it ends. If you know better, for example after the clock was corrected, use --ignore-limit: the service decides.',
+    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. With --ignore-limit it asks the service, for example after the clock was wrong.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com --username alice',
@@ -30,7 +30,7 @@ export const login: CommandSpec = {
     { flags: '--store-password', description: 'store the password in the system keychain' },
     {
       flags: '--ignore-limit',
-      description: 'request a token although the remembered limit of token requests is reached',
+      description: 'request a token even if the remembered limit is reached',
     },
   ],
   load: async () => (await import('../login.ts')).run,
