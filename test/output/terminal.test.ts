@@ -75,12 +75,11 @@ describe('displayWidth', () => {
     expect(displayWidth(text)).toBe(expected);
   });
 
-  it('of a long text takes linear time, and of one beyond 10,000 characters adds up characters', () => {
+  it('of a long text takes linear time', () => {
     // In one piece ICU takes half a minute.
-    const text = '👍🏽e\u0301👨‍👩‍👧'.repeat(700);
-    expect(displayWidth(text)).toBe(5 * 700);
-    expect(displayWidth(`a${text}`)).toBe(5 * 700 + 1);
-    expect(displayWidth(text.repeat(10))).toBe(11 * 7_000);
+    const text = '👍🏽e\u0301👨‍👩‍👧'.repeat(6_000);
+    expect(displayWidth(text)).toBe(5 * 6_000);
+    expect(displayWidth(`a${text}`)).toBe(5 * 6_000 + 1);
   });
 });
 
