@@ -18,7 +18,7 @@ export function describeRequest({ method, url }: Pick<HttpResponse, 'method' | '
 
 /**
  * Parses the JSON of a successful response, with rounded numbers.
- * @throws ImgctlError of the status; bad-answer if the body is not JSON or too much
+ * @throws ImgctlError of the status; bad-answer if the body is not JSON or exceeds a limit
  */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);

@@ -18,7 +18,7 @@ export function createForwarder(proxy: HttpProxy): Forwarder {
   const blame = (error: unknown): unknown => {
     if (!(error instanceof TransportError) || !(error.cause instanceof Error)) return error;
     const isBroken = error.code === 'unreachable' || error.cause.name === 'HTTPParserError';
-    // A proxy that never responded is not tried again; later it may only have closed an idle connection.
+    // A proxy that never responded gets no retry; one that did may only have closed an idle connection.
     const details = { sent: true, transient: hasResponded && error.transient };
     return error.sent && isBroken ? proxyFailure(proxy, error.cause, details) : error;
   };

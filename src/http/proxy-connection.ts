@@ -1,4 +1,4 @@
-// Connects to an HTTP proxy, and words its failures.
+// Connects to an HTTP proxy and describes its failures.
 
 import net from 'node:net';
 import type tls from 'node:tls';
@@ -56,7 +56,7 @@ export function proxyRefusal(
   status: number,
   sent: boolean,
 ): TransportError {
-  // tinyproxy answers 401 to wrong credentials, and 407 only if there are none.
+  // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
   const hint =
     status === 407 || status === 401
       ? `add user name and password to ${proxy.setting}: http://user:password@host:port`

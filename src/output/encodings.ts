@@ -8,7 +8,7 @@ export interface Reading {
 /** The first characters of encoded ones. */
 export const ESCAPES = '\\%&+';
 
-/** The longest escape sequence or reference that is looked for, so that no text takes quadratic time. */
+/** Maximum length of an escape sequence or reference, so that no text takes quadratic time. */
 const WINDOW = 40;
 
 /** Returns what the characters at a position may stand for: first themselves. */

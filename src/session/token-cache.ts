@@ -102,11 +102,12 @@ export class TokenCache {
   #markUse(): void {
     if (this.#files === undefined) return;
     const { use } = this.#files;
+    if (fs.existsSync(use)) return;
     try {
       makeDirectory(path.dirname(use));
       fs.closeSync(fs.openSync(use, 'wx', 0o600));
     } catch {
-      // It exists, or nothing can be stored here, which the write of the token reports.
+      // Nothing can be stored here, which the write of the token reports.
     }
   }
 
@@ -185,7 +186,7 @@ function isOpen({ mode }: fs.Stats): boolean {
   return (mode & 0o077) !== 0;
 }
 
-/** Returns the token that an earlier version stored for the profile alone, if it is valid for longer. */
+/** Returns the token that an earlier build stored for the profile alone, if it is valid for longer. */
 function takeOver(
   former: string,
   file: string,

@@ -22,7 +22,7 @@ export interface TokenFiles {
   readonly limit: string;
   /** Empty; says that the profile used the token. */
   readonly use: string;
-  /** The token of the profile alone, as release candidates stored it. */
+  /** The token of this profile alone, as earlier builds stored it. */
   readonly former: string;
 }
 
@@ -55,7 +55,7 @@ interface Entry {
   readonly isToken: boolean;
 }
 
-/** Returns all files but those of the limits, which stay: the service goes on counting. */
+/** Returns all files except the limits, which stay: the service still counts. */
 function entriesIn(directory: string | undefined): Entry[] {
   if (directory === undefined) return [];
   const folder = tokenFolder(directory);

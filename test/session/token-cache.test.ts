@@ -161,7 +161,7 @@ describe('the cached token', () => {
   });
 });
 
-describe('a token of a release candidate', () => {
+describe('a token that an earlier build stored', () => {
   const later = { ...TOKEN, token: 'later', expiresAt: TOKEN.expiresAt + HOUR };
 
   it.each([
