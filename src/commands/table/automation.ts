@@ -7,12 +7,12 @@ export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',
     'imgctl api /v2/user/image/vm -X PATCH -i',
-    "imgctl api /v2/image --paginate | jq -r '.data[]'",
+    "imgctl api /v2/image --paginate --slurp | jq '[.[].data[]] | length'",
   ],
   seeAlso: ['token'],
   arguments: [
@@ -37,6 +37,7 @@ export const api: CommandSpec = {
     },
     { flags: '-i, --include', description: 'also print status and headers' },
     { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
+    { flags: '--slurp', description: 'with --paginate: print one JSON array of the pages' },
   ],
   load: async () => (await import('../api.ts')).run,
 };
