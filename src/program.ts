@@ -10,6 +10,7 @@ import {
   type ArgumentDeclaration,
   argumentTerm,
   type OptionDeclaration,
+  optionTerm,
   type Value,
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
@@ -98,7 +99,8 @@ function buildProgram(context: Context, first: string | undefined): Command {
 }
 
 function optionOf(declaration: OptionDeclaration): Option {
-  const { flags, description, value, repeatable, implies, conflicts } = declaration;
+  const { value, repeatable, implies, conflicts } = declaration;
+  const [flags, description] = optionTerm(declaration);
   const option = new Option(flags, description);
   if (value) {
     const parse = valueParser(value, option.long ?? flags);
@@ -124,7 +126,10 @@ function valueParser(value: Value, name: string): (text: string) => string | num
     case 'text':
       return (text) => text;
     case 'number':
-      return (text) => parseNumber(text, value, name);
+      return (text) => {
+        const number = parseNumber(text, value, name);
+        return value.keepText ? text : number;
+      };
     case 'duration':
       return (text) => {
         const milliseconds = parseDuration(text, name);

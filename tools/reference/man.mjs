@@ -113,8 +113,5 @@ function subcommands(page) {
 }
 
 function options(page) {
-  return terms(
-    page.options.map(({ flags, description }) => [flags, description]),
-    syntax,
-  );
+  return terms(page.options, syntax);
 }

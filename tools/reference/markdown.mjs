@@ -72,10 +72,7 @@ function usage({ names, usage: rest }) {
 }
 
 function options(page) {
-  return termTable(
-    'Option',
-    page.options.map(({ flags, description }) => [flags, description]),
-  );
+  return termTable('Option', page.options);
 }
 
 function examples(page) {

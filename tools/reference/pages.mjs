@@ -10,11 +10,15 @@ const ENTRY = '\0manual';
 
 /** Returns every command and topic as a page: `{ commands: [root, ...], topics }`. */
 export async function readManual(root) {
-  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, argumentTerm } =
+  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, ...texts } =
     await importTable(root);
   const options = [VERSION_OPTION, ...GLOBAL_OPTIONS, HELP_OPTION];
-  const commands = pagesBelow(ROOT, [], argumentTerm);
-  commands[0] = { ...commands[0], options, usage: '<command> [options]' };
+  const commands = pagesBelow(ROOT, [], texts);
+  commands[0] = {
+    ...commands[0],
+    options: options.map(texts.optionTerm),
+    usage: '<command> [options]',
+  };
   const topics = [];
   for (const { name, summary, load } of TOPICS) {
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
@@ -56,7 +60,7 @@ function tableOnly(source) {
 }
 
 /** Returns the command and then its subcommands, in the order of the help. */
-function pagesBelow(spec, parents, argumentTerm) {
+function pagesBelow(spec, parents, texts) {
   const { name, aliases = [], summary, description = [], examples, seeAlso = [] } = spec;
   const words = [...parents, name];
   const declared = spec.arguments ?? [];
@@ -66,19 +70,19 @@ function pagesBelow(spec, parents, argumentTerm) {
     usage: [
       '[options]',
       ...(shown.length > 0 ? ['[command]'] : []),
-      ...declared.map(argumentTerm),
+      ...declared.map(texts.argumentTerm),
     ].join(' '),
     /** The full name and its aliases: `imgctl images list`, `imgctl images ls`. */
     names: [name, ...aliases].map((each) => [...parents, each].join(' ')),
     summary,
     description: [sentence(summary), ...description],
     arguments: declared,
-    options: spec.options ?? [],
+    options: (spec.options ?? []).map(texts.optionTerm),
     examples,
     seeAlso,
     subcommands: shown,
   };
-  return [page, ...shown.flatMap((each) => pagesBelow(each, words, argumentTerm))];
+  return [page, ...shown.flatMap((each) => pagesBelow(each, words, texts))];
 }
 
 /** Returns the pages that a page refers to: the root, its group, its subcommands and its seeAlso. */

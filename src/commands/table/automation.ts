@@ -26,7 +26,8 @@ export const api: CommandSpec = {
   options: [
     {
       flags: '-X, --method <method>',
-      description: 'HTTP method (GET)',
+      description: 'HTTP method',
+      default: 'GET',
       value: { kind: 'text', from: 'methods' },
     },
     {
@@ -56,15 +57,22 @@ export const emulator: CommandSpec = {
   ],
   seeAlso: ['demo'],
   options: [
-    { flags: '--host <address>', description: 'address to listen on (127.0.0.1)', value: TEXT },
+    {
+      flags: '--host <address>',
+      description: 'address to listen on',
+      default: '127.0.0.1',
+      value: TEXT,
+    },
     {
       flags: '--port <n>',
-      description: 'port to listen on; 0 selects a free one (8080)',
+      description: 'port to listen on; 0 selects a free one',
+      default: '8080',
       value: { kind: 'number', min: 0, max: 65_535 },
     },
     {
       flags: '--images <n>',
-      description: 'number of images in the public catalogue (250)',
+      description: 'number of images in the public catalogue',
+      default: '250',
       value: { kind: 'number', min: 0, max: 1_000_000 },
     },
     {
@@ -74,7 +82,8 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--user <name:password>',
-      description: 'add a user; repeatable (demo:demo)',
+      description: 'add a user; repeatable',
+      default: 'demo:demo',
       value: TEXT,
       repeatable: true,
     },
@@ -84,21 +93,29 @@ export const emulator: CommandSpec = {
       value: TEXT,
       repeatable: true,
     },
-    { flags: '--token-ttl <duration>', description: 'lifetime of a token (24h)', value: DURATION },
+    {
+      flags: '--token-ttl <duration>',
+      description: 'lifetime of a token',
+      default: '24h',
+      value: DURATION,
+    },
     {
       flags: '--token-limit <n>',
-      description: 'token requests per window (5)',
+      description: 'token requests per window',
+      default: '5',
       value: { kind: 'number', min: 0, max: 1_000_000 },
     },
     {
       flags: '--token-window <duration>',
-      description: 'window for --token-limit (1m)',
+      description: 'window for --token-limit',
+      default: '1m',
       value: DURATION,
     },
     { flags: '--latency <duration>', description: 'delay before each response', value: DURATION },
     {
       flags: '--sync-delay <duration>',
-      description: 'time that a sync takes (2s)',
+      description: 'time that a sync takes',
+      default: '2s',
       value: DURATION,
     },
     {
@@ -109,7 +126,8 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--seed <n>',
-      description: 'seed for the generated catalogue (1)',
+      description: 'seed for the generated catalogue',
+      default: '1',
       value: { kind: 'number', min: 0, max: 2 ** 31 },
     },
   ],

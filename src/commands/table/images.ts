@@ -21,7 +21,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
   {
     flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
     value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
   },
 ];
@@ -72,7 +72,8 @@ export const images: CommandSpec = {
         },
         {
           flags: '--per-page <n>',
-          description: 'page size, 1 to 100 (100)',
+          description: 'page size, 1 to 100',
+          default: '100',
           value: { kind: 'number', min: 1, max: 100 },
         },
         { flags: '--urls', description: 'print one image URL per line' },
@@ -116,13 +117,14 @@ const WAIT_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
   {
     flags: '--poll-interval <duration>',
-    description: 'fixed time between status checks (2s growing to 15s)',
+    description: 'fixed time between status checks, instead of 2s growing to 15s',
     value: DURATION,
     implies: { wait: true },
   },
   {
     flags: '--wait-timeout <duration>',
-    description: 'stop waiting after this time and exit with 7 (1h)',
+    description: 'stop waiting after this time and exit with 7',
+    default: '1h',
     value: DURATION,
     implies: { wait: true },
   },

@@ -20,12 +20,18 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
-    { flags: '--username <name>', description: 'user name of the account', value: TEXT },
+    {
+      flags: '--username <name>',
+      description: 'user name of the account',
+      value: TEXT,
+      env: SETTINGS.username.env,
+    },
     { flags: '--password-stdin', description: 'read the password from standard input' },
     {
       flags: '--password-command <command>',
       description: 'shell command whose first output line is the password',
       value: TEXT,
+      env: SETTINGS['password-command'].env,
     },
     { flags: '--store-password', description: 'store the password in the system keychain' },
     {
