@@ -151,7 +151,9 @@ function parseNumber(
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
   const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
+  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+    hint: `for example: ${name} ${min}`,
+  });
 }
 
 /** Makes commander throw our errors. */
