@@ -106,6 +106,13 @@ export function optionTerm(option: OptionDeclaration): [flags: string, meaning: 
   return [flags, value === undefined ? description : `${description} (${value})`];
 }
 
+/** Any command can succeed, fail, be misused, interrupted and terminated. */
+const COMMON_EXIT_CODES = [0, 1, 2, 130, 143];
+
+export function exitCodesOf({ exitCodes = [] }: CommandDeclaration): number[] {
+  return [...COMMON_EXIT_CODES, ...exitCodes].sort((left, right) => left - right);
+}
+
 /** `<id...>` or `[id...]`. */
 export function argumentTerm({ name, required, variadic }: ArgumentDeclaration): string {
   const text = variadic ? `${name}...` : name;

@@ -4,7 +4,7 @@ import type { OptionDeclaration } from '../declarations.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
 import { FORMATS } from '../output/writers.ts';
 import { DEFAULT_PROFILE, SETTINGS } from '../session/settings.ts';
-import { api, complete, completion, emulator, help } from './table/automation.ts';
+import { api, commands, complete, completion, emulator, help } from './table/automation.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
 import { config, demo, doctor, login, logout, profile, token, whoami } from './table/setup.ts';
 import { type CommandSpec, TEXT } from './table/spec.ts';
@@ -39,6 +39,7 @@ export const ROOT: CommandSpec = {
     emulator,
     demo,
     completion,
+    commands,
     complete,
     help,
   ],

@@ -23,7 +23,7 @@ export async function readManual(root) {
   for (const { name, summary, load } of TOPICS) {
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
   }
-  return { commands, topics };
+  return { commands, topics, schemas: texts.SCHEMAS, fieldsOfSchema: texts.fieldsOf };
 }
 
 /** Bundles the declarations of src/ without the commands themselves, and imports them. */
@@ -45,7 +45,14 @@ async function importTable(root) {
 }
 
 function tableOnly(source) {
-  const code = ['commands/command-table.ts', 'commands/table/topics.ts', 'declarations.ts']
+  const files = [
+    'commands/command-table.ts',
+    'commands/table/topics.ts',
+    'commands/schemas/index.ts',
+    'commands/schemas/schema.ts',
+    'declarations.ts',
+  ];
+  const code = files
     .map((file) => `export * from ${JSON.stringify(join(source, file))};\n`)
     .join('');
   return {
@@ -80,6 +87,8 @@ function pagesBelow(spec, parents, texts) {
     options: (spec.options ?? []).map(texts.optionTerm),
     examples,
     seeAlso,
+    output: spec.output,
+    exitCodes: texts.exitCodesOf(spec),
     subcommands: shown,
   };
   return [page, ...shown.flatMap((each) => pagesBelow(each, words, texts))];
@@ -107,6 +116,11 @@ export function relativesOfTopic({ name }, { commands }) {
     ({ words, seeAlso }) =>
       words.length === 1 || (words.at(-1) !== 'help' && seeAlso.includes(`help ${name}`)),
   );
+}
+
+/** Returns the fields of the JSON that a command prints, with their meanings. */
+export function fieldsOf({ output }, { schemas, fieldsOfSchema }) {
+  return [...fieldsOfSchema(schemas[output])].map(([name, { description }]) => [name, description]);
 }
 
 export function sentence(text) {

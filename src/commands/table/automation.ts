@@ -1,6 +1,6 @@
 // Declares the commands for scripts, tests and shells: api, emulator, completion and help.
 
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
 import { TOPIC_NAMES } from './topics.ts';
 
 export const api: CommandSpec = {
@@ -23,6 +23,8 @@ export const api: CommandSpec = {
       value: { kind: 'text', from: 'api-paths' },
     },
   ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
   options: [
     {
       flags: '-X, --method <method>',
@@ -41,6 +43,21 @@ export const api: CommandSpec = {
     { flags: '--slurp', description: 'with --paginate: print one JSON array of the pages' },
   ],
   load: async () => (await import('../api.ts')).run,
+};
+
+export const commands: CommandSpec = {
+  name: 'commands',
+  summary: 'list every command and whether it changes anything',
+  description: [
+    'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
+  ],
+  examples: [
+    'imgctl commands',
+    "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
+  ],
+  seeAlso: ['help output', 'help exit-codes'],
+  output: 'commands',
+  load: async () => (await import('../commands.ts')).run,
 };
 
 export const emulator: CommandSpec = {

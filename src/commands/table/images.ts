@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
 import { SETTINGS } from '../../session/settings.ts';
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
 
 const WORDS: ArgumentDeclaration = {
   name: 'text',
@@ -78,6 +78,8 @@ export const images: CommandSpec = {
         },
         { flags: '--urls', description: 'print one image URL per line' },
       ],
+      output: 'images-list',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-list.ts')).run,
     },
     {
@@ -98,6 +100,8 @@ export const images: CommandSpec = {
         },
       ],
       options: VIEW_OPTIONS,
+      output: 'images-get',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
     },
   ],
@@ -110,6 +114,8 @@ export const myImages: CommandSpec = {
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
+  output: 'my-images',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../my-images.ts')).run,
 };
 
@@ -157,6 +163,9 @@ export const sync: CommandSpec = {
       description: 'show the request, check the token and list your images; submit nothing',
     },
   ],
+  mutates: true,
+  output: 'sync',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync.ts')).run,
 };
 
@@ -187,6 +196,8 @@ export const syncStatus: CommandSpec = {
       conflicts: ['wait', 'pollInterval', 'waitTimeout'],
     },
   ],
+  output: 'sync-status',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync-status.ts')).run,
 };
 
@@ -202,6 +213,7 @@ export const inspect: CommandSpec = {
   ],
   seeAlso: ['validate'],
   arguments: [FILES],
+  output: 'inspect',
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -218,5 +230,6 @@ export const validate: CommandSpec = {
   ],
   seeAlso: ['inspect', 'sync'],
   arguments: [FILES],
+  output: 'validate',
   load: async () => (await import('../validate.ts')).run,
 };

@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration } from '../../declarations.ts';
 import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/settings.ts';
-import { type CommandSpec, TEXT } from './spec.ts';
+import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -39,6 +39,8 @@ export const login: CommandSpec = {
       description: 'request a token even if the remembered limit is reached',
     },
   ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../login.ts')).run,
 };
 
@@ -54,6 +56,7 @@ export const logout: CommandSpec = {
   options: [
     { flags: '--all', description: 'delete the tokens and stored passwords of all profiles' },
   ],
+  mutates: true,
   load: async () => (await import('../logout.ts')).run,
 };
 
@@ -64,6 +67,8 @@ export const whoami: CommandSpec = {
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }],
+  output: 'whoami',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../whoami.ts')).run,
 };
 
@@ -78,6 +83,7 @@ export const token: CommandSpec = {
     'IMGCTL_TOKEN=$(imgctl token) make deploy',
   ],
   seeAlso: ['login', 'api'],
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../token.ts')).run,
 };
 
@@ -95,6 +101,8 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.remedy) | .remedy'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
+  output: 'doctor',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../doctor.ts')).run,
 };
 
@@ -147,6 +155,7 @@ export const config: CommandSpec = {
         'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
+      output: 'config-list',
       load: async () => (await import('../config.ts')).list,
     },
     {
@@ -154,6 +163,7 @@ export const config: CommandSpec = {
       summary: 'print the value of a setting',
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
+      exitCodes: [5],
       load: async () => (await import('../config.ts')).get,
     },
     {
@@ -172,6 +182,7 @@ export const config: CommandSpec = {
           value: { kind: 'text', from: 'setting-values' },
         },
       ],
+      mutates: true,
       load: async () => (await import('../config.ts')).set,
     },
     {
@@ -179,6 +190,7 @@ export const config: CommandSpec = {
       summary: 'remove a setting',
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
+      mutates: true,
       load: async () => (await import('../config.ts')).unset,
     },
     {
@@ -209,6 +221,7 @@ export const profile: CommandSpec = {
         'imgctl profile list',
         'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
       ],
+      output: 'profile-list',
       load: async () => (await import('../profile.ts')).list,
     },
     {
@@ -220,6 +233,8 @@ export const profile: CommandSpec = {
       examples: ['imgctl profile use staging', 'imgctl profile use default'],
       seeAlso: ['help environment'],
       arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
       load: async () => (await import('../profile.ts')).use,
     },
     {
@@ -234,6 +249,8 @@ export const profile: CommandSpec = {
       ],
       seeAlso: ['logout'],
       arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
       load: async () => (await import('../profile.ts')).remove,
     },
   ],
