@@ -14,7 +14,7 @@ import {
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest, parseChoice, suggest } from './query/suggest.ts';
-import { parseDuration } from './session/settings.ts';
+import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
