@@ -96,8 +96,6 @@ export interface ProgramDeclaration {
   readonly commands: readonly CommandDeclaration[];
   /** Options of every command. */
   readonly options: readonly OptionDeclaration[];
-  /** Prints the help of the command at this path of names. */
-  showHelp(path: readonly string[]): void;
 }
 
 /** Returns the flags, and the description with the default in brackets. */

@@ -9,7 +9,7 @@ import {
   type OptionDeclaration,
   type Value,
 } from '../declarations.ts';
-import { renderBlocks } from './help-text.ts';
+import { renderBlocks } from './help/text.ts';
 import { fieldsOf, type Schema } from './schemas/schema.ts';
 
 export async function run(context: Context): Promise<void> {

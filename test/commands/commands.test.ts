@@ -44,7 +44,7 @@ describe('commands', () => {
     const { commands, global_options } = await catalogue();
     expect(commands.length).toBeGreaterThan(20);
     const names = (options: readonly Option[]) => options.map(({ name }) => name);
-    const root = optionsIn((await runCli(['--help'])).stdout);
+    const root = optionsIn((await runCli(['help', 'options'])).stdout);
     expect([...root].sort()).toEqual(names(global_options).sort());
     for (const { command, options } of commands) {
       const { stdout } = await runCli([...command.split(' '), '--help']);

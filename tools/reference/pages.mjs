@@ -21,6 +21,8 @@ export async function readManual(root) {
   };
   const topics = [];
   for (const { name, summary, load } of TOPICS) {
+    // The page of imgctl itself lists them.
+    if (name === 'options') continue;
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
   }
   return { commands, topics, schemas: texts.SCHEMAS, fieldsOfSchema: texts.fieldsOf };
@@ -47,6 +49,7 @@ async function importTable(root) {
 function tableOnly(source) {
   const files = [
     'commands/command-table.ts',
+    'commands/table/global-options.ts',
     'commands/table/topics.ts',
     'commands/schemas/index.ts',
     'commands/schemas/schema.ts',
