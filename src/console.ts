@@ -16,7 +16,7 @@ export interface ConsoleStyle {
 
 export class Console {
   /** Secrets that no notice may show; data on stdout is left as it is. */
-  readonly redaction = new Redaction();
+  readonly redaction: Redaction;
   /** stdout, in order with the notices. */
   readonly stdout: Sink;
   readonly #io: Io;
@@ -26,9 +26,10 @@ export class Console {
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
 
-  constructor(io: Io, style: ConsoleStyle) {
+  constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
     this.#style = style;
+    this.redaction = redaction;
     this.stdout = {
       get isTTY() {
         return io.stdout.isTTY;

@@ -56,14 +56,18 @@ export class Context implements ConsoleStyle {
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
 
-  /** Runs another command line with another Io, for the demo. */
-  readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
+  /** Runs another command line with another Io, for the demo and for tools of other programs. */
+  readonly rerun: (
+    argv: readonly string[],
+    io: Io,
+    redaction?: Console['redaction'],
+  ) => Promise<number>;
   /** The command table; set when the program is built. */
   program: ProgramDeclaration = { commands: [], options: [] };
 
-  constructor(io: Io, rerun: Context['rerun']) {
+  constructor(io: Io, rerun: Context['rerun'], redaction?: Console['redaction']) {
     this.io = io;
-    this.console = new Console(io, this);
+    this.console = new Console(io, this, redaction);
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }

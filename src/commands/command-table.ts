@@ -7,6 +7,7 @@ import {
   completion,
   emulator,
   help,
+  mcp,
   printVersion,
 } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
@@ -45,6 +46,7 @@ export const ROOT: CommandSpec = {
     demo,
     completion,
     commands,
+    mcp,
     complete,
     help,
     printVersion,

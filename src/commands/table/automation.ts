@@ -60,6 +60,32 @@ export const commands: CommandSpec = {
   load: async () => (await import('../commands.ts')).run,
 };
 
+export const mcp: CommandSpec = {
+  name: 'mcp',
+  summary: 'serve images to assistants over MCP',
+  description: [
+    'Speaks the Model Context Protocol on standard input and output. An MCP client starts it, and it ends when the client closes its input. It uses the login, settings and tokens of the other commands, but never prompts.',
+    'Tools:',
+    {
+      terms: [
+        ['images_list', 'list public images, page by page, with the total'],
+        ['images_get', 'show images with all fields'],
+        ['my_images', 'list your own images'],
+        ['sync_status', 'show sync requests'],
+        ['package_inspect', 'show the contents of a local OVA or OVF'],
+        ['sync', 'submit an image sync; only with --allow-sync'],
+      ],
+    },
+    'A client starts it with a configuration such as:',
+    { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
+  ],
+  examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
+  seeAlso: ['commands', 'login'],
+  mutates: true,
+  options: [{ flags: '--allow-sync', description: 'add a tool that submits image syncs' }],
+  load: async () => (await import('../mcp.ts')).run,
+};
+
 export const emulator: CommandSpec = {
   name: 'emulator',
   summary: 'run the embedded service on this machine',
