@@ -39,9 +39,9 @@ function buildProgram(context: Context, first: string | undefined): Command {
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => context.console.printLater(text),
+      writeOut: (text) => context.console.printHelp(text),
       // A group without a command shows its help; usage errors are reported like all other errors.
-      writeErr: (text) => context.console.printLater(text),
+      writeErr: (text) => context.console.printHelp(text),
       outputError: () => {},
       getOutHelpWidth: helpWidth,
       getErrHelpWidth: helpWidth,

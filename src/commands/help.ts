@@ -17,7 +17,7 @@ export async function run(
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   if (topic === undefined) return context.program.showHelp(findPath(context, words));
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
-  await context.console.print(renderBlocks(await topic.load(), width));
+  context.console.printHelp(renderBlocks(await topic.load(), width));
 }
 
 /** Returns the names of the command that these words select. @throws ImgctlError usage */
