@@ -5,14 +5,13 @@ import type { Io, Sink } from './io.ts';
 import { type ErrorFormat, formatError, formatNotice, formatSuccess } from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
-import { loadStyle, paintHeadings } from './output/style.ts';
+import { loadStyle } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
   readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style'>;
-  readonly terminal: Terminal;
   readonly errorTerminal: Terminal;
 }
 
@@ -82,15 +81,11 @@ export class Console {
     return written;
   }
 
-  /** Prints help, for callers that cannot wait, such as commander; `settle` throws the error. */
-  printHelp(text: string): void {
-    // The options, such as --color, are known only after commander has written its help.
-    this.#queue = this.#queue
-      .then(() => loadStyle(this.#style.terminal))
-      .then((style) => this.#io.stdout.write(paintHeadings(text, style)))
-      .catch((error: unknown) => {
-        this.#failure ??= error;
-      });
+  /** Prints for callers that cannot wait, such as commander; `settle` throws the error. */
+  printLater(text: string): void {
+    this.print(text).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
   }
 
   /** Runs something that uses the terminal itself, such as a prompt, after all writes. */
@@ -121,7 +116,7 @@ export class Console {
     await this.#io.stderr.write(formatError(error, await this.#format())).catch(() => {});
   }
 
-  /** Resolves when everything is written and the progress has ended. @throws the first error of printHelp */
+  /** Resolves when everything is written and the progress has ended. @throws the first error of printLater */
   async settle(): Promise<void> {
     await this.#queue;
     await this.#progress?.stop();

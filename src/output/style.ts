@@ -57,11 +57,6 @@ export function stateStyle(word: string, style: Style): Paint {
   return String;
 }
 
-/** Paints headings of help pages: words at the beginning of a line that end in a colon. */
-export function paintHeadings(help: string, { heading }: Style): string {
-  return help.replace(/^[A-Z][A-Za-z ]{0,40}:(?= |$)/gm, (words) => heading(words));
-}
-
 /** The mark before a line that reports a state. */
 export function mark(kind: 'good' | 'waiting' | 'bad' | 'faint', unicode: boolean): string {
   return (unicode ? MARKS : ASCII_MARKS)[kind];

@@ -1,10 +1,10 @@
-// Colours of messages and help.
+// Colours of messages.
 
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { formatError, formatNotice, formatSuccess } from '../../src/output/messages.ts';
-import { loadStyle, PLAIN, paintHeadings, stateStyle } from '../../src/output/style.ts';
-import { type FakeIoOptions, fakeTerminal, runCli } from '../support/io.ts';
+import { loadStyle, PLAIN, stateStyle } from '../../src/output/style.ts';
+import { type FakeIoOptions, fakeTerminal } from '../support/io.ts';
 import { rows } from '../support/rows.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
@@ -62,29 +62,6 @@ describe('messages in colour', () => {
     expect(formatSuccess('Done', await format(), true)).toBe('\u001b[32m✓\u001b[39m Done\n');
     expect(formatSuccess('a\u001bb', { json: false, debug: false }, false)).toBe('ok: a\\u001bb\n');
   });
-});
-
-describe('headings of help', () => {
-  it('are words before a colon at the beginning of a line', async () => {
-    const help = 'Usage: imgctl list\n\nGlobal options:\n  -a  x: y\nhttp://x\nRead this: it:\n';
-    expect(paintHeadings(help, await colored())).toBe(
-      '\u001b[1mUsage:\u001b[22m imgctl list\n\n\u001b[1mGlobal options:\u001b[22m\n' +
-        '  -a  x: y\nhttp://x\n\u001b[1mRead this:\u001b[22m it:\n',
-    );
-  });
-
-  it.each(['--help', 'help', 'images list --help', 'help filters', 'images'])(
-    'are bold on a terminal and plain in a pipe: %s',
-    async (line) => {
-      const words = line.split(' ');
-      const bold = await runCli(words, { columns: 80, color: true });
-      expect(bold.stdout).toMatch(/^\u001b\[1m[A-Z][\w ]*:\u001b\[22m/m);
-      const plain = await runCli(words, { columns: 80 });
-      expect(plain.stdout).toBe(bold.stdout.replaceAll(/\u001b\[\d+m/g, ''));
-      expect((await runCli([...words, '--color', 'always'])).stdout).toContain('\u001b[1m');
-      expect((await runCli(words, { color: true })).stdout).not.toContain('\u001b');
-    },
-  );
 });
 
 describe('a success', () => {
