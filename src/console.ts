@@ -8,6 +8,8 @@ import { Redaction, redactingSink } from './output/redaction.ts';
 import { loadStyle } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 
+export type { Redaction };
+
 /** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;

@@ -1,17 +1,9 @@
 // The command table: the root and every command, in the order of the reference.
 
-import {
-  api,
-  commands,
-  complete,
-  completion,
-  emulator,
-  help,
-  mcp,
-  printVersion,
-} from './table/automation.ts';
+import { complete, completion, emulator, help, printVersion } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { api, commands, mcp } from './table/programs.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
