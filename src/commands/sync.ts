@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
+import { countOf, type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import {
   describeNames,
   follow,
@@ -14,15 +15,20 @@ import {
   type WaitOptions,
 } from './sync-request.ts';
 
-interface SyncOptions extends WaitOptions {
+interface SyncOptions extends WaitOptions, MetricsOptions {
   dryRun?: boolean;
 }
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
-  return options.dryRun ? dryRun(context) : sync(context, options);
+  if (options.dryRun) return dryRun(context);
+  return withMetrics(context, options, 'sync', (measure) => sync(context, options, measure));
 }
 
-async function sync(context: Context, options: SyncOptions): Promise<void> {
+async function sync(
+  context: Context,
+  options: SyncOptions,
+  measure: (measures: Measures) => void,
+): Promise<void> {
   const { client, baseUrl, tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
@@ -34,6 +40,13 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   await rememberRequest(context, key, status);
   if (options.wait) {
     const request = await follow(context, key, options, context.io.now());
+    measure({
+      succeeded: request.state === 'succeeded',
+      last_added: countOf(request.added),
+      last_deleted: countOf(request.deleted),
+      last_errors: request.errors.length,
+      last_warnings: request.warnings.length,
+    });
     return showRequest(context, await nameChanges(context, request, before));
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;

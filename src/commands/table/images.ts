@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
 import { SETTINGS } from '../../session/setting-table.ts';
-import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 const WORDS: ArgumentDeclaration = {
   name: 'text',
@@ -162,6 +162,7 @@ export const sync: CommandSpec = {
       flags: '--dry-run',
       description: 'show the request, check the token and list your images; submit nothing',
     },
+    METRICS_OPTION,
   ],
   mutates: true,
   output: 'sync',
