@@ -5,6 +5,7 @@ import { COLOR_CHOICES } from '../output/terminal.ts';
 import { FORMATS } from '../output/writers.ts';
 import { api, complete, completion, emulator, help } from './table/automation.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { push } from './table/push.ts';
 import { config, demo, doctor, login, logout, profile, token, whoami } from './table/setup.ts';
 import { type CommandSpec, TEXT } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
@@ -27,6 +28,7 @@ export const ROOT: CommandSpec = {
     token,
     images,
     myImages,
+    push,
     sync,
     syncStatus,
     inspect,
