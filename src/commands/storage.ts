@@ -59,7 +59,7 @@ async function withCredentials(context: Context, target: UploadTarget): Promise<
     if (credentials) console.redaction.add(credentials.password, credentials.username);
     return { kind: 'dav', url: target.url, credentials };
   }
-  const credentials = (await s3Credentials(settings, io)) as never;
-
-  return { kind: 'dav', url: target.url, credentials };
+  const credentials = await s3Credentials(settings, io);
+  console.redaction.add(credentials.secret);
+  return { kind: 's3', url: target.url, credentials };
 }

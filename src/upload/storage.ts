@@ -12,6 +12,15 @@ export type Target =
       readonly kind: 'dav';
       readonly url: URL;
       readonly credentials: { readonly username: string; readonly password: string } | undefined;
+    }
+  | {
+      readonly kind: 's3';
+      readonly url: URL;
+      readonly credentials: {
+        readonly accessKey: string;
+        readonly secret: string;
+        readonly region: string;
+      };
     };
 
 export interface StorageOptions {
