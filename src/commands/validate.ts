@@ -39,7 +39,8 @@ export async function run(
         if (errors > 0) invalid.push({ file: summary.file, errors });
         else {
           const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
-          context.console.note(`${summary.file}: valid, ${found}`);
+          const result = `${summary.file}: valid, ${found}`;
+          context.console.success(result, result);
         }
         await list.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
       },
