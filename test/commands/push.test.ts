@@ -33,7 +33,7 @@ describe('push', () => {
     const { imgctl, work, stored, syncs } = await folderUser();
     const files = [writeOva(work, 'web'), writeOvf(work, 'db')];
     const { stdout, stderr } = await imgctl(`push ${files.join(' ')} ${FAST} -o csv`);
-    expect(stdout).toMatch(/db\.ovf,[^]*web\.ova,/);
+    expect(stdout).toMatch(/db\.ovf,[\s\S]*web\.ova,/);
     expect(stored()).toEqual(['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf', 'web.ova']);
     const order = [...stderr.matchAll(/^imgctl: (\S+): uploaded/gm)].map(([, name]) => name);
     expect(order).toEqual(['web.ova', 'db-disk1.vmdk', 'db-data.iso', 'db.mf', 'db.ovf']);
