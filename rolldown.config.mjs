@@ -7,7 +7,7 @@ import { writeLicences } from './tools/licences.mjs';
 const LISTING = [
   'query|catalogue',
   'commands/(images|listing)',
-  'session/(history|image-names|token-cache)',
+  'session/(history|image-names|token-(cache|files|store))',
 ];
 
 export default defineConfig({

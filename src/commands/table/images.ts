@@ -1,7 +1,7 @@
 // Declares the commands for images, packages and their sync, with the options they share.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { SETTINGS } from '../../session/settings.ts';
+import { SETTINGS } from '../../session/setting-table.ts';
 import { type CommandSpec, DURATION, TEXT } from './spec.ts';
 
 const WORDS: ArgumentDeclaration = {
