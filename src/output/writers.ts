@@ -4,7 +4,8 @@ import type { Sink } from '../io.ts';
 import { stringify } from '../json.ts';
 import { ChunkWriter } from './chunks.ts';
 import { cellText, escapeInJson, printable } from './sanitize.ts';
-import { loadBold, type Terminal } from './terminal.ts';
+import { loadStyle } from './style.ts';
+import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
@@ -68,7 +69,8 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
       if (rows.length === 0) return;
       const { writeTable } = await import('./table.ts');
       const names = header ? columns : undefined;
-      await writeTable(out, names, mapped(rows, cells), terminal, await loadBold(terminal));
+      const { heading } = await loadStyle(terminal);
+      await writeTable(out, names, mapped(rows, cells), terminal, heading);
     },
   });
 }
@@ -92,7 +94,7 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
     const { writeRecordTable } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
     const out = new ChunkWriter(sink);
-    await writeRecordTable(out, fields, await loadBold(options.terminal));
+    await writeRecordTable(out, fields, (await loadStyle(options.terminal)).heading);
     await out.end();
   } else {
     const list = createListWriter({ ...options, columns });
