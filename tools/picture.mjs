@@ -70,7 +70,7 @@ function uploadPackage(uploads) {
 }
 
 async function startEmulator() {
-  const options = ['--port', '0', '--sync-delay', '1ms', '--uploads', join(folder, 'uploads')];
+  const options = ['--port', '0', '--sync-delay', '1s', '--uploads', join(folder, 'uploads')];
   emulator = spawn(process.execPath, [launcher, 'emulator', '-q', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
