@@ -31,6 +31,8 @@ export interface HttpResponse {
   readonly wireBytes: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** The proxy that forwarded the request, and may have made an error page. */
+  readonly proxy?: { readonly host: string; readonly hint: string };
 }
 
 /** How hints name the origin and its settings, so that this folder knows neither. */
