@@ -4,6 +4,7 @@ import { complete, completion, emulator, help, printVersion } from './table/auto
 import { config, profile } from './table/configuration.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
 import { api, commands, mcp } from './table/programs.ts';
+import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
@@ -26,6 +27,7 @@ export const ROOT: CommandSpec = {
     token,
     images,
     myImages,
+    push,
     sync,
     syncStatus,
     inspect,

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError } from '../errors.ts';
 import { errorReason, replaceFile } from '../files/atomic-file.ts';
@@ -141,7 +142,19 @@ const FAMILIES = Object.entries(RUNS).flatMap(([run, command]) =>
   ),
 );
 
-/** Returns the number of images in a list of names or a count. */
-export function countOf(changed: number | readonly unknown[] | null): number | undefined {
-  return changed === null ? undefined : typeof changed === 'number' ? changed : changed.length;
+/** Returns what a sync request says when it has ended. */
+export function measuresOf(request: SyncRequest): Measures {
+  const { state, added, deleted, errors, warnings } = request;
+  return {
+    succeeded: state === 'succeeded',
+    last_added: countOf(added),
+    last_deleted: countOf(deleted),
+    last_errors: errors.length,
+    last_warnings: warnings.length,
+  };
+}
+
+function countOf(changed: SyncRequest['added']): number | undefined {
+  if (changed === null || typeof changed === 'number') return changed ?? undefined;
+  return changed.length;
 }

@@ -1,14 +1,15 @@
 // --metrics-file: what it holds after success and failure, read by a parser of Prometheus.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withValues } from '../../src/commands/metrics.ts';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
-import { configDirectory, scriptedUser } from '../support/users.ts';
+import { configDirectory, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { images, record, START, SUBMITTED } from './sync-harness.ts';
 
 const promtool = (text: string) =>
@@ -127,6 +128,29 @@ describe('sync --metrics-file', () => {
     writeFileSync(file, 'imgctl_sync_last_added{profile="default"} NaN\nother 1\n\u0000');
     expect((await sync('--wait')).values).toMatchObject({ imgctl_sync_last_added: 2 });
     expect(readFileSync(file, 'utf8')).not.toMatch(/other|NaN|\0/);
+  });
+});
+
+it('push --metrics-file > writes the bytes that were uploaded, and no success without a sync', async () => {
+  const uploads = temporaryDirectory();
+  mkdirSync(path.join(uploads, 'demo'));
+  const { env } = await emulatorUser({ uploads, syncDelay: 0 });
+  const cwd = temporaryDirectory();
+  await writeSampleOva(path.join(cwd, 'a.ova'), 'a');
+  await runCli(['config', 'set', 'upload-url', `file://${uploads}/demo`], { env });
+  const push = async (...options: string[]) => {
+    const argv = ['push', 'a.ova', '--metrics-file', 'm.prom', ...options];
+    const io = { env: { ...env, ...PASSWORD }, cwd, time: Date.now() };
+    expect(await runCli(argv, io)).toMatchObject({ exitCode: 0 });
+    return valuesOf(readFileSync(path.join(cwd, 'm.prom'), 'utf8'));
+  };
+  const uploaded = await push('--no-sync');
+  const { size } = statSync(path.join(cwd, 'a.ova'));
+  expect(uploaded).toMatchObject({ imgctl_push_last_uploaded_bytes: size });
+  expect(uploaded).not.toHaveProperty('imgctl_push_last_success_timestamp_seconds');
+  expect(await push()).toMatchObject({
+    imgctl_push_last_uploaded_bytes: 0,
+    imgctl_push_last_success_timestamp_seconds: expect.any(Number),
   });
 });
 

@@ -17,6 +17,10 @@ const OUTPUTS: readonly (readonly [schema: string, line: string, exitCode?: numb
   ['images-get', 'images get ID'],
   ['images-get', 'images get ID ID'],
   ['my-images', 'my-images'],
+  ['push', 'push WORK/good.ova --dry-run'],
+  ['push', 'push WORK/good.ova --no-sync'],
+  ['push', 'push WORK/good.ova --no-wait'],
+  ['push', 'push WORK/good.ova --force'],
   ['sync', 'sync'],
   ['sync', 'sync --wait'],
   ['sync', 'sync --dry-run'],
@@ -47,8 +51,8 @@ describe('the JSON output', () => {
       await emulator.stop();
     });
     const env = account(emulator.baseUrl);
-    const config = ['config', 'set', 'password-command', 'echo demo'];
-    expect(await runBuilt(config, { env })).toMatchObject({ exitCode: 0 });
+    const storage = ['config', 'set', 'upload-url', `file://${uploads}/demo`];
+    expect(await runBuilt(storage, { env })).toMatchObject({ exitCode: 0 });
     const { stdout: id } = await runBuilt(['images', 'list', '-q', '--limit', '1'], { env });
     for (const [schema, line, exitCode = 0] of OUTPUTS) {
       const argv = line.replaceAll('WORK', work).replaceAll('ID', id.trim()).split(' ');

@@ -1,6 +1,6 @@
 // The schema of each command's JSON output, by the name of its file in docs/schemas.
 
-import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
+import { IMAGE_OR_IMAGES, IMAGES, PUSH, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
 import type { Schema } from './schema.ts';
 import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './setup.ts';
@@ -10,6 +10,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-list': IMAGES,
   'images-get': IMAGE_OR_IMAGES,
   'my-images': IMAGES,
+  push: PUSH,
   sync: SYNC,
   'sync-status': SYNC_STATUS,
   inspect: PACKAGES,
