@@ -217,6 +217,7 @@ export const inspect: CommandSpec = {
   seeAlso: ['validate'],
   arguments: [FILES],
   output: 'inspect',
+  exitCodes: [5],
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -234,5 +235,6 @@ export const validate: CommandSpec = {
   seeAlso: ['inspect', 'sync'],
   arguments: [FILES],
   output: 'validate',
+  exitCodes: [5],
   load: async () => (await import('../validate.ts')).run,
 };
