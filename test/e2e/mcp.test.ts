@@ -24,9 +24,13 @@ async function emulatorAccount(...options: string[]) {
 }
 
 describe('the MCP server', () => {
-  it('opens, lists its tools and answers calls of the official client', async () => {
+  it.each([
+    ['legacy', '2025-11-25'],
+    ['auto', '2026-07-28'],
+  ] as const)('opens, lists its tools and answers calls (%s, %s)', async (mode, version) => {
     const { env } = await emulatorAccount('--images', '60', '--sync-delay', '1ms');
-    const { client, call } = await connect(env, '--allow-sync');
+    const { client, call } = await connect(env, ['--allow-sync'], mode);
+    expect(client.getNegotiatedProtocolVersion()).toBe(version);
     expect(client.getServerVersion()).toMatchObject({ name: 'imgctl' });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
@@ -71,7 +75,7 @@ describe('the MCP server', () => {
 
   it('answers an error while the service is down, and works when it is back', async () => {
     const { emulator, env } = await emulatorAccount();
-    const { call } = await connect({ ...env, IMGCTL_TIMEOUT: '5s' }, '--retries', '0');
+    const { call } = await connect({ ...env, IMGCTL_TIMEOUT: '5s' }, ['--retries', '0']);
     await emulator.stop();
     expect(await call('images_list')).toMatchObject({
       isError: true,

@@ -16,12 +16,19 @@ export interface Session {
   ): Promise<{ readonly isError: boolean; readonly content: Record<string, unknown> }>;
 }
 
+/** The protocol with an opening handshake, or the newest one that both sides know. */
+type Mode = 'legacy' | 'auto';
+
 /** Starts `imgctl mcp` with these options and connects to it; both end with the test. */
-export async function connect(env: Environment, ...options: string[]): Promise<Session> {
+export async function connect(
+  env: Environment,
+  options: readonly string[] = [],
+  mode: Mode = 'auto',
+): Promise<Session> {
   const [command, ...program] = COMMAND;
   const args = [...program, 'mcp', ...options];
   const transport = new StdioClientTransport({ command, args, env: { ...env }, stderr: 'pipe' });
-  const client = new Client({ name: 'test', version: '1.0.0' });
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
   await client.connect(transport);
   onTestFinished(() => client.close());
   return {
