@@ -12,6 +12,7 @@ export type ValueSource =
   | 'api-paths'
   | 'columns'
   | 'commands'
+  | 'fields'
   | 'files'
   | 'filters'
   | 'folders'

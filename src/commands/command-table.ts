@@ -15,8 +15,8 @@ export const ROOT: CommandSpec = {
   examples: [
     'imgctl demo',
     'imgctl login --username alice',
-    'imgctl images list ubuntu --sort updated_on,desc --limit 10',
-    "imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'",
+    'imgctl images latest ubuntu server --get path',
+    'imgctl images list ubuntu --sort name:version,desc --limit 10',
     'imgctl sync --wait',
   ],
   seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),

@@ -37,17 +37,19 @@ export function formatNotice(
   return plainText(content, kind === 'note' ? '' : `${kind}: `);
 }
 
-type Content = Pick<ImgctlError, 'message' | 'hint'>;
+type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;
 
-function cleanContent({ message, hint }: Content, format: ErrorFormat): Content {
+function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   return {
     message: clean(message, format),
+    details: details?.map((line) => clean(line, format)),
     hint: hint === undefined ? undefined : clean(hint, format),
   };
 }
 
-function plainText({ message, hint }: Content, prefix = ''): string {
-  return `imgctl: ${prefix}${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+function plainText({ message, hint, details = [] }: Content, prefix = ''): string {
+  const lines = details.map((line) => `  ${line}\n`).join('');
+  return `imgctl: ${prefix}${message}\n${lines}${hint === undefined ? '' : `hint: ${hint}\n`}`;
 }
 
 function clean(text: string, { redact = String }: ErrorFormat): string {

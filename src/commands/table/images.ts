@@ -1,50 +1,9 @@
-// Declares the commands for images, packages and their sync, with the options they share.
+// Declares the commands for images, packages and their sync.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { SETTINGS } from '../../session/settings.ts';
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
-
-const WORDS: ArgumentDeclaration = {
-  name: 'text',
-  description: 'show only images whose name contains each text',
-  variadic: true,
-  value: TEXT,
-};
-
-const VIEW_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '--columns <a,b>',
-    description:
-      'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
-    value: { kind: 'text', from: 'columns' },
-  },
-  { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
-  {
-    flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
-    value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
-  },
-];
-
-const LISTING_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '-f, --filter <field,op,value>',
-    description:
-      'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
-    value: { kind: 'text', from: 'filters' },
-    repeatable: true,
-  },
-  {
-    flags: '-s, --sort <field,direction>',
-    description: 'sort by this field, asc or desc; repeatable, most significant first',
-    value: { kind: 'text', from: 'sorts' },
-    repeatable: true,
-  },
-  { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
-  { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
-  { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
-  ...VIEW_OPTIONS,
-];
+import { latest } from './choosing.ts';
+import { LISTING_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { type CommandSpec, DURATION } from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -99,6 +58,7 @@ export const images: CommandSpec = {
       options: VIEW_OPTIONS,
       load: async () => (await import('../images-get.ts')).run,
     },
+    latest,
   ],
 };
 
