@@ -8,7 +8,7 @@ const LISTING = [
   'query/(?!series)',
   'catalogue/(listing|reading|seen-keys)',
   'commands/(images-(list|get)|listing|get-field)',
-  'session/(history|image-names|token-cache)',
+  'session/(history|image-names|token-(cache|files|store))',
 ];
 
 export default defineConfig({

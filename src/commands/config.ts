@@ -10,7 +10,7 @@ import {
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
-} from '../session/settings.ts';
+} from '../session/setting-table.ts';
 import { readColumns } from './listing.ts';
 
 export async function list(context: Context): Promise<void> {

@@ -8,7 +8,7 @@ import { planQuery } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
-import type { SettingKey } from '../session/settings.ts';
+import type { SettingKey } from '../session/setting-table.ts';
 import { type GetOptions, readGet } from './get-field.ts';
 
 export interface ListingOptions extends ViewOptions {

@@ -5,11 +5,13 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
+import { describeDuration } from '../session/duration.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { describeDuration, type Settings, STORED_PASSWORD } from '../session/settings.ts';
+import { STORED_PASSWORD } from '../session/setting-table.ts';
+import type { Settings } from '../session/settings.ts';
 
 interface LoginOptions {
   username?: string;

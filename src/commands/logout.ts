@@ -3,7 +3,8 @@
 import type { Context } from '../context.ts';
 import { counted } from '../output/messages.ts';
 import { changeProfile } from '../session/profile.ts';
-import { Settings, STORED_PASSWORD } from '../session/settings.ts';
+import { STORED_PASSWORD } from '../session/setting-table.ts';
+import { Settings } from '../session/settings.ts';
 import { forgetAllTokens, forgetTokens } from '../session/token-files.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {

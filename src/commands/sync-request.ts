@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
+import { describeDuration } from '../session/duration.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
-import { describeDuration } from '../session/settings.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 

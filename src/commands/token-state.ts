@@ -3,8 +3,9 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Settings } from '../session/settings.ts';
-import { type CachedToken, TokenCache } from '../session/token-cache.ts';
+import { TokenCache } from '../session/token-cache.ts';
 import type { Account } from '../session/token-files.ts';
+import type { CachedToken } from '../session/token-store.ts';
 
 export type TokenState = 'none' | 'expired' | 'valid';
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { PackageSummary } from '../ovf/package.ts';
-import { describeDuration } from '../session/settings.ts';
+import { describeDuration } from '../session/duration.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export async function run(

@@ -1,7 +1,7 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import type { Context } from '../context.ts';
-import { describeDuration } from '../session/settings.ts';
+import { describeDuration } from '../session/duration.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context, options: { check?: boolean }): Promise<void> {

@@ -7,8 +7,8 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpProxy } from '../http/proxy-env.ts';
 import { baseUrlText, isLoopback } from '../http/url.ts';
 import type { Clock } from '../io.ts';
-import { isInForce, type RememberedLimit } from '../session/token-cache.ts';
-import { fixedToken, type TokenStore, Tokens } from '../session/tokens.ts';
+import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-store.ts';
+import { fixedToken, Tokens } from '../session/tokens.ts';
 import { describeEvent } from '../session/trace.ts';
 import type { ClientOptions, Connection } from './options.ts';
 
@@ -48,7 +48,7 @@ function tokensOf(
   }
   return new Tokens({
     io,
-    cache: memoryStore(),
+    store: memoryStore(),
     username,
     password: {
       origin: 'the option password',
@@ -74,13 +74,13 @@ function checked(password: unknown): string {
 function memoryStore(): TokenStore {
   let limit: RememberedLimit | undefined;
   return {
-    limitFile: undefined,
     read: () => undefined,
     write: async () => {},
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
     async writeLimit(known) {
       limit = known;
     },
+    takeTurn: ({ action }) => action(),
   };
 }
 

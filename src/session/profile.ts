@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import type { SettingKey, STORED_PASSWORD } from './settings.ts';
+import type { SettingKey, STORED_PASSWORD } from './setting-table.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {

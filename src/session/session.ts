@@ -55,7 +55,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     ? undefined
     : new Tokens({
         io,
-        cache,
+        store: cache,
         username: settings.text('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,

@@ -11,42 +11,22 @@ import {
   writeJsonFile,
 } from '../files/atomic-file.ts';
 import { makeDirectory } from '../files/paths.ts';
-import type { System } from '../io.ts';
+import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 import { type Account, type TokenFiles, tokenFilesOf } from './token-files.ts';
+import {
+  type CachedToken,
+  isInForce,
+  type RememberedLimit,
+  type TokenStore,
+  type Turn,
+} from './token-store.ts';
 
-export interface CachedToken {
-  readonly token: string;
-  /** By this machine's clock, milliseconds since the epoch. */
-  readonly receivedAt: number;
-  readonly expiresAt: number;
-}
-
-/** Token requests left until `resetsAt`, section 8 of service-api.md. Times as in CachedToken. */
-export interface RememberedLimit {
-  readonly remaining: number;
-  readonly receivedAt: number;
-  readonly resetsAt: number;
-}
-
-/** A longer window is taken for an error. */
-const MAX_LIMIT_WINDOW = 24 * 3_600_000;
-/** The request has to arrive before the token expires. */
-const EXPIRY_MARGIN = 60_000;
-
-/** True close to the expiry. The service's 401 decides; this only saves a round trip. */
-export function needsRenewal(token: CachedToken, now: number): boolean {
-  const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
-  return now >= token.expiresAt - margin;
-}
-
-/** False before its receipt too: the clock was set back since, so only the service knows. */
-export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
-  return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
-}
+/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
+const LOCK_PATIENCE = 120_000;
 
 /** The cache of one account. Reading and writing never throw: a failure is a warning, once. */
-export class TokenCache {
+export class TokenCache implements TokenStore {
   /** undefined without a directory. */
   readonly #files: TokenFiles | undefined;
   readonly #account: Account;
@@ -73,7 +53,7 @@ export class TokenCache {
     return this.#files?.limit;
   }
 
-  read(): CachedToken | undefined {
+  read(refused?: string): CachedToken | undefined {
     if (this.#files === undefined) return undefined;
     const { token: file, former } = this.#files;
     // Leftovers of killed processes hold tokens too, and runs with a valid token may not write for a day.
@@ -83,7 +63,7 @@ export class TokenCache {
     if (value && !shared) this.#warnOnce(`${file} holds no token and is ignored`);
     const token = takeOver(former, file, shared) ?? shared;
     if (token) this.#markUse();
-    return token;
+    return token?.token === refused ? undefined : token;
   }
 
   async write(token: CachedToken): Promise<void> {
@@ -127,6 +107,17 @@ export class TokenCache {
       received_at: receivedAt,
       resets_at: resetsAt,
     });
+  }
+
+  async takeTurn<Result>({ instead, action }: Turn<Result>, io: Clock): Promise<Result> {
+    const { withLockIfPossible } = await import('../files/lock.ts');
+    return withLockIfPossible(
+      this.limitFile,
+      LOCK_PATIENCE,
+      io,
+      // Another process may have held the lock before.
+      async () => (await instead()) ?? action(),
+    );
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {

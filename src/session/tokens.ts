@@ -12,11 +12,8 @@ import {
   type CachedToken,
   needsRenewal,
   type RememberedLimit,
-  type TokenCache,
-} from './token-cache.ts';
-
-/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
-const LOCK_PATIENCE = 120_000;
+  type TokenStore,
+} from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
@@ -37,14 +34,9 @@ export interface PasswordSource {
   read(): Promise<string>;
 }
 
-export type TokenStore = Pick<
-  TokenCache,
-  'limitFile' | 'read' | 'write' | 'readLimit' | 'writeLimit'
->;
-
 interface TokensOptions {
   readonly io: Clock;
-  readonly cache: TokenStore;
+  readonly store: TokenStore;
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
   /** A function, since the client itself gets its tokens from this source. */
@@ -69,8 +61,8 @@ export class Tokens implements TokenSource {
   }
 
   async current(): Promise<string> {
-    const { cache, io } = this.#options;
-    this.#memory ??= cache.read();
+    const { store, io } = this.#options;
+    this.#memory ??= await store.read();
     const isUsable = this.#memory && (!this.#canRenew || !needsRenewal(this.#memory, io.now()));
     return this.#memory && isUsable ? this.#memory.token : this.#renewOnce(undefined);
   }
@@ -89,7 +81,13 @@ export class Tokens implements TokenSource {
     remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
-    return this.#withLock(() => this.#request(password, remedy, ignoreLimit));
+    return this.#options.store.takeTurn(
+      {
+        instead: async () => undefined,
+        action: () => this.#request(password, remedy, ignoreLimit),
+      },
+      this.#options.io,
+    );
   }
 
   /** Waits for a renewal under way, also one that fails. */
@@ -109,39 +107,31 @@ export class Tokens implements TokenSource {
   }
 
   async #renewWithLock(refused: string | undefined): Promise<string> {
-    const { cache, io, username, password } = this.#options;
+    const { store, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    return this.#withLock(async () => {
-      // Another process may have held the lock and stored its token.
-      const cached = cache.read();
-      if (cached && cached.token !== refused && !needsRenewal(cached, io.now())) {
-        this.#memory = cached;
-        return cached.token;
-      }
-      return (await this.#request(await password.read(), password.remedy)).token;
-    });
-  }
-
-  async #withLock<Result>(action: () => Promise<Result>): Promise<Result> {
-    const { cache, io } = this.#options;
-    const { withLockIfPossible } = await import('../files/lock.ts');
-    return withLockIfPossible(cache.limitFile, LOCK_PATIENCE, io, action);
+    const instead = async () => {
+      const stored = await store.read(refused);
+      return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
+    };
+    const action = async () => this.#request(await password.read(), password.remedy);
+    this.#memory = await store.takeTurn<CachedToken>({ instead, action }, io);
+    return this.#memory.token;
   }
 
   async #request(password: string, remedy: string, ignoreLimit = false): Promise<IssuedToken> {
-    const { cache, io, username } = this.#options;
+    const { store, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
-    const known = cache.readLimit(io.now());
+    const known = await store.readLimit(io.now());
     if (known?.remaining === 0 && !ignoreLimit) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process killed now has used one as well.
-    if (known) await cache.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
+    if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
       const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
       throw isRefused ? error.with({ hint: remedy }) : error;
     });
     this.#memory = issued;
     this.#issuedHere.add(issued.token);
-    await cache.write(issued);
+    await store.write(issued);
     return issued;
   }
 
@@ -162,7 +152,7 @@ export class Tokens implements TokenSource {
       if (error instanceof TransportError && !error.sent) limit = known;
       throw error;
     } finally {
-      if (limit) await this.#options.cache.writeLimit(limit);
+      if (limit) await this.#options.store.writeLimit(limit);
     }
   }
 

@@ -1,14 +1,9 @@
 // Settings: where values come from, which are invalid, and durations.
 
 import { describe, expect, it } from 'vitest';
-import {
-  describeDuration,
-  isSettingKey,
-  parseDuration,
-  SETTING_KEYS,
-  type SettingKey,
-  Settings,
-} from '../../src/session/settings.ts';
+import { describeDuration, parseDuration } from '../../src/session/duration.ts';
+import { isSettingKey, SETTING_KEYS, type SettingKey } from '../../src/session/setting-table.ts';
+import { Settings } from '../../src/session/settings.ts';
 
 describe('a setting', () => {
   const flags = { timeout: '1s' };

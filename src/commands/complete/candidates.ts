@@ -13,7 +13,7 @@ import {
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
-} from '../../session/settings.ts';
+} from '../../session/setting-table.ts';
 import { TOPICS } from '../table/topics.ts';
 import { flagsOf, namesOf, type Position, visible } from './line.ts';
 

@@ -13,9 +13,9 @@ import {
   SETTING_KEYS,
   SETTINGS,
   type SettingKey,
-  type Settings,
   STORED_PASSWORD,
-} from '../../session/settings.ts';
+} from '../../session/setting-table.ts';
+import type { Settings } from '../../session/settings.ts';
 import { readColumns } from '../listing.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 

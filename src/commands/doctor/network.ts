@@ -12,7 +12,7 @@ import type { ConnectStage, StageName } from '../../http/stages.ts';
 import { createTransport } from '../../http/transport.ts';
 import { resolveUrl } from '../../http/url.ts';
 import type { Io } from '../../io.ts';
-import { describeDuration } from '../../session/settings.ts';
+import { describeDuration } from '../../session/duration.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
 

@@ -1,7 +1,7 @@
 // Declares the arguments and options that the commands for images share.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { SETTINGS } from '../../session/settings.ts';
+import { SETTINGS } from '../../session/setting-table.ts';
 import { TEXT } from './spec.ts';
 
 export const WORDS: ArgumentDeclaration = {

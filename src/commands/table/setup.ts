@@ -1,7 +1,7 @@
 // Declares the commands to set up and check: login, token, settings, profiles, doctor and demo.
 
 import type { ArgumentDeclaration } from '../../declarations.ts';
-import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/settings.ts';
+import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/setting-table.ts';
 import { type CommandSpec, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
