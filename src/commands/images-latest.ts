@@ -1,12 +1,6 @@
 // imgctl images latest: shows the newest image of a series.
 
-import {
-  findSeries,
-  type ImageSeries,
-  newestOf,
-  noMatch,
-  onlyNewest,
-} from '../catalogue/latest.ts';
+import { findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
 import { type Batch, listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { FIELDS } from '../query/fields.ts';
