@@ -28,7 +28,12 @@ export type ValueSource =
 export type Value =
   | { readonly kind: 'text'; readonly from?: ValueSource }
   | { readonly kind: 'number'; readonly min: number; readonly max?: number }
-  | { readonly kind: 'duration'; readonly keepText?: boolean }
+  | {
+      readonly kind: 'duration';
+      readonly keepText?: boolean;
+      /** May be longer than a timer can run. */
+      readonly isAge?: boolean;
+    }
   | {
       readonly kind: 'choice';
       readonly noun: string;

@@ -24,3 +24,10 @@ export function readGet(
   }
   return parseChoice(get, { noun: 'field', valid: fields, where: `--get '${get}'` });
 }
+
+/** Prints a record before an error is thrown; a missing value of --get must not replace that error. */
+export async function printBeforeError(printed: Promise<void>): Promise<void> {
+  await printed.catch((error: unknown) => {
+    if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+  });
+}

@@ -1,14 +1,15 @@
 // imgctl images latest: shows the newest image of a series.
 
 import { findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
-import { type Batch, listCatalogue } from '../catalogue/listing.ts';
+import type { Batch } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { rankCandidates } from '../query/series.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
+import { openSource, type SourceOptions } from './source.ts';
 
-interface LatestOptions extends ViewOptions {
+interface LatestOptions extends ViewOptions, SourceOptions {
   filter?: string[];
   each?: boolean;
   explain?: boolean;
@@ -24,7 +25,7 @@ export async function run(
   const view = readView(context, options, {
     columns: each ? ['id', 'name', 'path', 'updated_on'] : FIELDS,
   });
-  const batches = readAll(context, plan);
+  const batches = readAll(context, plan, options);
   if (explain) return printCandidates(context, batches, view);
   const all = await findSeries(batches);
   if (!each) return context.printRecord(onlyNewest(all), view);
@@ -33,18 +34,18 @@ export async function run(
 }
 
 /** Yields the images that match, with a progress line. */
-async function* readAll(context: Context, plan: QueryPlan): AsyncGenerator<Batch> {
-  const { client } = await context.session();
-  const concurrency = context.settings.number('concurrency');
+async function* readAll(
+  context: Context,
+  plan: QueryPlan,
+  options: SourceOptions,
+): AsyncGenerator<Batch> {
+  const source = await openSource(context, options);
   const progress = context.console.startProgress({ lines: false });
-  yield* listCatalogue(
-    client,
-    { plan, streams: true, concurrency },
-    {
-      warn: (message) => context.console.warn(message),
-      progress: (text) => progress.update(text),
-    },
-  );
+  const observer = {
+    warn: (message: string) => context.console.warn(message),
+    progress: (text: string) => progress.update(text),
+  };
+  yield* source.list({ plan, streams: true }, observer);
   await progress.stop();
 }
 

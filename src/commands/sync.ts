@@ -5,24 +5,35 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
+import { type GetOptions, readGet } from './get-field.ts';
 import {
   describeNames,
   follow,
+  REQUEST_FIELDS,
   rememberRequest,
   showRequest,
   statusCommand,
   type WaitOptions,
 } from './sync-request.ts';
 
-interface SyncOptions extends WaitOptions {
+interface SyncOptions extends WaitOptions, GetOptions {
   dryRun?: boolean;
 }
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
-  return options.dryRun ? dryRun(context) : sync(context, options);
+  if (options.dryRun) return dryRun(context);
+  const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
+  return sync(context, options, readGet(context, options, fields));
 }
 
-async function sync(context: Context, options: SyncOptions): Promise<void> {
+/** Fields of a sync that was submitted, without --wait. */
+const SUBMITTED_FIELDS = ['id', 'status', 'url', 'message', 'response'];
+
+async function sync(
+  context: Context,
+  options: SyncOptions,
+  get: string | undefined,
+): Promise<void> {
   const { client, baseUrl, tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
@@ -34,11 +45,11 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   await rememberRequest(context, key, status);
   if (options.wait) {
     const request = await follow(context, key, options, context.io.now());
-    return showRequest(context, await nameChanges(context, request, before));
+    return showRequest(context, await nameChanges(context, request, before), get);
   }
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'] });
+  await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'], get });
   const hint = `follow it with: ${statusCommand(context, key)} --wait`;
   context.console.note(`sync request ${id} submitted`, hint);
 }

@@ -180,6 +180,11 @@ async function writeDocument(
   return writeText(sink, `${stringify(value, format === 'json' ? 2 : 0)}\n`, escapeInJson);
 }
 
+/** Writes JSON that may be long. */
+export function writeJsonText(sink: Sink, json: string): Promise<void> {
+  return writeText(sink, json, escapeInJson);
+}
+
 const CHUNK_LENGTH = 64 * 1024;
 
 /**

@@ -61,4 +61,50 @@ describe('--get', () => {
     expect(await imgctl(`images list ${line}`)).toEqual(failed(2, message));
     expect(requests()).toEqual([]);
   });
+
+  describe('of other commands', () => {
+    const status = (data: object) => () => ({ json: { data } });
+
+    it.each([
+      ['sync-status 4 --get state', { id: 4, status: 'PROCESSED' }, 'succeeded\n', 0],
+      ['sync-status 4 --get added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a, b\n', 0],
+      ['sync-status 4 --get added', { id: 4, status: 'PROCESSED' }, '', 5],
+      ['sync-status 4 --get added', { id: 4, status: 'ERROR' }, '', 1],
+      ['sync-status 4 --get status', { id: 4, status: 'ERROR' }, 'ERROR\n', 1],
+    ])('%s of %j prints %j and exits %i', async (line, data, stdout, exitCode) => {
+      const { imgctl } = await scriptedUser(status(data));
+      expect(await imgctl(line)).toMatchObject({ stdout, exitCode });
+    });
+
+    it('prints the id of a submitted sync, and lists ids', async () => {
+      const { imgctl } = await scriptedUser(() => ({ json: { request: { id: 41 } } }));
+      expect((await imgctl('sync --get id')).stdout).toBe('41\n');
+      expect((await imgctl('sync-status --list --get id')).stdout).toBe('41\n');
+    });
+
+    it('submits nothing if the field is unknown', async () => {
+      const { imgctl, requests } = await scriptedUser(() => ({ json: {} }));
+      for (const [line, valid] of [
+        ['sync --get added', 'valid: id, status, url'],
+        ['sync --wait --get url', 'valid: id, status, state'],
+        ['sync-status --list --get added', 'valid: id, status, state, submitted_on'],
+        ['whoami --check --get password', 'valid: profile, base_url'],
+        ['config list --get default', 'valid: key, value, origin'],
+      ] as const) {
+        expect(await imgctl(line)).toEqual(failed(2, valid));
+      }
+      expect(requests()).toEqual([]);
+    });
+
+    it('prints a field of whoami and of config list', async () => {
+      const { imgctl } = await scriptedUser(() => ({ json: {} }));
+      expect((await imgctl('whoami --get token')).stdout).toBe('from IMGCTL_TOKEN\n');
+      expect(await imgctl('whoami --get username')).toEqual(failed(5, 'no value of username'));
+      const loggedOut = { env: { IMGCTL_TOKEN: '' } };
+      expect(await imgctl('whoami --get expires_on', loggedOut)).toEqual(
+        failed(4, 'not logged in'),
+      );
+      expect((await imgctl('config list --get key')).stdout).toMatch(/^base-url\nusername\n/);
+    });
+  });
 });

@@ -50,6 +50,7 @@ export const emulator: CommandSpec = {
   ],
   examples: [
     'imgctl emulator --port 0 --images 1000',
+    'imgctl emulator --from catalogue.json',
     'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
     "imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'",
   ],
@@ -65,6 +66,12 @@ export const emulator: CommandSpec = {
       flags: '--images <n>',
       description: 'number of images in the public catalogue (250)',
       value: { kind: 'number', min: 0, max: 1_000_000 },
+    },
+    {
+      flags: '--from <file>',
+      description: 'serve the images of this snapshot (see: imgctl images snapshot)',
+      value: { kind: 'text', from: 'files' },
+      conflicts: ['images', 'seed'],
     },
     {
       flags: '--uploads <dir>',

@@ -1,6 +1,6 @@
-// Declares the commands that choose images: latest.
+// Declares the commands that choose and save images: latest and snapshot.
 
-import { FILTER_OPTION, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { FILTER_OPTION, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import type { CommandSpec } from './spec.ts';
 
 export const latest: CommandSpec = {
@@ -27,6 +27,29 @@ export const latest: CommandSpec = {
       conflicts: ['each', 'get', 'columns'],
     },
     ...VIEW_OPTIONS,
+    ...SOURCE_OPTIONS,
   ],
   load: async () => (await import('../images-latest.ts')).run,
+};
+
+export const snapshot: CommandSpec = {
+  name: 'snapshot',
+  summary: 'save the whole catalogue for offline use',
+  description: [
+    'Saves every image of the public catalogue as JSON, one image per line. The list is complete, or nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
+  ],
+  examples: [
+    'imgctl images snapshot --file catalogue.json',
+    'imgctl images snapshot | gzip > catalogue.json.gz',
+    'imgctl images list ubuntu --from catalogue.json --max-age 7d',
+  ],
+  seeAlso: ['images list', 'images latest', 'emulator'],
+  options: [
+    {
+      flags: '--file <file>',
+      description: 'file to replace (standard output)',
+      value: { kind: 'text', from: 'files' },
+    },
+  ],
+  load: async () => (await import('../images-snapshot.ts')).run,
 };

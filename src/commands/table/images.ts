@@ -1,9 +1,9 @@
 // Declares the commands for images, packages and their sync.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { latest } from './choosing.ts';
-import { LISTING_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
-import { type CommandSpec, DURATION } from './spec.ts';
+import { latest, snapshot } from './choosing.ts';
+import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { type CommandSpec, DURATION, GET_OPTION } from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -35,30 +35,37 @@ export const images: CommandSpec = {
           value: { kind: 'number', min: 1, max: 100 },
         },
         { flags: '--urls', description: 'print one image URL per line' },
+        ...SOURCE_OPTIONS,
       ],
       load: async () => (await import('../images-list.ts')).run,
     },
     {
       name: 'get',
-      summary: 'show images by id or name',
+      summary: 'show images by id, name, path, label or URL',
       description: [
-        'With -o json, one argument prints one object, or an array if several images have that name; several arguments print an array.',
+        'Digits are an id, http or https starts a URL, [ starts a path; anything else is a name, then a label. Exits with 2 if several images match, and lists them.',
+        'With -o json, one argument prints one object; several arguments print an array.',
       ],
-      examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
-      seeAlso: ['images list', 'help output'],
+      examples: [
+        'imgctl images get 42',
+        "imgctl images get '[images-01] ubuntu/ubuntu-24.04.ova' --get id",
+        "imgctl images get 7 42 --json | jq -r '.[].path'",
+      ],
+      seeAlso: ['images list', 'images latest', 'help output'],
       arguments: [
         {
-          name: 'id|name',
-          description: 'image ids, or exact names',
+          name: 'id|name|path|label|url',
+          description: 'images to show',
           required: true,
           variadic: true,
           value: { kind: 'text', from: 'images' },
         },
       ],
-      options: VIEW_OPTIONS,
+      options: [...VIEW_OPTIONS, ...SOURCE_OPTIONS],
       load: async () => (await import('../images-get.ts')).run,
     },
     latest,
+    snapshot,
   ],
 };
 
@@ -113,7 +120,9 @@ export const sync: CommandSpec = {
     {
       flags: '--dry-run',
       description: 'show the request, check the token and list your images; submit nothing',
+      conflicts: ['get'],
     },
+    GET_OPTION,
   ],
   load: async () => (await import('../sync.ts')).run,
 };
@@ -144,6 +153,7 @@ export const syncStatus: CommandSpec = {
       description: 'list the requests submitted from this machine with this profile, newest first',
       conflicts: ['wait', 'pollInterval', 'waitTimeout'],
     },
+    GET_OPTION,
   ],
   load: async () => (await import('../sync-status.ts')).run,
 };

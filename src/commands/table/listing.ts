@@ -54,3 +54,18 @@ export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
   ...VIEW_OPTIONS,
 ];
+
+/** Reads a saved catalogue instead of the service. */
+export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+  {
+    flags: '--from <file>',
+    description: 'read this snapshot instead of the service; needs no login',
+    value: { kind: 'text', from: 'files' },
+    conflicts: ['page', 'perPage'],
+  },
+  {
+    flags: '--max-age <duration>',
+    description: 'exit with 1 if the snapshot is older, such as 12h or 7d',
+    value: { kind: 'duration', isAge: true },
+  },
+];

@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration } from '../../declarations.ts';
 import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/setting-table.ts';
-import { type CommandSpec, TEXT } from './spec.ts';
+import { type CommandSpec, GET_OPTION, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -57,7 +57,7 @@ export const whoami: CommandSpec = {
   description: ['Exits with 4 if there is no valid token.'],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
-  options: [{ flags: '--check', description: 'check the token with the service' }],
+  options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
   load: async () => (await import('../whoami.ts')).run,
 };
 
@@ -141,6 +141,7 @@ export const config: CommandSpec = {
         'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
+      options: [GET_OPTION],
       load: async () => (await import('../config.ts')).list,
     },
     {
