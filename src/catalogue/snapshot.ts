@@ -1,4 +1,4 @@
-// Snapshots of the catalogue: one JSON object whose images have a line each, so that they diff and load well.
+// Snapshots of the catalogue: JSON with one line per image, for small diffs and fast reading.
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
