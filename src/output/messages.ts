@@ -60,9 +60,16 @@ function cleanContent({ message, hint, details }: Content, format: ErrorFormat):
 }
 
 function plainText({ message, hint, details = [] }: Content, style: Style, label: string): string {
-  const lines = details.map((line) => `  ${line}
-`).join('');
-  const last = hint === undefined ? '' : `${style.hint('hint:')} ${hint}
+  const lines = details
+    .map(
+      (line) => `  ${line}
+`,
+    )
+    .join('');
+  const last =
+    hint === undefined
+      ? ''
+      : `${style.hint('hint:')} ${hint}
 `;
   return `${label} ${message}
 ${lines}${last}`;

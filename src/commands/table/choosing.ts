@@ -1,7 +1,7 @@
 // Declares the commands that choose and save images: latest and snapshot.
 
 import { FILTER_OPTION, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
-import type { CommandSpec } from './spec.ts';
+import { type CommandSpec, SERVICE_CODES } from './spec.ts';
 
 export const latest: CommandSpec = {
   name: 'latest',
@@ -29,6 +29,8 @@ export const latest: CommandSpec = {
     ...VIEW_OPTIONS,
     ...SOURCE_OPTIONS,
   ],
+  output: 'images-latest',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../images-latest.ts')).run,
 };
 
@@ -51,5 +53,8 @@ export const snapshot: CommandSpec = {
       value: { kind: 'text', from: 'files' },
     },
   ],
+  mutates: true,
+  output: 'images-snapshot',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../images-snapshot.ts')).run,
 };

@@ -3,7 +3,7 @@
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
 import { latest, snapshot } from './choosing.ts';
 import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
-import { type CommandSpec, DURATION, GET_OPTION } from './spec.ts';
+import { type CommandSpec, DURATION, GET_OPTION, SERVICE_CODES } from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -31,12 +31,15 @@ export const images: CommandSpec = {
         },
         {
           flags: '--per-page <n>',
-          description: 'page size, 1 to 100 (100)',
+          description: 'page size, 1 to 100',
+          default: '100',
           value: { kind: 'number', min: 1, max: 100 },
         },
         { flags: '--urls', description: 'print one image URL per line' },
         ...SOURCE_OPTIONS,
       ],
+      output: 'images-list',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-list.ts')).run,
     },
     {
@@ -62,6 +65,8 @@ export const images: CommandSpec = {
         },
       ],
       options: [...VIEW_OPTIONS, ...SOURCE_OPTIONS],
+      output: 'images-get',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
     },
     latest,
@@ -76,6 +81,8 @@ export const myImages: CommandSpec = {
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
+  output: 'my-images',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../my-images.ts')).run,
 };
 
@@ -83,13 +90,14 @@ const WAIT_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
   {
     flags: '--poll-interval <duration>',
-    description: 'fixed time between status checks (2s growing to 15s)',
+    description: 'fixed time between status checks, instead of 2s growing to 15s',
     value: DURATION,
     implies: { wait: true },
   },
   {
     flags: '--wait-timeout <duration>',
-    description: 'stop waiting after this time and exit with 7 (1h)',
+    description: 'stop waiting after this time and exit with 7',
+    default: '1h',
     value: DURATION,
     implies: { wait: true },
   },
@@ -124,6 +132,9 @@ export const sync: CommandSpec = {
     },
     GET_OPTION,
   ],
+  mutates: true,
+  output: 'sync',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync.ts')).run,
 };
 
@@ -155,6 +166,8 @@ export const syncStatus: CommandSpec = {
     },
     GET_OPTION,
   ],
+  output: 'sync-status',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync-status.ts')).run,
 };
 
@@ -170,6 +183,7 @@ export const inspect: CommandSpec = {
   ],
   seeAlso: ['validate'],
   arguments: [FILES],
+  output: 'inspect',
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -186,5 +200,6 @@ export const validate: CommandSpec = {
   ],
   seeAlso: ['inspect', 'sync'],
   arguments: [FILES],
+  output: 'validate',
   load: async () => (await import('../validate.ts')).run,
 };

@@ -27,7 +27,7 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
   {
     flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
     value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
   },
 ];
