@@ -1,15 +1,8 @@
 // The command table: the root and every command, in the order of the reference.
 
-import {
-  api,
-  commands,
-  complete,
-  completion,
-  emulator,
-  help,
-  printVersion,
-} from './table/automation.ts';
+import { api, commands, complete, completion, help, printVersion } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
+import { emulator } from './table/emulator.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';

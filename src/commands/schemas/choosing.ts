@@ -25,5 +25,5 @@ export const SNAPSHOT = record({
   taken_at: value('string', 'when the list was requested, in UTC (ISO 8601)'),
   base_url: value('string', 'address of the service'),
   username: value(['string', 'null'], 'user name of the account'),
-  images: IMAGES,
+  images: listOf(IMAGE, 'all images, in the order of their ids'),
 });
