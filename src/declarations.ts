@@ -12,6 +12,7 @@ export type ValueSource =
   | 'api-paths'
   | 'columns'
   | 'commands'
+  | 'cursors'
   | 'fields'
   | 'files'
   | 'filters'

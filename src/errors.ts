@@ -28,6 +28,9 @@ export const EXIT_CODES = {
   terminated: 143,
 } as const;
 
+/** Ends a command that found changes, with --exit-code. */
+export const CHANGES_EXIT_CODE = 10;
+
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 export interface ErrorDetails {

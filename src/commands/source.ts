@@ -78,7 +78,7 @@ export async function readSnapshot({ io }: Context, name: string) {
     throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.remedy });
   }
   const snapshot = parseSnapshot(text, file);
-  return { ...snapshot, images: () => parseLines(snapshot.lines, file) };
+  return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
 }
 
 /** The clocks of two machines may differ by this much. */

@@ -19,6 +19,7 @@ const OUTPUTS: readonly (readonly [schema: string, line: string, exitCode?: numb
   ['images-latest', 'images latest ubuntu server'],
   ['images-latest', 'images latest --each'],
   ['images-latest', 'images latest ubuntu --explain'],
+  ['images-changes', 'images changes'],
   ['images-snapshot', 'images snapshot'],
   ['my-images', 'my-images'],
   ['sync', 'sync'],

@@ -1,5 +1,6 @@
 // Finds completions: fixed words from the command table, and values from the files of this machine.
 
+import { cursorNames } from '../../catalogue/change-state.ts';
 import type { Context } from '../../context.ts';
 import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
@@ -70,6 +71,8 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
       return list([...FIELDS, 'all'], typed);
     case 'commands':
       return space(helpPages(context, rest));
+    case 'cursors':
+      return words(cursorNames(context.paths.state));
     case 'fields':
       return words(FIELDS);
     case 'files':

@@ -1,7 +1,7 @@
 // The schemas of the commands that choose and save images.
 
 import { IMAGE, IMAGES } from './images.ts';
-import { anyOf, listOf, record, value } from './schema.ts';
+import { anyOf, listOf, record, type Schema, value, word } from './schema.ts';
 
 /** One image; with --each a list; with --explain the candidates. */
 export const LATEST = anyOf(
@@ -18,6 +18,25 @@ export const LATEST = anyOf(
       created_on: value(['string', 'null'], 'when it was added, as the service writes it'),
     }),
   ),
+);
+
+const NAME = value(['string', 'null'], 'file name');
+const PATH = value(['string', 'null'], '[data store] folder/file name');
+const ID = value(['integer', 'null'], 'identifier of the image');
+
+export const CHANGES: Schema = listOf(
+  record({
+    change: word(['added', 'updated', 'moved', 'removed'], 'what happened'),
+    id: ID,
+    name: NAME,
+    path: PATH,
+    updated_on: value(['string', 'null'], 'when it was last updated, as the service writes it'),
+    before: {
+      ...IMAGE,
+      type: ['object', 'null'],
+      description: 'the image as it was; null if it was added',
+    },
+  }),
 );
 
 export const SNAPSHOT = record({

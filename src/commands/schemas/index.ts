@@ -1,6 +1,6 @@
 // The schema of each command's JSON output, by the name of its file in docs/schemas.
 
-import { LATEST, SNAPSHOT } from './choosing.ts';
+import { CHANGES, LATEST, SNAPSHOT } from './choosing.ts';
 import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
 import type { Schema } from './schema.ts';
@@ -11,6 +11,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-list': IMAGES,
   'images-get': IMAGE_OR_IMAGES,
   'images-latest': LATEST,
+  'images-changes': CHANGES,
   'images-snapshot': SNAPSHOT,
   'my-images': IMAGES,
   sync: SYNC,

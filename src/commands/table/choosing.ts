@@ -1,4 +1,4 @@
-// Declares the commands that choose and save images: latest and snapshot.
+// Declares the commands that choose, watch and save images: latest, changes and snapshot.
 
 import { FILTER_OPTION, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { type CommandSpec, SERVICE_CODES } from './spec.ts';
@@ -32,6 +32,46 @@ export const latest: CommandSpec = {
   output: 'images-latest',
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../images-latest.ts')).run,
+};
+
+export const changes: CommandSpec = {
+  name: 'changes',
+  summary: 'show what changed since the last run',
+  description: [
+    'Compares the catalogue with what the last run saw, and shows images that were added, updated, moved or removed. moved means another name, path, folder or data store. With -o json, before is the image as it was.',
+    'The first run stores what it sees and shows nothing. A run that fails, or whose output is not read to its end, changes nothing: the next run shows the changes again. Runs with the same cursor wait for each other.',
+    'Each profile, user, query and cursor has its own state.',
+  ],
+  examples: [
+    'imgctl images changes',
+    'imgctl images changes ubuntu --cursor nightly --exit-code',
+    'imgctl images changes --json | jq -r \'.[] | select(.change == "added").path\'',
+    'imgctl images changes --since-file catalogue.json',
+  ],
+  seeAlso: ['images list', 'images snapshot', 'help exit-codes'],
+  arguments: [WORDS],
+  options: [
+    FILTER_OPTION,
+    { flags: '--mine', description: 'compare your own images instead of the catalogue' },
+    {
+      flags: '--cursor <name>',
+      description: 'name of an independent state (default)',
+      value: { kind: 'text', from: 'cursors' },
+    },
+    {
+      flags: '--since-file <file>',
+      description: 'compare with this snapshot instead of the last run',
+      value: { kind: 'text', from: 'files' },
+      conflicts: ['cursor', 'mine'],
+    },
+    { flags: '--peek', description: 'show the changes again in the next run' },
+    { flags: '--exit-code', description: 'exit with 10 if there are changes' },
+    ...VIEW_OPTIONS.filter(({ flags }) => /^--(no-header|time)/.test(flags)),
+  ],
+  mutates: true,
+  output: 'images-changes',
+  exitCodes: [...SERVICE_CODES, 10],
+  load: async () => (await import('../images-changes.ts')).run,
 };
 
 export const snapshot: CommandSpec = {

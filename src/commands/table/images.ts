@@ -1,7 +1,7 @@
 // Declares the commands for images, packages and their sync.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { latest, snapshot } from './choosing.ts';
+import { changes, latest, snapshot } from './choosing.ts';
 import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { type CommandSpec, DURATION, GET_OPTION, SERVICE_CODES } from './spec.ts';
 
@@ -70,6 +70,7 @@ export const images: CommandSpec = {
       load: async () => (await import('../images-get.ts')).run,
     },
     latest,
+    changes,
     snapshot,
   ],
 };
