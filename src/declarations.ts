@@ -18,6 +18,7 @@ export type ValueSource =
   | 'filters'
   | 'folders'
   | 'images'
+  | 'locks'
   | 'methods'
   | 'profiles'
   | 'setting-keys'

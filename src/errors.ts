@@ -8,6 +8,7 @@ export const EXIT_CODES = {
   'incomplete-list': 1,
   'sync-failed': 1,
   'invalid-package': 1,
+  'pin-broken': 1,
   usage: 2,
   config: 2,
   ambiguous: 2,

@@ -10,7 +10,10 @@ import { collectNames } from '../session/image-names.ts';
 import { readView, rememberNames, type ViewOptions } from './listing.ts';
 import { openSource, type Source, type SourceOptions } from './source.ts';
 
-type GetOptions = ViewOptions & SourceOptions;
+interface GetOptions extends ViewOptions, SourceOptions {
+  lock?: string;
+  file?: string;
+}
 
 export async function run(
   context: Context,
@@ -22,8 +25,14 @@ export async function run(
       hint: 'provide an id or a name; list both with: imgctl images list',
     });
   }
+  const { lock } = options;
+  checkArguments(options, wanted);
   const view = readView(context, options, { columns: FIELDS });
   const source = await openSource(context, options);
+  if (lock !== undefined) {
+    const { readPinned } = await import('./lock-files.ts');
+    return context.printRecord(await readPinned(context, source, options, lock), view);
+  }
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
@@ -38,6 +47,21 @@ export async function run(
   await print(context, found, wanted.length > 1, view);
   if (options.from === undefined) await rememberNames(context, collectNames(found), false);
   if (missing) throw missing;
+}
+
+function checkArguments({ lock, file }: GetOptions, wanted: readonly string[]): void {
+  const problem =
+    lock !== undefined && wanted.length > 0
+      ? '--lock cannot be used with other images'
+      : lock === undefined && file !== undefined
+        ? '--file needs --lock'
+        : lock === undefined && wanted.length === 0
+          ? 'no image to show'
+          : undefined;
+  if (problem === undefined) return;
+  throw new ImgctlError('usage', problem, {
+    hint: 'provide an id or a name, or a locked image with --lock NAME',
+  });
 }
 
 /** Prints one image, or several as a list; in a table as blocks of keys and values. */

@@ -11,6 +11,7 @@ import {
 } from './version.ts';
 
 export interface Series<Row extends ImageRecord> {
+  readonly key: string;
   /** `ubuntu-#.#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
   /** Several images if neither names nor created_on tell which one is newer. */
@@ -43,7 +44,8 @@ export class SeriesIndex<Row extends ImageRecord> {
   all(): Series<Row>[] {
     return [...this.#groups]
       .sort(([left], [right]) => compareText(left, right))
-      .map(([, { version, images }]) => ({
+      .map(([key, { version, images }]) => ({
+        key,
         pattern: describeSeries(version),
         newest: newestCreated(images),
       }));

@@ -1,8 +1,11 @@
 // Finds completions: fixed words from the command table, and values from the files of this machine.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { cursorNames } from '../../catalogue/change-state.ts';
 import type { Context } from '../../context.ts';
 import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
+import { valueOr } from '../../errors.ts';
 import { printable } from '../../output/sanitize.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -15,6 +18,7 @@ import {
   SETTINGS,
   type SettingDefinition,
 } from '../../session/setting-table.ts';
+import { DEFAULT_LOCK_FILE } from '../table/locking.ts';
 import { TOPICS } from '../table/topics.ts';
 import { flagsOf, namesOf, type Position, visible } from './line.ts';
 
@@ -82,6 +86,8 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
       return filters(context, typed);
     case 'images':
       return space(images(context, typed));
+    case 'locks':
+      return words(lockNames(context));
     case 'methods':
       return words(METHODS);
     case 'profiles':
@@ -150,6 +156,13 @@ function images(context: Context, typed: string): Candidate[] {
 
 function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account)];
+}
+
+function lockNames({ io }: Context): string[] {
+  return valueOr(() => {
+    const text = fs.readFileSync(path.join(io.cwd, DEFAULT_LOCK_FILE), 'utf8');
+    return Object.keys(JSON.parse(text).images);
+  }, []);
 }
 
 function syncIds(context: Context): Candidate[] {

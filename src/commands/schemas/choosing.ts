@@ -46,3 +46,45 @@ export const SNAPSHOT = record({
   username: value(['string', 'null'], 'user name of the account'),
   images: listOf(IMAGE, 'all images, in the order of their ids'),
 });
+
+const TIME = (what: string) => value(['string', 'null'], `${what}, as the service writes it`);
+
+const PIN = record({
+  lock: value('string', 'name of the lock'),
+  text: listOf(value('string', 'a text'), 'texts that the name of the image must contain'),
+  filters: listOf(value('string', 'field,operator,value'), 'filters of the query'),
+  id: value('integer', 'identifier of the image'),
+  name: NAME,
+  path: PATH,
+  created_on: TIME('when it was added'),
+  updated_on: TIME('when it was last updated'),
+});
+
+export const LOCK_ADD = PIN;
+
+export const LOCK_LIST = listOf(PIN);
+
+export const LOCK_CHECK = listOf(
+  record({
+    lock: value('string', 'name of the lock'),
+    state: word(['gone', 'replaced', 'moved', 'newer', 'ok'], 'the first that applies'),
+    id: value('integer', 'identifier of the locked image'),
+    name: NAME,
+    path: PATH,
+    newest_id: value(['integer', 'null'], 'identifier of a newer image'),
+    newest_name: value(['string', 'null'], 'file name of a newer image'),
+  }),
+);
+
+export const LOCK_UPDATE = listOf(
+  record({
+    lock: value('string', 'name of the lock'),
+    change: word(['updated', 'unchanged'], 'what happened'),
+    old_id: value('integer', 'identifier of the image before'),
+    old_name: value(['string', 'null'], 'file name before'),
+    old_path: value(['string', 'null'], 'path before'),
+    id: value('integer', 'identifier of the image'),
+    name: NAME,
+    path: PATH,
+  }),
+);

@@ -3,6 +3,7 @@
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
 import { changes, latest, snapshot } from './choosing.ts';
 import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { LOCK_FILE_OPTION, lock } from './locking.ts';
 import { type CommandSpec, DURATION, GET_OPTION, SERVICE_CODES } from './spec.ts';
 
 export const images: CommandSpec = {
@@ -48,23 +49,33 @@ export const images: CommandSpec = {
       description: [
         'Digits are an id, http or https starts a URL, [ starts a path; anything else is a name, then a label. Exits with 2 if several images match, and lists them.',
         'With -o json, one argument prints one object; several arguments print an array.',
+        'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
       ],
       examples: [
         'imgctl images get 42',
         "imgctl images get '[images-01] ubuntu/ubuntu-24.04.ova' --get id",
         "imgctl images get 7 42 --json | jq -r '.[].path'",
+        'imgctl images get --lock web --get path',
       ],
-      seeAlso: ['images list', 'images latest', 'help output'],
+      seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
       arguments: [
         {
           name: 'id|name|path|label|url',
           description: 'images to show',
-          required: true,
           variadic: true,
           value: { kind: 'text', from: 'images' },
         },
       ],
-      options: [...VIEW_OPTIONS, ...SOURCE_OPTIONS],
+      options: [
+        {
+          flags: '--lock <name>',
+          description: 'show the image that is locked with this name',
+          value: { kind: 'text', from: 'locks' },
+        },
+        LOCK_FILE_OPTION,
+        ...VIEW_OPTIONS,
+        ...SOURCE_OPTIONS,
+      ],
       output: 'images-get',
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
@@ -72,6 +83,7 @@ export const images: CommandSpec = {
     latest,
     changes,
     snapshot,
+    lock,
   ],
 };
 
