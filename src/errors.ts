@@ -9,6 +9,8 @@ export const EXIT_CODES = {
   'sync-failed': 1,
   'invalid-package': 1,
   'pin-broken': 1,
+  conflict: 1,
+  'storage-full': 1,
   usage: 2,
   config: 2,
   ambiguous: 2,

@@ -4,6 +4,7 @@ import { api, commands, complete, completion, help, printVersion } from './table
 import { config, profile } from './table/configuration.ts';
 import { emulator } from './table/emulator.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
@@ -26,6 +27,7 @@ export const ROOT: CommandSpec = {
     token,
     images,
     myImages,
+    push,
     sync,
     syncStatus,
     inspect,

@@ -41,11 +41,18 @@ export async function showRequest(
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   const printed = context.printRecord(shown, { columns, get });
   await (state === 'failed' ? printBeforeError(printed) : printed);
-  if (reportsOnStderr) {
-    for (const warning of warnings) context.console.warn(`sync ${id}: ${warning}`);
-    // A request that succeeds may still have errors in some files.
-    for (const error of errors) context.console.warn(`sync ${id}: error: ${error}`);
-  }
+  if (reportsOnStderr) reportMessages(context, request);
+  requireSuccess(request);
+}
+
+export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
+  for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
+  // A request that succeeds may still have errors in some files.
+  for (const error of errors) console.warn(`sync ${id}: error: ${error}`);
+}
+
+/** @throws ImgctlError sync-failed */
+export function requireSuccess({ id, state, status, errors }: SyncRequest): void {
   if (state !== 'failed') return;
   const fix = 'fix the files named above, upload them again, then run: imgctl sync';
   throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
