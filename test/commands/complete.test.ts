@@ -151,7 +151,7 @@ describe('__complete > the command table', () => {
     ['config set time iso ', ''],
     ['completion ', 'bash zsh fish powershell'],
     ['help config p', 'list get set unset path'],
-    ['help -- images ', 'list ls get latest snapshot'],
+    ['help -- images ', 'list ls get latest changes snapshot lock'],
     ['-- im', ''],
     ['images constructor ', ''],
   ])('offers for %j: %s', async (line, expected) => {
@@ -231,7 +231,9 @@ describe('__complete > prints no error', () => {
       'ls',
       'get',
       'latest',
+      'changes',
       'snapshot',
+      'lock',
     ]);
   });
 });

@@ -67,7 +67,7 @@ describe('formatNotice', () => {
 it('help exit-codes lists the exit codes of all errors', async () => {
   const { stdout } = await runCli(['help', 'exit-codes']);
   const documented = [...stdout.matchAll(/^ +(\d+) {2,}\S/gm)].map((match) => Number(match[1]));
-  const used = new Set<number>([0, ...Object.values(EXIT_CODES)]);
+  const used = new Set<number>([0, ...Object.values(EXIT_CODES), CHANGES_EXIT_CODE]);
   expect(documented).toEqual([...used].sort((left, right) => left - right));
 });
 
