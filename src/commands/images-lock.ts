@@ -13,6 +13,7 @@ import {
 } from '../catalogue/lock-file.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import { planQuery } from '../query/plan.ts';
@@ -21,7 +22,6 @@ import { seriesKey } from '../query/version.ts';
 import { type GetOptions, readGet } from './get-field.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
 import { openSource, type Source } from './source.ts';
-import { DEFAULT_LOCK_FILE } from './table/locking.ts';
 
 type Options = LockFileOptions & GetOptions;
 

@@ -7,10 +7,10 @@ import { formatLockFile, type Pin, type Pins, parseLockFile } from '../catalogue
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
+import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { cannotWrite, readTextFile, replaceUserFile } from '../files/user-file.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import type { Source } from './source.ts';
-import { DEFAULT_LOCK_FILE } from './table/locking.ts';
 
 export interface LockFileOptions {
   file?: string;

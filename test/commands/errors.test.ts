@@ -1,7 +1,7 @@
 // Errors and notices as text and as JSON.
 
 import { describe, expect, it } from 'vitest';
-import { asImgctlError, EXIT_CODES, ImgctlError } from '../../src/errors.ts';
+import { asImgctlError, CHANGES_EXIT_CODE, EXIT_CODES, ImgctlError } from '../../src/errors.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 

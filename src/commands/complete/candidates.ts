@@ -6,6 +6,7 @@ import { cursorNames } from '../../catalogue/change-state.ts';
 import type { Context } from '../../context.ts';
 import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
 import { valueOr } from '../../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { printable } from '../../output/sanitize.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -18,7 +19,6 @@ import {
   SETTINGS,
   type SettingDefinition,
 } from '../../session/setting-table.ts';
-import { DEFAULT_LOCK_FILE } from '../table/locking.ts';
 import { TOPICS } from '../table/topics.ts';
 import { flagsOf, namesOf, type Position, visible } from './line.ts';
 

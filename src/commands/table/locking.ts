@@ -1,11 +1,9 @@
 // Declares the commands that pin images in a lock file.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { FILTER_OPTION } from './listing.ts';
 import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
-
-/** In the working directory. */
-export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
 export const LOCK_FILE_OPTION: OptionDeclaration = {
   flags: '--file <file>',
