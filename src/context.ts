@@ -56,6 +56,8 @@ export class Context implements ConsoleStyle {
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
 
+  /** The exit code of a command that does not fail. */
+  exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
   /** The command table; set when the program is built. */
@@ -184,7 +186,6 @@ export class Context implements ConsoleStyle {
     return this.#terminalOf(this.io.stdout);
   }
 
-  /** Colour and width of stderr. */
   get errorTerminal(): Terminal {
     return this.#terminalOf(this.io.stderr);
   }
@@ -232,7 +233,6 @@ export class Context implements ConsoleStyle {
     return session;
   }
 
-  /** Traces requests with --debug. */
   get onEvent(): SessionOptions['onEvent'] {
     return this.debug ? (event) => this.console.trace(describeEvent(event)) : undefined;
   }

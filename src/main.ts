@@ -15,6 +15,7 @@ export async function run(argv: readonly string[], io: Io, redaction?: Redaction
   let exitCode = 0;
   try {
     await execute(argv, context);
+    exitCode = context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof BrokenPipeError)) {
       exitCode = asImgctlError(thrown).exitCode;

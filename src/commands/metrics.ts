@@ -54,7 +54,7 @@ export async function withMetrics(
   if (file === undefined) return action(() => {});
   const started = context.io.now();
   let measures: Measures = {};
-  let exitCode = 0;
+  let exitCode: number | undefined;
   try {
     await action((more) => {
       measures = { ...measures, ...more };
@@ -64,11 +64,13 @@ export async function withMetrics(
     throw thrown;
   } finally {
     const now = context.io.now();
+    // The command may have set an exit code without failing.
+    const { exitCode: set } = context;
     const { succeeded = false, ...values } = measures;
     await write(context, path.resolve(context.io.cwd, file), run, {
       last_run_timestamp_seconds: now / 1000,
-      ...(succeeded && exitCode === 0 && { last_success_timestamp_seconds: now / 1000 }),
-      last_exit_code: exitCode,
+      ...(succeeded && !exitCode && { last_success_timestamp_seconds: now / 1000 }),
+      last_exit_code: exitCode ?? set,
       last_duration_seconds: (now - started) / 1000,
       ...values,
     });

@@ -60,13 +60,31 @@ const READING_TOOLS: readonly Tool[] = [
   {
     name: 'images_get',
     description: 'Show public images with all fields.',
-    arguments: { images: texts('ids or names'), columns: COLUMNS },
+    arguments: { images: texts('ids, names, paths, labels or URLs'), columns: COLUMNS },
     required: ['images'],
     command: ['images', 'get'],
     words: ({ images = [], columns }) => [
       ...option('columns', columns?.join(',')),
       '--',
       ...images,
+    ],
+  },
+  {
+    name: 'images_latest',
+    description:
+      'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
+    arguments: {
+      ...SEARCH,
+      each: { type: 'boolean', description: 'show the newest image of every series instead' },
+      columns: COLUMNS,
+    },
+    command: ['images', 'latest'],
+    words: ({ text = [], each, columns, ...given }) => [
+      ...filters(given),
+      ...(each ? ['--each'] : []),
+      ...option('columns', columns?.join(',')),
+      '--',
+      ...text,
     ],
   },
   {
@@ -112,14 +130,18 @@ export function toolsFor(allowSync: boolean): readonly Tool[] {
 }
 
 /** Returns the words of a listing that come after the command. */
-function listing({ text = [], filter = [], sort = [], columns = DEFAULT_COLUMNS }: ToolArguments) {
+function listing({ text = [], sort = [], columns = DEFAULT_COLUMNS, ...given }: ToolArguments) {
   return [
-    ...filter.flatMap((each) => option('filter', each)),
+    ...filters(given),
     ...sort.flatMap((each) => option('sort', each)),
     ...option('columns', columns.join(',')),
     '--',
     ...text,
   ];
+}
+
+function filters({ filter = [] }: ToolArguments): string[] {
+  return filter.flatMap((each) => option('filter', each));
 }
 
 /** In one word, since a value may begin with a dash. */

@@ -83,7 +83,7 @@ export const SETTINGS = {
   },
   'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
   'metrics-file': {
-    summary: 'file for the Prometheus metrics of sync',
+    summary: 'file for the Prometheus metrics of sync, push and images changes',
     check: nonEmpty('metrics-file'),
   },
   time: {

@@ -159,6 +159,24 @@ describe('mcp images_list', () => {
   });
 });
 
+describe('mcp images_latest', () => {
+  it('answers the newest image of a series, and lists the series if several match', async () => {
+    const { env } = await emulatorUser({ images: 250 });
+    const [one, several, each] = await call(
+      [
+        ['images_latest', { text: ['ubuntu-22.04-server'], filter: ['id,gt,0'] }],
+        ['images_latest', { text: ['ubuntu'] }],
+        ['images_latest', { text: ['ubuntu'], each: true, columns: ['name'] }],
+      ],
+      { ...env, ...PASSWORD },
+    );
+    expect(one.record.name).toMatch(/^ubuntu-22\.04-server/);
+    expect(several).toMatchObject({ isError: true, errors: [{ exitCode: 2 }] });
+    expect(several.text).toContain(each.rows[0].name);
+    expect(each.rows.length).toBeGreaterThan(1);
+  });
+});
+
 describe('mcp', () => {
   it('shows images, syncs and packages', async () => {
     const { env } = await emulatorUser({ syncDelay: 0, uploads: temporaryDirectory() });

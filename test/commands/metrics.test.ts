@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withValues } from '../../src/commands/metrics.ts';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
@@ -128,6 +129,37 @@ describe('sync --metrics-file', () => {
     writeFileSync(file, 'imgctl_sync_last_added{profile="default"} NaN\nother 1\n\u0000');
     expect((await sync('--wait')).values).toMatchObject({ imgctl_sync_last_added: 2 });
     expect(readFileSync(file, 'utf8')).not.toMatch(/other|NaN|\0/);
+  });
+});
+
+it('images changes --metrics-file > writes how many images changed, and its exit code', async () => {
+  const before = testImages(4);
+  let shown = before;
+  const { env } = await scriptedUser(({ url }) => ({ json: cataloguePage(url, shown) }));
+  const cwd = temporaryDirectory();
+  const changes = async () => {
+    const argv = ['images', 'changes', '--exit-code', '--metrics-file', 'm.prom'];
+    const { exitCode } = await runCli(argv, { env, cwd, time: START });
+    return { exitCode, values: valuesOf(readFileSync(path.join(cwd, 'm.prom'), 'utf8')) };
+  };
+  expect((await changes()).values).toMatchObject({ imgctl_changes_last_added: 0 });
+  const [first, second] = before;
+  if (first === undefined || second === undefined) throw new Error('no images');
+  shown = [
+    { ...first, updated_on: 'later' },
+    { ...second, path: 'elsewhere' },
+    ...testImages(2, 9),
+  ];
+  const { exitCode, values } = await changes();
+  expect(exitCode).toBe(10);
+  expect(values).toEqual({
+    imgctl_changes_last_run_timestamp_seconds: START / 1000,
+    imgctl_changes_last_success_timestamp_seconds: START / 1000,
+    imgctl_changes_last_exit_code: 10,
+    imgctl_changes_last_duration_seconds: 0,
+    imgctl_changes_last_added: 2,
+    imgctl_changes_last_updated: 2,
+    imgctl_changes_last_deleted: 2,
   });
 });
 

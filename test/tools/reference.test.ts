@@ -79,7 +79,7 @@ describe('docs/cli.md', () => {
   });
 
   it('escapes bars in tables', () => {
-    expect(MARKDOWN).toContain('| `id\\|name` | image ids, or exact names |');
+    expect(MARKDOWN).toContain('| `id\\|name\\|path\\|label\\|url` | images to show |');
   });
 
   it('names the files that imgctl writes', async () => {

@@ -19,7 +19,7 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'Images',
     entries: [
-      ['images', 'list and show public images'],
+      ['images', 'list, choose and watch public images'],
       ['my-images', 'list your own images'],
     ],
   },

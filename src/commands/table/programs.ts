@@ -69,6 +69,7 @@ export const mcp: CommandSpec = {
       terms: [
         ['images_list', 'list public images, page by page, with the total'],
         ['images_get', 'show images with all fields'],
+        ['images_latest', 'show the newest image of a series'],
         ['my_images', 'list your own images'],
         ['sync_status', 'show sync requests'],
         ['package_inspect', 'show the contents of a local OVA or OVF'],

@@ -28,3 +28,9 @@ export const METRICS_OPTION: OptionDeclaration = {
   description: 'write metrics for Prometheus to this file, also on failure',
   value: TEXT,
 };
+
+export const GET_OPTION: OptionDeclaration = {
+  flags: '--get <field>',
+  description: 'print only the bare value of this field',
+  value: TEXT,
+};
