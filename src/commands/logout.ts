@@ -1,7 +1,9 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import type { Context } from '../context.ts';
+import { valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
+import { openPasswordStore } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { Settings } from '../session/settings.ts';
@@ -34,13 +36,19 @@ async function logoutAll(context: Context): Promise<void> {
   }
 }
 
-/** Deletes a profile's password from the keychain. @returns true if there was one. @throws ImgctlError config */
+/** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
 export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
-  const { profile, hasStoredPassword } = settings;
-  if (!hasStoredPassword) return false;
-  const { openKeychain } = await import('../session/keychain.ts');
-  await openKeychain(context.io).forget(profile);
   const { paths, io } = context;
-  await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });
-  return true;
+  const { profile, passwordPlaces } = settings;
+  // A keychain finds passwords by the profile, even if its base URL is invalid.
+  const account = valueOr(() => settings.account, { profile, baseUrl: '', username: '' });
+  let deleted = false;
+  for (const place of passwordPlaces) {
+    const store = await openPasswordStore(io, place);
+    if (await store.forget(account)) deleted = true;
+  }
+  if (settings.storedAt !== undefined) {
+    await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });
+  }
+  return deleted;
 }

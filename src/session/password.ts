@@ -84,15 +84,15 @@ async function readBeginning(stream: Readable, io: Io): Promise<string> {
 function firstLine(text: string, what: string): string {
   // Some editors write a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  const flaw = describeFlaw(line);
+  const flaw = passwordFlaw(line);
   if (flaw === undefined) return line;
   throw new ImgctlError('config', `${what} gave ${flaw}`, {
     hint: 'make sure that its first line is the password',
   });
 }
 
-/** Checked before a request is sent: the service limits token requests. */
-function describeFlaw(line: string): string | undefined {
+/** Returns why a text is no password. Checked before a request is sent: the service limits token requests. */
+export function passwordFlaw(line: string): string | undefined {
   if (line === '') return 'no password';
   if (line.length > MAX_LENGTH) return 'a line too long for a password';
   // Text in UTF-16 or another encoding.

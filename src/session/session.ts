@@ -11,6 +11,7 @@ import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw } from './certificates.ts';
+import { nameOfPlace, openPasswordStore } from './password-store.ts';
 import type { Settings } from './settings.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Account } from './token-files.ts';
@@ -89,7 +90,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
 }
 
-/** Returns the given password, or else the one in the keychain. */
+/** Returns the given password, or else the stored one. */
 export function unattendedPassword(
   settings: Settings,
   io: Io,
@@ -126,21 +127,19 @@ export function storedPassword(
   io: Io,
   account: Account,
 ): PasswordSource | undefined {
-  if (!settings.hasStoredPassword) return undefined;
+  const [place] = settings.passwordPlaces;
+  if (place === undefined) return undefined;
+  const origin = nameOfPlace(place);
   const replace = `${settings.loginCommand} --store-password`;
   return {
-    origin: 'the system keychain',
-    remedy: `replace the password in the system keychain: ${replace}`,
+    origin,
+    remedy: `replace the password in ${origin}: ${replace}`,
     async read() {
-      const { openKeychain } = await import('./keychain.ts');
-      const password = await openKeychain(io).lookup(account);
+      const password = await (await openPasswordStore(io, place)).lookup(account);
       if (password) return password;
       const { username, baseUrl } = account;
-      throw new ImgctlError(
-        'not-logged-in',
-        `the system keychain has no password for ${username} at ${baseUrl}`,
-        { hint: `run: ${replace}` },
-      );
+      const message = `${origin} has no password for ${username} at ${baseUrl}`;
+      throw new ImgctlError('not-logged-in', message, { hint: `run: ${replace}` });
     },
   };
 }

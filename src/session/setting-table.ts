@@ -50,6 +50,11 @@ export const SETTINGS = {
     env: 'IMGCTL_PASSWORD_COMMAND',
     check: nonEmpty('password-command'),
   },
+  'credential-helper': {
+    summary:
+      'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',
+    check: checkHelper,
+  },
   output: {
     summary: 'output format',
     env: 'IMGCTL_OUTPUT',
@@ -93,7 +98,7 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** Marks a profile whose password is in the keychain; login and logout write it. */
+/** Says where a login stored the password of the profile; see openPasswordStore. */
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
@@ -108,6 +113,13 @@ function checkUsername(text: string): void {
   if (text.includes(':')) {
     throw invalid('username', beforeColon(text), 'use a user name without a colon');
   }
+}
+
+function checkHelper(text: string): void {
+  const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
+  if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return;
+  const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
+  throw invalid('credential-helper', text, hint);
 }
 
 /** Hides the password of a user:password, as other programs take it. */

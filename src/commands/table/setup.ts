@@ -9,7 +9,7 @@ export const login: CommandSpec = {
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
-    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
+    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. If the setting credential-helper is set, that program stores it instead (Windows: wincred). To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit and sends no request until it ends. With --ignore-limit it asks the service, for example after the clock was wrong.',
   ],
   examples: [
@@ -27,7 +27,10 @@ export const login: CommandSpec = {
       description: 'shell command whose first output line is the password',
       value: TEXT,
     },
-    { flags: '--store-password', description: 'store the password in the system keychain' },
+    {
+      flags: '--store-password',
+      description: 'store the password in the keychain or the credential helper',
+    },
     {
       flags: '--ignore-limit',
       description: 'request a token even if the remembered limit is reached',
@@ -41,7 +44,7 @@ export const logout: CommandSpec = {
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes every token that the profile used, also of another user or base URL. Profiles of the same user and base URL share a token, so the others are logged out too.',
-    'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
+    'Deletes the password that "imgctl login --store-password" stored in the keychain or the credential helper, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
@@ -197,7 +200,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
+        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command, helper or keychain, or missing if you have to type the password.',
       ],
       examples: [
         'imgctl profile list',
