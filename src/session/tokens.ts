@@ -113,7 +113,11 @@ export class Tokens implements TokenSource {
       const stored = await store.read(refused);
       return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
     };
-    const action = async () => this.#request(await password.read(), password.remedy);
+    const action = async (confirm: () => Promise<void>) => {
+      const secret = await password.read();
+      await confirm();
+      return this.#request(secret, password.remedy);
+    };
     this.#memory = await store.takeTurn<CachedToken>({ instead, action }, io);
     return this.#memory.token;
   }
