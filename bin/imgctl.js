@@ -25,7 +25,7 @@ if (answer === undefined || !print(answer)) {
 function ownAnswer() {
   const [, , command, shell] = argv;
   try {
-    if (argv.length === 3 && (command === '--version' || command === '-V')) {
+    if (argv.length === 3 && ['--version', '-V', 'version'].includes(command)) {
       return `${require('../package.json').version}\n`;
     }
     if (argv.length === 4 && command === 'completion' && Object.hasOwn(COMPLETIONS, shell)) {

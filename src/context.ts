@@ -58,8 +58,8 @@ export class Context implements ConsoleStyle {
 
   /** Runs another command line with another Io, for the demo. */
   readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
-  /** The command table and the help generated from it; set when the program is built. */
-  program: ProgramDeclaration = { commands: [], options: [], showHelp() {} };
+  /** The command table; set when the program is built. */
+  program: ProgramDeclaration = { commands: [], options: [] };
 
   constructor(io: Io, rerun: Context['rerun']) {
     this.io = io;

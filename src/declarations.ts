@@ -79,8 +79,6 @@ export interface ProgramDeclaration {
   readonly commands: readonly CommandDeclaration[];
   /** Options of every command. */
   readonly options: readonly OptionDeclaration[];
-  /** Prints the help of the command at this path of names. */
-  showHelp(path: readonly string[]): void;
 }
 
 /** `<id...>` or `[id...]`. */

@@ -2,8 +2,8 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
-import { GLOBAL_OPTIONS, HELP_OPTION, ROOT, VERSION_OPTION } from './commands/command-table.ts';
-import { renderHelp } from './commands/help-text.ts';
+import { ROOT } from './commands/command-table.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import {
@@ -18,37 +18,63 @@ import { parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
-  const root = buildProgram(context, argv[0]);
+  const words = helpLast(argv);
+  let helpOf: Command | undefined;
+  const root = buildProgram(context, words[0], (command) => {
+    helpOf = command;
+  });
   root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
   try {
-    await root.parseAsync(argv, { from: 'user' });
+    await root.parseAsync(words, { from: 'user' });
   } catch (thrown) {
     if (!isHelp(thrown)) throw thrown;
+    if (helpOf !== undefined) await showHelp(context, helpOf);
   }
   await context.console.settle();
 }
 
+/** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
+function helpLast(argv: readonly string[]): readonly string[] {
+  const isHelpFlag = (word: string) => word === '-h' || word === '--help';
+  if (!isHelpFlag(argv[0] ?? '')) return argv;
+  const rest = argv.filter((word) => !isHelpFlag(word));
+  return [...rest, '--help'];
+}
+
+/** Prints the same page as `imgctl help`, which also reports a name that is no command. */
+async function showHelp(context: Context, command: Command): Promise<void> {
+  const operands = command.commands.length > 0 ? command.args.filter(isOperand) : [];
+  const { run } = await import('./commands/help.ts');
+  await run(context, {}, [...pathOf(command), ...operands]);
+}
+
+function isOperand(word: string): boolean {
+  return !word.startsWith('-');
+}
+
 /** Builds the commands by name; a command gets its arguments, options and subcommands when it is reached. */
-function buildProgram(context: Context, first: string | undefined): Command {
-  const helpWidth = () => Math.min(context.io.stdout.columns || 100, 100);
+function buildProgram(
+  context: Context,
+  first: string | undefined,
+  onHelp: (command: Command) => void,
+): Command {
   const root = new Command(ROOT.name)
-    .description(sentence(ROOT.summary))
-    .usage('<command> [options]')
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    // The page is printed after commander has ended.
+    .configureHelp({
+      showGlobalOptions: true,
+      formatHelp: (command) => {
+        onHelp(command);
+        return '';
+      },
+    })
     .configureOutput({
       writeOut: (text) => context.console.printLater(text),
-      // A group without a command shows its help; usage errors are reported like all other errors.
-      writeErr: (text) => context.console.printLater(text),
+      writeErr: () => {},
       outputError: () => {},
-      getOutHelpWidth: helpWidth,
-      getErrHelpWidth: helpWidth,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    })
-    .addHelpText('after', () => renderHelp(ROOT, helpWidth()));
+    });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
   const pending = new Map<Command, CommandSpec>();
   const declare = (command: Command) => {
@@ -58,9 +84,11 @@ function buildProgram(context: Context, first: string | undefined): Command {
     for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
     for (const each of spec.options ?? []) command.addOption(optionOf(each));
     if (spec.hidden) command.allowUnknownOption();
-    command.addHelpText('after', () => renderHelp(spec, helpWidth()));
     throwUsageErrors(command, root, context);
-    add(command, spec.subcommands ?? []);
+    if (spec.subcommands) {
+      add(command, spec.subcommands);
+      addHelp(command, context);
+    }
     const { load } = spec;
     if (load === undefined) return;
     command.action(async () => {
@@ -71,10 +99,8 @@ function buildProgram(context: Context, first: string | undefined): Command {
   const add = (parent: Command, specs: readonly CommandSpec[]) => {
     parent.hook('preSubcommand', (_parent, command) => declare(command));
     for (const spec of specs) {
-      const { name, summary, aliases = [], hidden = false } = spec;
-      const command = parent.command(name, { hidden }).summary(summary).aliases(aliases);
-      command.description(sentence(summary));
-      pending.set(command, spec);
+      const { name, aliases = [], hidden = false } = spec;
+      pending.set(parent.command(name, { hidden }).aliases(aliases), spec);
     }
   };
   throwUsageErrors(root, root, context);
@@ -82,19 +108,17 @@ function buildProgram(context: Context, first: string | undefined): Command {
   // A command line that begins with a command needs no other command; help needs all of them.
   const named = commands.filter(({ name }) => name === first && name !== 'help');
   add(root, named.length > 0 ? named : commands);
-  context.program = {
-    commands,
-    options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION],
-    showHelp: (path) => {
-      let command = root;
-      for (const name of path) {
-        command = command.commands.find((each) => each.name() === name) ?? command;
-        declare(command);
-      }
-      command.outputHelp();
-    },
-  };
+  context.program = { commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] };
   return root;
+}
+
+/** Adds `imgctl images help [command]`. */
+function addHelp(group: Command, context: Context): void {
+  const help = group.command('help', { hidden: true }).argument('[command...]');
+  help.action(async (words: readonly string[]) => {
+    const { run } = await import('./commands/help.ts');
+    await run(context, {}, [...pathOf(group), ...words]);
+  });
 }
 
 function optionOf(declaration: OptionDeclaration): Option {
@@ -196,6 +220,7 @@ function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
-function sentence(summary: string): string {
-  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+/** Returns the names below imgctl. */
+function pathOf(command: Command): string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }

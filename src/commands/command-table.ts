@@ -1,12 +1,9 @@
-// The command table: the root, the options of every command, and every command in the order of the help.
+// The command table: the root and every command, in the order of the reference.
 
-import type { OptionDeclaration } from '../declarations.ts';
-import { COLOR_CHOICES } from '../output/terminal.ts';
-import { FORMATS } from '../output/writers.ts';
-import { api, complete, completion, emulator, help } from './table/automation.ts';
+import { api, complete, completion, emulator, help, printVersion } from './table/automation.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
 import { config, demo, doctor, login, logout, profile, token, whoami } from './table/setup.ts';
-import { type CommandSpec, TEXT } from './table/spec.ts';
+import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
 
 export const ROOT: CommandSpec = {
@@ -40,45 +37,6 @@ export const ROOT: CommandSpec = {
     completion,
     complete,
     help,
+    printVersion,
   ],
 };
-
-export const VERSION_OPTION: OptionDeclaration = {
-  flags: '-V, --version',
-  description: 'print the version',
-};
-
-export const HELP_OPTION: OptionDeclaration = { flags: '-h, --help', description: 'show help' };
-
-/** Options of every command. Most have a setting of the same name, which checks the value again. */
-export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '--profile <name>',
-    description: 'use the settings and token of this profile (default)',
-    value: { kind: 'text', from: 'profiles' },
-  },
-  { flags: '--base-url <url>', description: 'address of the service', value: TEXT },
-  {
-    flags: '-o, --output <format>',
-    description: 'output format: table, json, ndjson, yaml, csv or tsv (table)',
-    value: { kind: 'choice', noun: 'format', words: FORMATS },
-  },
-  { flags: '--json', description: 'same as -o json' },
-  {
-    flags: '--timeout <duration>',
-    description: 'time limit of each request, such as 500ms, 30s, 5m (30s)',
-    value: { kind: 'duration', keepText: true },
-  },
-  {
-    flags: '--retries <n>',
-    description: 'retries for requests that are safe to repeat (4)',
-    value: TEXT,
-  },
-  { flags: '--debug', description: 'trace requests on stderr, with secrets redacted' },
-  {
-    flags: '--color <when>',
-    description: 'use colour: auto, always or never (auto)',
-    value: { kind: 'choice', noun: 'choice', words: COLOR_CHOICES },
-  },
-  { flags: '-q, --quiet', description: 'print only identifiers, and no progress' },
-];

@@ -1,41 +1,51 @@
-// imgctl help: the help of a command, or a topic page.
+// imgctl help: the page of a command, or a topic.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { loadBold } from '../output/terminal.ts';
 import { nearest, suggest } from '../query/suggest.ts';
-import { renderBlocks } from './help-text.ts';
+import { renderPage, renderRoot } from './help/page.ts';
+import { renderBlocks } from './help/text.ts';
 import { TOPIC_NAMES, TOPICS } from './table/topics.ts';
 
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
 
+/** Prints the page that these words name. @throws ImgctlError usage */
 export async function run(
   context: Context,
   _options: object,
   words: readonly string[],
 ): Promise<void> {
-  const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
-  if (topic === undefined) return context.program.showHelp(findPath(context, words));
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
-  await context.console.print(renderBlocks(await topic.load(), width));
+  const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
+  const page = topic
+    ? renderBlocks(await topic.load(), width)
+    : renderCommand(context, words, { width, bold: await loadBold(context.terminal) });
+  await context.console.print(page);
 }
 
-/** Returns the names of the command that these words select. @throws ImgctlError usage */
-function findPath(context: Context, words: readonly string[]): readonly string[] {
-  const path: string[] = [];
+function renderCommand(
+  context: Context,
+  words: readonly string[],
+  style: Parameters<typeof renderPage>[2],
+): string {
+  const path = ['imgctl'];
   let { commands } = context.program;
+  let command: (typeof commands)[number] | undefined;
   for (const word of words) {
-    const found = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
-    if (found === undefined) {
+    command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
+    if (command === undefined) {
       const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
-      const meant = nearest(word, path.length === 0 ? [...names, ...TOPIC_NAMES] : names);
+      const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
+      const page = ['imgctl help', ...path.slice(1)].join(' ');
       const text = words.join(' ').slice(0, MAX_QUOTED);
       throw new ImgctlError('usage', `no command or topic: ${text}`, {
-        hint: suggest(meant, 'imgctl help'),
+        hint: suggest(meant && `${page} ${meant}`, page),
       });
     }
-    path.push(found.name);
-    commands = found.subcommands ?? [];
+    path.push(command.name);
+    commands = command.subcommands ?? [];
   }
-  return path;
+  return command ? renderPage(path.join(' '), command, style) : renderRoot(style);
 }

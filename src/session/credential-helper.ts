@@ -5,8 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { type ChildResult, runChild } from './child.ts';
-import { passwordFlaw } from './password.ts';
-import type { PasswordStore } from './password-store.ts';
+import { type PasswordStore, passwordFlaw } from './password.ts';
 import type { Account } from './token-files.ts';
 
 /** The text that docker's own helpers print if they have nothing for the server. */

@@ -1,18 +1,7 @@
 // Where a profile's password is stored: in the system keychain, or by a credential helper.
 
 import type { Io } from '../io.ts';
-import type { Account } from './token-files.ts';
-
-/** Every function may throw ImgctlError config: the store cannot be used. */
-export interface PasswordStore {
-  /** Fails if the store cannot be used. */
-  check(account: Account): Promise<void>;
-  lookup(account: Account): Promise<string | undefined>;
-  /** Replaces the password of the account. */
-  store(account: Account, password: string): Promise<void>;
-  /** @returns true if it may have had a password */
-  forget(account: Account): Promise<boolean>;
-}
+import type { PasswordStore } from './password.ts';
 
 const HELPER = 'helper:';
 

@@ -1,4 +1,4 @@
-// Reads a password from a file, a command or standard input.
+// Reads a password from a file, a command or standard input; the interface of a place that stores it.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,6 +6,18 @@ import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
+import type { Account } from './token-files.ts';
+
+/** Every function may throw ImgctlError config: the store cannot be used. */
+export interface PasswordStore {
+  /** Fails if the store cannot be used. */
+  check(account: Account): Promise<void>;
+  lookup(account: Account): Promise<string | undefined>;
+  /** Replaces the password of the account. */
+  store(account: Account, password: string): Promise<void>;
+  /** @returns true if it may have had a password */
+  forget(account: Account): Promise<boolean>;
+}
 
 const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */

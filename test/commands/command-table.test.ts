@@ -1,7 +1,8 @@
 // The command table: the style of its texts, and references that lead somewhere.
 
 import { describe, expect, it } from 'vitest';
-import { GLOBAL_OPTIONS, ROOT } from '../../src/commands/command-table.ts';
+import { ROOT } from '../../src/commands/command-table.ts';
+import { GLOBAL_OPTIONS } from '../../src/commands/table/global-options.ts';
 import { TOPIC_NAMES } from '../../src/commands/table/topics.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
+import { GLOBAL_OPTIONS } from '../../src/commands/table/global-options.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
 import { failed, runCli } from '../support/io.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
@@ -19,17 +20,21 @@ function pathsBelow({ subcommands = [] }: CommandDeclaration, parent = ''): stri
 const COMMANDS = [...pathsBelow(ROOT), 'images ls'];
 
 it.each(COMMANDS)(
-  'imgctl help %s shows usage and at least two examples, as -h does',
+  'imgctl help %s shows usage and at least two examples, as -h does in any place',
   async (name) => {
     const words = name.split(' ');
     const help = await runCli(['help', ...words]);
     expect(help).toMatchObject({ stderr: '', exitCode: 0 });
     expect(help.stdout).toMatch(new RegExp(`^Usage: imgctl ${words[0]}`));
     expect(help.stdout.match(/^ {2}\$ .*imgctl /gm)?.length).toBeGreaterThanOrEqual(2);
-    expect(help.stdout).toContain('--base-url <url>');
-    const widest = Math.max(...help.stdout.split('\n').map((line) => line.length));
-    expect(widest).toBeLessThanOrEqual(110);
+    expect(help.stdout).toMatch(/\nGlobal options: imgctl --help\n$/);
+    expect(help.stdout).not.toContain('--base-url <url>');
+    const text = help.stdout.replaceAll(/^ {2}\$ .*/gm, '');
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(await runCli([...words, '-h'])).toEqual(help);
+    expect(await runCli(['-h', ...words])).toEqual(help);
+    const [group = '', ...rest] = words;
+    if (rest.length > 0) expect(await runCli([group, 'help', ...rest])).toEqual(help);
   },
 );
 
@@ -38,8 +43,30 @@ describe('imgctl', () => {
     const alone = await runCli([]);
     expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
     expect(await runCli(['--help'])).toEqual(alone);
-    expect((await runCli(['help'])).stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
-    for (const name of COMMANDS) expect(alone.stdout).toContain(`  ${name.split(' ')[0]} `);
+    expect(await runCli(['help'])).toEqual(alone);
+    expect(alone.stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
+  });
+
+  it('shows every command before the global options, with a prompt on a screen of 80x24', async () => {
+    const { stdout } = await runCli(['--help', '--color', 'never'], { columns: 80 });
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+    const shown = lines.flatMap((line) => line.slice(18, 40).trim().split(', '));
+    const commands = pathsBelow(ROOT).filter((name) => !name.includes(' '));
+    expect(shown).toEqual(expect.arrayContaining(commands));
+    const options = GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]);
+    expect(shown.slice(shown.indexOf('version'))).toEqual(expect.arrayContaining(options));
+  });
+
+  it.each([
+    [{}, 'Images '],
+    [{ columns: 80 }, '\u001b[1mImages\u001b[22m '],
+    [{ columns: 80, env: { NO_COLOR: '1' } }, 'Images '],
+  ])('marks the headings of the help with %j', async (io, heading) => {
+    expect((await runCli(['--help'], io)).stdout).toContain(`\n${heading}`);
+    const page = await runCli(['sync', '--help'], io);
+    expect(page.stdout).toContain(`\n${heading.trim().replace('Images', 'Options:')}\n`);
   });
 
   it.each(['images', 'config', 'profile'])(
@@ -49,7 +76,7 @@ describe('imgctl', () => {
     },
   );
 
-  it.each(['--version', '-V'])('%s prints the version', async (option) => {
+  it.each(['--version', '-V', 'version'])('%s prints the version', async (option) => {
     const { stdout, exitCode } = await runCli([option]);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(exitCode).toBe(0);
@@ -80,22 +107,27 @@ describe('imgctl help', () => {
   });
 
   it.each([
-    ['filter', 'filters'],
-    ['Output', 'output'],
-    ['filters list', 'filters'],
-    ['imags', 'images'],
-    ['images lst', 'list'],
-  ])('%s suggests the nearest command or topic', async (words, meant) => {
-    const result = await runCli(['help', ...words.split(' ')]);
-    expect(result).toEqual(
-      failed(2, `imgctl: no command or topic: ${words}\nhint: did you mean ${meant}?\n`),
-    );
+    ['help filter', 'filters'],
+    ['help Output', 'output'],
+    ['help filters list', 'filters'],
+    ['help imags', 'images'],
+    ['help images lst', 'images list'],
+    ['images help lst', 'images list'],
+    ['images lst --help', 'images list'],
+    ['imags --help', 'images'],
+    ['--help imags', 'images'],
+  ])('%s suggests the nearest command or topic', async (line, meant) => {
+    const words = line.split(' ').filter((word) => !/help$/.test(word));
+    const message = `imgctl: no command or topic: ${words.join(' ')}\n`;
+    const result = await runCli(line.split(' '));
+    expect(result).toEqual(failed(2, `${message}hint: did you mean imgctl help ${meant}?\n`));
   });
 
   it.each(['nope', 'images nope', 'images filter', 'constructor'])(
     '%s is a usage error',
     async (words) => {
-      const stderr = `imgctl: no command or topic: ${words}\nhint: see: imgctl help\n`;
+      const page = words.startsWith('images') ? 'imgctl help images' : 'imgctl help';
+      const stderr = `imgctl: no command or topic: ${words}\nhint: see: ${page}\n`;
       const result = await runCli(['help', ...words.split(' ')]);
       expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
     },

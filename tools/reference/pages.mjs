@@ -17,6 +17,8 @@ export async function readManual(root) {
   commands[0] = { ...commands[0], options, usage: '<command> [options]' };
   const topics = [];
   for (const { name, summary, load } of TOPICS) {
+    // The page of imgctl itself lists them.
+    if (name === 'options') continue;
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
   }
   return { commands, topics };
@@ -41,7 +43,12 @@ async function importTable(root) {
 }
 
 function tableOnly(source) {
-  const code = ['commands/command-table.ts', 'commands/table/topics.ts', 'declarations.ts']
+  const code = [
+    'commands/command-table.ts',
+    'commands/table/global-options.ts',
+    'commands/table/topics.ts',
+    'declarations.ts',
+  ]
     .map((file) => `export * from ${JSON.stringify(join(source, file))};\n`)
     .join('');
   return {

@@ -1,6 +1,18 @@
 // The blocks of the help topics; a test runs every shell line.
 
 import type { Block } from '../../declarations.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from '../table/global-options.ts';
+
+export const OPTIONS: readonly Block[] = [
+  'These options work with every command, before or after its name:',
+  {
+    terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(
+      ({ flags, description }) => [flags, description] as const,
+    ),
+  },
+  'A duration is a whole number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
+  { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
+];
 
 export const FILTERS: readonly Block[] = [
   'Filters, search words and sorting work the same in "images list" and "my-images".',

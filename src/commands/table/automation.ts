@@ -203,3 +203,10 @@ export const help: CommandSpec = {
   ],
   load: async () => (await import('../help.ts')).run,
 };
+
+export const printVersion: CommandSpec = {
+  name: 'version',
+  summary: 'print the version',
+  examples: ['imgctl version', 'imgctl --version'],
+  load: async () => (await import('../version.ts')).run,
+};

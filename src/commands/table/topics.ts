@@ -10,6 +10,11 @@ export interface Topic {
 
 export const TOPICS: readonly Topic[] = [
   {
+    name: 'options',
+    summary: 'options of every command',
+    load: async () => (await import('../help/pages.ts')).OPTIONS,
+  },
+  {
     name: 'filters',
     summary: 'filters, search words and sorting of images',
     load: async () => (await import('../help/pages.ts')).FILTERS,

@@ -1,19 +1,9 @@
-// Help as text for a terminal.
+// Blocks of help as text for a terminal.
 
-import type { Block, CommandDeclaration } from '../declarations.ts';
+import type { Block } from '../../declarations.ts';
 
 /** A longer term gets its own line above its meaning. */
 const MAX_TERM = 30;
-
-/** Returns the help of a command after its lists of arguments, options and commands. */
-export function renderHelp(command: CommandDeclaration, width: number): string {
-  const { description = [], examples, seeAlso = [] } = command;
-  const blocks: Block[] = [...description, 'Examples:', { shell: examples }];
-  if (seeAlso.length > 0) {
-    blocks.push(`See also: ${seeAlso.map((words) => `imgctl ${words}`).join(', ')}`);
-  }
-  return `\n${renderBlocks(blocks, width)}`;
-}
 
 /** Separates blocks by a blank line, except after a paragraph that introduces the next one. */
 export function renderBlocks(blocks: readonly Block[], width: number): string {

@@ -1,0 +1,75 @@
+// The help page of a command, and the page of imgctl itself, as text for a terminal.
+
+import { argumentTerm, type Block, type CommandDeclaration } from '../../declarations.ts';
+import { GROUPS } from '../table/groups.ts';
+import { TOPIC_NAMES } from '../table/topics.ts';
+import { renderBlocks } from './text.ts';
+
+export interface PageStyle {
+  readonly width: number;
+  /** Marks a heading. */
+  readonly bold: (text: string) => string;
+}
+
+/** Returns the page of the command with this full name, such as `imgctl images list`. */
+export function renderPage(name: string, command: CommandDeclaration, style: PageStyle): string {
+  const { aliases = [], summary, description = [], examples, seeAlso = [] } = command;
+  const { options = [], subcommands = [] } = command;
+  const group = name.slice(0, -command.name.length);
+  const declared = command.arguments ?? [];
+  const usage = [name, '[options]', ...declared.map(argumentTerm)];
+  if (subcommands.length > 0) usage.push('<command>');
+  const head = [`Usage: ${usage.join(' ')}\n`];
+  if (aliases.length > 0) head.push(`Alias: ${aliases.map((each) => group + each).join(', ')}\n`);
+  const section = (title: string, block: Block) =>
+    `${style.bold(`${title}:`)}\n${renderBlocks([block], style.width)}`;
+  const termSection = (title: string, terms: readonly (readonly [string, string])[]) =>
+    terms.length === 0 ? [] : [section(title, { terms })];
+  const tail = ['Global options: imgctl --help\n'];
+  if (seeAlso.length > 0) {
+    // A name is never broken at the end of a line.
+    const names = seeAlso.map((words) => `imgctl ${words}`.replaceAll(' ', '\u00a0'));
+    const text = renderBlocks([`See also: ${names.join(', ')}`], style.width);
+    tail.unshift(text.replaceAll('\u00a0', ' '));
+  }
+  return [
+    head.join(''),
+    renderBlocks([sentence(summary), ...description], style.width),
+    ...termSection(
+      'Arguments',
+      declared.map((each) => [each.name, each.description]),
+    ),
+    ...termSection(
+      'Options',
+      options.map(({ flags, description: text }) => [flags, text]),
+    ),
+    ...termSection(
+      'Commands',
+      subcommands.map((each) => [each.name, each.summary]),
+    ),
+    section('Examples', { shell: examples }),
+    tail.join(''),
+  ].join('\n');
+}
+
+/** Columns of the titles and of the commands. */
+const TITLE = 18;
+const TERM = 23;
+
+/** Returns the page of imgctl itself, short enough for one screen of 80 columns and 24 lines. */
+export function renderRoot({ bold }: PageStyle): string {
+  const lines = ['Usage: imgctl <command> [options]', ''];
+  for (const { title, entries } of GROUPS) {
+    let heading = bold(title) + ' '.repeat(TITLE - title.length);
+    for (const [names, text] of entries) {
+      lines.push(`${heading}${names.padEnd(TERM)}${text}`);
+      heading = ' '.repeat(TITLE);
+    }
+  }
+  lines.push(`Topics of imgctl help: ${TOPIC_NAMES.join(', ')}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}
