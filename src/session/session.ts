@@ -13,8 +13,11 @@ import type { Io } from '../io.ts';
 import { certificateFlaw } from './certificates.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
 import type { Settings } from './settings.ts';
+import type { SharedStore } from './shared/shared-store.ts';
+import { parseStoreAddress } from './store-address.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Account } from './token-files.ts';
+import type { TokenStore } from './token-store.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -23,7 +26,10 @@ export interface Session {
   readonly account: Account;
   /** undefined with IMGCTL_TOKEN. */
   readonly tokens: Tokens | undefined;
+  /** The tokens of this machine. */
   readonly cache: TokenCache;
+  /** The shared store if the setting token-store names one, else the cache. */
+  readonly store: TokenStore;
   /** Closes the connections after a renewal under way has stored its token and released its lock. */
   close(): Promise<void>;
 }
@@ -52,11 +58,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, io.system, warn);
   const fixed = io.env.IMGCTL_TOKEN;
+  const ca = readCertificates(settings, io);
+  const shared = fixed ? undefined : await openStore(options, cache, ca);
+  const store = shared ?? cache;
   const tokens = fixed
     ? undefined
     : new Tokens({
         io,
-        store: cache,
+        store,
         username: settings.text('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
@@ -74,7 +83,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     retries: settings.number('retries'),
     connections: settings.number('concurrency'),
     maxBytes: MAX_BYTES,
-    ca: readCertificates(settings, io),
+    ca,
     proxy: await findProxy(baseUrl, options),
     onSecret: options.onSecret,
     signal: io.signal,
@@ -85,9 +94,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   });
   const close = async () => {
     await tokens?.settled();
-    await client.close();
+    await Promise.all([client.close(), shared?.close()]);
   };
-  return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
+  return { baseUrl: account.baseUrl, client, account, tokens, cache, store, close };
+}
+
+/** Returns undefined if the tokens of this machine are all there is. @throws ImgctlError config */
+export async function openStore(
+  { io, settings, warn, onSecret }: Pick<SessionOptions, 'io' | 'settings' | 'warn' | 'onSecret'>,
+  files: TokenCache,
+  ca: string | undefined,
+): Promise<SharedStore | undefined> {
+  const address = parseStoreAddress(settings.text('token-store') ?? 'file');
+  if (address === undefined) return undefined;
+  const { openSharedStore } = await import('./shared/open.ts');
+  const { account } = settings;
+  return openSharedStore({ address, settings, account, files, io, ca, warn, onSecret });
 }
 
 /** Returns the given password, or else the stored one. */

@@ -1,7 +1,7 @@
 // The commands that a shared store needs from Redis; scripts compare and change a key in one step.
 
 import { LEASE_TIME, type Leases } from './lease.ts';
-import type { StoreConnection } from './redis.ts';
+import { type StoreConnection, StoreError } from './redis.ts';
 
 /** KEYS[1] is the lease and ARGV[1] its owner. */
 const RENEW = `local owner = redis.call('get', KEYS[1])
@@ -19,12 +19,19 @@ export function leasesAt(name: string, connect: () => Promise<StoreConnection>):
   const call = async (...words: readonly [string, ...(string | number)[]]) =>
     (await connect()).call(...words);
   return {
-    acquire: async (owner) => (await call('SET', name, owner, 'NX', 'PX', LEASE_TIME)) === 'OK',
-    renew: async (owner) => (await call('EVAL', RENEW, 1, name, owner, LEASE_TIME)) === 1,
+    acquire: async (owner) =>
+      isDone(await call('SET', name, owner, 'NX', 'PX', LEASE_TIME), 'OK', null),
+    renew: async (owner) => isDone(await call('EVAL', RENEW, 1, name, owner, LEASE_TIME), 1, 0),
     release: async (owner) => {
       await call('EVAL', RELEASE, 1, name, owner);
     },
   };
+}
+
+/** A server that answers anything must not look like one whose lease is always taken. */
+function isDone(reply: unknown, yes: unknown, no: unknown): boolean {
+  if (reply === yes || reply === no) return reply === yes;
+  throw new StoreError('it sent an unexpected reply');
 }
 
 export interface Entry {
@@ -53,5 +60,6 @@ export async function writeKey(
   lease: { readonly name: string; readonly owner: string },
 ): Promise<void> {
   const expiry = Math.max(1, Math.round(milliseconds));
-  await connection.call('EVAL', WRITE, 2, lease.name, name, lease.owner, value, expiry);
+  const keys = [lease.name, name];
+  isDone(await connection.call('EVAL', WRITE, 2, ...keys, lease.owner, value, expiry), 1, 0);
 }

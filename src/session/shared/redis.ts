@@ -33,21 +33,23 @@ export interface ConnectionOptions {
 export async function connectStore(options: ConnectionOptions): Promise<StoreConnection> {
   const { io } = options;
   let latest: Redis | undefined;
+  let failure: StoreError | undefined;
+  let isOver = false;
   const connect = async (): Promise<Redis> => {
-    for (;;) {
+    while (!isOver) {
       latest = createClient(options);
       try {
         await logIn(latest, options);
         return latest;
       } catch (error) {
         if (!TRANSIENT.test(reasonOf(error))) throw error;
+        failure = new StoreError(reasonOf(error));
       }
       latest.disconnect();
       await io.sleep(PAUSE, io.signal);
-      if (isOver) throw new StoreError('closed');
     }
+    throw new StoreError('closed');
   };
-  let isOver = false;
   const connecting = connect();
   try {
     const client = await withinBudget(connecting, io);
@@ -59,7 +61,8 @@ export async function connectStore(options: ConnectionOptions): Promise<StoreCon
     isOver = true;
     connecting.catch(() => {});
     latest?.disconnect();
-    throw error;
+    // What kept it from connecting says more than the time.
+    throw error instanceof StoreError ? (failure ?? error) : error;
   }
 }
 
@@ -82,10 +85,7 @@ function createClient({ address, ca }: ConnectionOptions): Redis {
 }
 
 /** The library's own login prints warnings on stderr. */
-async function logIn(
-  client: Redis,
-  { address, password }: ConnectionOptions,
-): Promise<void> {
+async function logIn(client: Redis, { address, password }: ConnectionOptions): Promise<void> {
   const { username, database } = address;
   let cause: unknown;
   client.on('error', (error: unknown) => {

@@ -149,7 +149,12 @@ export class SharedStore implements TokenStore {
       return this.#owner;
     };
     return this.#try(async () => ({
-      result: await takeLeasedTurn(leasesAt(this.#names.lease, () => this.#connect()), turn, newOwner, io),
+      result: await takeLeasedTurn(
+        leasesAt(this.#names.lease, () => this.#connect()),
+        turn,
+        newOwner,
+        io,
+      ),
     }));
   }
 
@@ -188,7 +193,8 @@ export class SharedStore implements TokenStore {
       throw new StoreError('it holds something other than a token');
     }
     const expiresAt = this.#options.io.now() + found.milliseconds;
-    const age = typeof lifetime === 'number' && lifetime > found.milliseconds ? lifetime : found.milliseconds;
+    const age =
+      typeof lifetime === 'number' && lifetime > found.milliseconds ? lifetime : found.milliseconds;
     return { token, receivedAt: expiresAt - age, expiresAt };
   }
 
