@@ -65,7 +65,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   });
   const { storedAt: former = place } = settings;
   if (store && former !== place) await (await openPasswordStore(io, former)).forget(account);
-  if (store) context.console.note(`the password is stored in ${nameOfPlace(place)}`);
+  if (store) context.console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 
 const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };
@@ -131,8 +131,8 @@ async function readPassword(
 function report(context: Context, { baseUrl, account }: Session, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
-  context.console.note(
-    `logged in to ${baseUrl} as ${printable(account.username)}; the token is valid for ${lifetime}`,
+  context.console.success(
+    `Logged in to ${baseUrl} as ${printable(account.username)} (token valid for ${lifetime})`,
   );
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {

@@ -49,6 +49,8 @@ export interface FakeIoOptions {
   readonly columns?: number;
   /** Makes stderr a terminal of this width; 80 by default if stdin is a terminal. */
   readonly errorColumns?: number;
+  /** Colours what goes to a terminal, as outside of tests [sets NO_COLOR]. */
+  readonly color?: boolean;
   readonly cwd?: string;
   readonly platform?: NodeJS.Platform;
   /**
@@ -79,7 +81,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
     stderr: new MemorySink(options.errorColumns ?? (input.isTTY ? 80 : undefined)),
-    env: options.env ?? {},
+    env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },
     signal: abort.signal,
