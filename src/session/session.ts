@@ -11,6 +11,7 @@ import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw } from './certificates.ts';
+import { describeDuration } from './duration.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
@@ -40,6 +41,7 @@ export interface SessionOptions {
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
   readonly warn: (message: string, hint?: string) => void;
+  readonly note: (message: string) => void;
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
@@ -72,6 +74,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         loginCommand: settings.loginCommand,
         limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
+        patience: settings.tokenPatience,
+        onWait: (milliseconds) =>
+          options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
   const client: Client = createClient({

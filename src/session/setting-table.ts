@@ -62,6 +62,10 @@ export const SETTINGS = {
     summary: 'command whose first output line is the password of the token store',
     check: nonEmpty('token-store-password-command'),
   },
+  'wait-for-token': {
+    summary: 'maximum wait for the end of the token request limit, such as 5m',
+    check: (text) => parseDuration(text, 'wait-for-token'),
+  },
   'credential-helper': {
     summary:
       'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',

@@ -36,6 +36,11 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
     description: 'retries for requests that are safe to repeat (4)',
     value: TEXT,
   },
+  {
+    flags: '--wait-for-token <duration>',
+    description: 'wait for the end of the token request limit, at most this long',
+    value: { kind: 'duration', keepText: true },
+  },
   { flags: '--debug', description: 'trace requests on stderr, with secrets redacted' },
   {
     flags: '--color <when>',
