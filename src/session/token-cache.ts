@@ -53,6 +53,10 @@ export class TokenCache implements TokenStore {
     return this.#files?.limit;
   }
 
+  get place(): string | undefined {
+    return this.#files?.token;
+  }
+
   read(refused?: string): CachedToken | undefined {
     if (this.#files === undefined) return undefined;
     const { token: file, former } = this.#files;

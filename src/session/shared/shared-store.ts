@@ -37,13 +37,22 @@ export interface SharedStoreOptions {
   readonly warn: (message: string, hint?: string) => void;
 }
 
+export interface StoreFacts {
+  /** The time of one command. */
+  readonly milliseconds: number;
+  /** How far the clock of this machine is ahead of the store's, in milliseconds. */
+  readonly ahead: number;
+  /** True if this machine seals tokens. */
+  readonly isSealed: boolean;
+}
+
 /**
  * Times in the store are relative to its own clock, so those of the machines may differ. A store that fails
  * costs one warning and a delay; the local files are used then.
  */
 export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
-  readonly #names: Readonly<Record<'lease' | 'token' | 'limit', string>>;
+  readonly #names: Readonly<Record<'lease' | 'token' | 'limit' | 'check', string>>;
   readonly #digest: string;
   #connection: Promise<StoreConnection> | undefined;
   /** The fencing value of the turn under way. */
@@ -61,7 +70,12 @@ export class SharedStore implements TokenStore {
       lease: `${prefix}:lease`,
       token: `${prefix}:token`,
       limit: `${prefix}:limit`,
+      check: `${prefix}:check`,
     };
+  }
+
+  get place(): string {
+    return this.#options.address;
   }
 
   async read(refused?: string): Promise<CachedToken | undefined> {
@@ -131,6 +145,21 @@ export class SharedStore implements TokenStore {
   async forget(): Promise<boolean> {
     const connection = await this.#connect();
     return (await connection.call('DEL', this.#names.token)) === 1;
+  }
+
+  /** Connects, reads and writes. @throws StoreError */
+  async inspect(): Promise<StoreFacts> {
+    const { io, seal } = this.#options;
+    const connection = await this.#connect();
+    const started = io.now();
+    const time = await connection.call('TIME');
+    const milliseconds = io.now() - started;
+    const [seconds, microseconds] = Array.isArray(time) ? time.map(Number) : [];
+    const now = (seconds ?? Number.NaN) * 1_000 + (microseconds ?? 0) / 1_000;
+    await this.#write(this.#names.check, 'imgctl doctor', 1_000);
+    await this.#readToken();
+    const ahead = io.now() - milliseconds / 2 - now;
+    return { milliseconds, ahead, isSealed: seal !== undefined };
   }
 
   async close(): Promise<void> {
