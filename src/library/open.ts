@@ -80,7 +80,7 @@ function memoryStore(): TokenStore {
     async writeLimit(known) {
       limit = known;
     },
-    takeTurn: ({ action }) => action(),
+    takeTurn: ({ action }) => action(async () => {}),
   };
 }
 

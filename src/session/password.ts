@@ -23,20 +23,28 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-export async function passwordOfFile(file: string, io: Io): Promise<string> {
+export async function passwordOfFile(
+  file: string,
+  io: Io,
+  variable = 'IMGCTL_PASSWORD_FILE',
+): Promise<string> {
   let text: string;
   try {
     text = await readBeginning(await openFile(path.resolve(io.cwd, file)), io);
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
-    throw unreadableFile(file, error);
+    throw unreadableFile(file, error, variable);
   }
   return firstLine(text, `the password file ${file}`);
 }
 
-export function unreadableFile(file: string, cause: unknown): ImgctlError {
+export function unreadableFile(
+  file: string,
+  cause: unknown,
+  variable = 'IMGCTL_PASSWORD_FILE',
+): ImgctlError {
   return new ImgctlError('config', `cannot read the password file ${file}: ${errorReason(cause)}`, {
-    hint: 'check IMGCTL_PASSWORD_FILE and the permissions of the file',
+    hint: `check ${variable} and the permissions of the file`,
     cause,
   });
 }
@@ -55,12 +63,17 @@ async function openFile(file: string): Promise<Readable> {
 }
 
 /** Returns the first line that the shell command prints within 30 s. The user sees its stderr. */
-export async function passwordOfCommand(command: string, io: Io): Promise<string> {
+export async function passwordOfCommand(
+  command: string,
+  io: Io,
+  setting = 'password-command',
+): Promise<string> {
   const { runChild } = await import('./child.ts');
   const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
-  if (result.failure === undefined) return firstLine(result.stdout, 'the password command');
-  throw new ImgctlError('config', `the password command ${result.failure}`, {
-    hint: 'run it by hand; to show it: imgctl config get password-command',
+  if (result.failure === undefined)
+    return firstLine(result.stdout, `the ${setting.replaceAll('-', ' ')}`);
+  throw new ImgctlError('config', `the ${setting.replaceAll('-', ' ')} ${result.failure}`, {
+    hint: `run it by hand; to show it: imgctl config get ${setting}`,
     cause: result.cause,
   });
 }

@@ -3,6 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
 import { parseDuration } from './duration.ts';
+import { parseStoreAddress } from './store-address.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -49,6 +50,21 @@ export const SETTINGS = {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
     check: nonEmpty('password-command'),
+  },
+  'token-store': {
+    summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
+    env: 'IMGCTL_TOKEN_STORE',
+    fallback: 'file',
+    check: parseStoreAddress,
+    shown: hideUserInfo,
+  },
+  'token-store-password-command': {
+    summary: 'command whose first output line is the password of the token store',
+    check: nonEmpty('token-store-password-command'),
+  },
+  'wait-for-token': {
+    summary: 'maximum wait for the end of the token request limit, such as 5m',
+    check: (text) => parseDuration(text, 'wait-for-token'),
   },
   'credential-helper': {
     summary:

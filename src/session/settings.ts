@@ -108,6 +108,12 @@ export class Settings {
     return parseDuration(this.text(key) ?? '', key);
   }
 
+  /** Milliseconds to wait for the end of the token request limit. */
+  get tokenPatience(): number {
+    const text = this.text('wait-for-token');
+    return text === undefined ? 0 : parseDuration(text, 'wait-for-token');
+  }
+
   number(key: 'retries' | 'concurrency'): number {
     return Number(this.text(key));
   }
