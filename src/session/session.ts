@@ -112,7 +112,7 @@ export async function openStore(
 ): Promise<SharedStore | undefined> {
   const address = parseStoreAddress(settings.text('token-store') ?? 'file');
   if (address === undefined) return undefined;
-  const { openSharedStore } = await import('./shared/open.ts');
+  const { openSharedStore } = await import('./shared/open-shared-store.ts');
   const { account } = settings;
   return openSharedStore({ address, settings, account, files, io, ca, warn, onSecret });
 }

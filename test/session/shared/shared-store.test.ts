@@ -30,7 +30,7 @@ async function fleet(
       sleeps,
       sleep: (milliseconds, signal) => {
         sleeps.push(milliseconds);
-        return io.sleep(milliseconds === 2_000 ? budget : Math.min(milliseconds, 100), signal);
+        return io.sleep(milliseconds === 100 ? budget / 20 : Math.min(milliseconds, 90), signal);
       },
     };
     ios.push(quick);
