@@ -42,7 +42,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Automation',
     entries: [
       ['api, token', 'send a request; print an access token'],
-      ['commands, emulator', 'list commands as JSON; run a local service'],
+      ['commands, emulator', 'list commands; run the local service'],
       ['help, version', 'show help (-h); print the version (-V)'],
     ],
   },
