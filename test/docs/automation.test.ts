@@ -109,6 +109,17 @@ describe('the workflow of GitHub Actions', () => {
     expect(check(workflow)).toEqual([]);
     expect(check(workflow.replace('runs-on', 'run-on'))).not.toEqual([]);
   });
+
+  it('checks the images that the line above it locks', async () => {
+    const { env } = await user();
+    const cwd = temporaryDirectory();
+    const steps: { run?: string }[] = parse(workflow).jobs.check.steps;
+    const [, lock = ''] = /`imgctl (images lock add [^`]+)`/.exec(PAGE) ?? [];
+    for (const line of [lock, ...steps.flatMap(({ run }) => run?.replace('imgctl ', '') ?? [])]) {
+      const result = await runCli(line.split(' '), { env, cwd });
+      expect(result).toMatchObject({ exitCode: 0 });
+    }
+  });
 });
 
 describe('the alert', () => {
