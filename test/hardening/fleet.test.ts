@@ -21,8 +21,7 @@ import { report } from './home.ts';
 const MACHINES = 200;
 const FEW = 10;
 
-const WARNING =
-  /^imgctl: warning: cannot use the token store rediss?:\/\/(imgctl@)?127\.0\.0\.1:\d+/;
+const WARNING = /cannot use the token store redis:\/\/(imgctl@)?127\.0\.0\.1:\d+/;
 
 function secure(redis: RedisServer) {
   return { ...redis.env, NODE_EXTRA_CA_CERTS: redis.caFile };
