@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { account } from '../support/cli.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { serve } from '../support/emulator.ts';
+import { temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import {
   formsOfToken,
@@ -46,8 +47,9 @@ it.skipIf(NO_REDIS)(
       ...withTemporaryFolder(plain),
       PATH: helper.PATH,
       IMGCTL_TOKEN_STORE: redis.url,
-      IMGCTL_TOKEN_STORE_KEY: KEY,
+      IMGCTL_TOKEN_STORE_KEY_FILE: path.join(temporaryDirectory(), 'key'),
     };
+    writeFileSync(env.IMGCTL_TOKEN_STORE_KEY_FILE, KEY);
     const config = path.join(env.HOME, '.config/imgctl');
     mkdirSync(config, { recursive: true });
     const settings = {
@@ -66,11 +68,13 @@ it.skipIf(NO_REDIS)(
       const base64 = Buffer.from(STORE_PASSWORD).toString('base64');
       const own = [...secrets.forms, STORE_PASSWORD, base64, KEY];
       const forms = [...own, ...[...tokens].flatMap(formsOfToken)];
-      const places = placesOf(forms, ended, [env.HOME], { stdout: true });
+      // A new child is a copy of imgctl, with its variables, until it runs its program.
+      const run = Object.keys(changes).length > 0 ? { ...ended, processes: '' } : ended;
+      const places = placesOf(forms, run, [env.HOME], { stdout: true });
       const seen = recorder.seen() + helper.calls().map(withoutRecord).join();
       if (forms.some((form) => seen.includes(form))) places.push('a child');
-      const stored = redis.cli('get', redis.cli('keys', '*token'));
-      if (forms.some((form) => stored.includes(form))) places.push('the store');
+      const value = redis.cli('get', redis.cli('keys', '*token'));
+      if (forms.some((form) => value.includes(form))) places.push('the store');
       if (places.length > 0) found[argv.join(' ')] = places;
       return ended.exitCode;
     };
@@ -83,6 +87,12 @@ it.skipIf(NO_REDIS)(
     expect(tokens.size).toBeGreaterThan(2);
     expect(helper.calls().length).toBeGreaterThan(4);
     expect(recorder.seen()).toContain('PATH=');
+    // Children get none of the variables that hold a secret.
+    const variables = { IMGCTL_TOKEN_STORE_KEY: KEY, IMGCTL_TOKEN: '' };
+    expect(await check(['login', '--store-password', '--password-stdin'], variables)).toBe(0);
+    const stored = { ...variables, IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD };
+    emulator.expireTokens();
+    expect(await check(['images', 'list', '--limit', '1'], stored)).toBe(0);
     // Redis refuses the password, and the password command fails.
     redis.cli('acl', 'setuser', 'imgctl', 'resetpass');
     const password = { IMGCTL_PASSWORD: user.password };
