@@ -18,7 +18,9 @@ if (reason !== undefined) {
   process.exitCode = 1;
 } else {
   prepare();
-  for (const name of readdirSync(WORK).filter((entry) => /^config\d|\.(?:out|err)$/.test(entry))) {
+  for (const name of readdirSync(WORK).filter((entry) =>
+    /^config\d|\.(?:out|err|in)$/.test(entry),
+  )) {
     rmSync(join(WORK, name), { recursive: true });
   }
   try {

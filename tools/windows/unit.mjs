@@ -17,8 +17,10 @@ export async function runUnitTests() {
   copyFileSync(fetchNode(NODE_VERSION, { platform: 'win-x64', integrity }), join(WORK, 'node.exe'));
   copyProject();
   const vitest = 'wine ../node.exe node_modules/vitest/vitest.mjs run --project unit';
-  const running = start(['sh', '-c', `cd project && exec ${vitest}`], { seconds: SECONDS });
-  running.stdin.end();
+  const running = start(['sh', '-c', `cd project && exec ${vitest}`], {
+    input: '',
+    seconds: SECONDS,
+  });
   const { code, stdout, stderr } = await running.ended;
   const tally = /^tests: (.*)$/m.exec(stdout)?.[1];
   if (code !== 0 || tally === undefined)

@@ -1,7 +1,15 @@
 // Wine in a folder: a minimal Debian with Wine, made by mmdebstrap and entered with chroot.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../release.mjs';
 import { hasProgram, run } from '../run.mjs';
@@ -34,7 +42,7 @@ export function obstacle() {
 
 /** Makes the system and Wine's own files, unless an earlier run did. */
 export function prepare() {
-  if (!existsSync(join(SYSTEM, 'usr/bin/wine'))) {
+  if (!existsSync(join(SYSTEM, 'usr/bin/wine-stable'))) {
     rmSync(SYSTEM, { recursive: true, force: true });
     run('mmdebstrap', ['--variant=minbase', '--include=wine64,wine', 'trixie', SYSTEM]);
   }
@@ -60,19 +68,20 @@ function enter(argv) {
 let outputs = 0;
 
 /**
- * Starts a program inside. Its output goes to files, as Windows programs cannot write to a pipe of Unix.
+ * Starts a program inside. Its streams are files, as Windows programs cannot use pipes of Unix; without `input`
+ * the standard input is a pipe, for a program that passes it on to a pseudo-terminal.
  * @returns `ended` resolves with code, stdout and stderr; the code is null after the time limit
  */
-export function start(argv, { env = {}, seconds = 120 } = {}) {
+export function start(argv, { env = {}, input, seconds = 120 } = {}) {
   outputs += 1;
-  const files = ['out', 'err'].map((kind) => join(WORK, `${process.pid}-${outputs}.${kind}`));
-  const [out, err] = files.map((file) => openSync(file, 'w'));
+  const files = ['out', 'err', 'in'].map((kind) => join(WORK, `${process.pid}-${outputs}.${kind}`));
+  writeFileSync(files[2], input ?? '');
+  const [out, err, from] = files.map((file, index) => openSync(file, index === 2 ? 'r' : 'w'));
   const child = spawn('unshare', enter(argv), {
     env: { ...ENVIRONMENT, ...env },
-    stdio: ['pipe', out, err],
+    stdio: [input === undefined ? 'pipe' : from, out, err],
   });
-  closeSync(out);
-  closeSync(err);
+  for (const descriptor of [out, err, from]) closeSync(descriptor);
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000);
   const read = (file) => readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
   const ended = new Promise((resolve) => {
