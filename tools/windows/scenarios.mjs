@@ -166,17 +166,6 @@ export const SCENARIOS = [
     },
   ],
   [
-    'Ctrl-C in a prompt',
-    async () => {
-      const terminal = onTerminal('login', { ...newUser(), IMGCTL_PASSWORD: '' });
-      await terminal.waitFor('Password');
-      terminal.stdin.write(CTRL_C);
-      const { code, stdout } = await terminal.ended;
-      assert.equal(code, 130, stdout);
-      return 'exit 130';
-    },
-  ],
-  [
     'Ctrl-C in a wait',
     async () => {
       const env = newUser({ IMGCTL_BASE_URL: await emulator('--sync-delay', '1h') });

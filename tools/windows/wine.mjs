@@ -79,7 +79,7 @@ export function start(argv, { env = {}, input, seconds = 120 } = {}) {
   const [out, err, from] = files.map((file, index) => openSync(file, index === 2 ? 'r' : 'w'));
   const child = spawn('unshare', enter(argv), {
     env: { ...ENVIRONMENT, ...env },
-    stdio: [input === undefined ? 'pipe' : from, out, err],
+    stdio: [input === undefined ? 'pipe' : input === '' ? 'ignore' : from, out, err],
   });
   for (const descriptor of [out, err, from]) closeSync(descriptor);
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000);
