@@ -69,7 +69,8 @@ async function sendSync(send: Send): Promise<HttpResponse> {
   return response;
 }
 
-function mayBeSubmitted(error: unknown): error is ImgctlError {
+/** True if the service may have accepted the submit that failed. */
+export function mayBeSubmitted(error: unknown): error is ImgctlError {
   const unknown: readonly ErrorCode[] = [
     'outcome-unknown',
     'server-error',

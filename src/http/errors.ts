@@ -163,13 +163,14 @@ export function reasonOf(error: NodeJS.ErrnoException): string {
 
 /** @param waitingFor what the request was waiting for */
 export function timeoutError(
-  { method, url, timeout }: HttpRequest,
+  { method, url, timeout, body }: HttpRequest,
   waitingFor: string,
   sent: boolean,
   { name, show }: Endpoint,
 ): TransportError {
   const request = `${method} ${url.origin}${url.pathname}`;
-  const message = `${request}: no complete response within ${timeout / 1000} s, still ${waitingFor}`;
+  const missing = body ? 'no progress' : 'no complete response';
+  const message = `${request}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
   const hint = `allow more time with --timeout 60s, or check ${name}: ${show}`;
   return new TransportError('timeout', message, { hint, sent });
 }
