@@ -13,10 +13,10 @@ interface WhoamiOptions extends GetOptions {
 
 export async function run(context: Context, options: WhoamiOptions): Promise<void> {
   const get = readGet(context, options, FIELDS);
-  const { account, baseUrl, client, tokens, cache } = await context.session();
+  const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
-  const token = tokens && cache.read();
+  const token = tokens && (await store.read());
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
   const record = {
     profile: account.profile,
@@ -25,6 +25,7 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
     expires_in: token ? describeDuration(token.expiresAt - now) : null,
+    stored_in: (token && store.place) ?? null,
   };
   const printed = context.printRecord(record, { idField: 'username', get });
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
