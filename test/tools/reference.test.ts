@@ -87,7 +87,7 @@ describe('docs/cli.md', () => {
     const HOME = temporaryDirectory();
     const env = { HOME, IMGCTL_PASSWORD: 'demo' };
     const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
-    for (const argv of [login, ['sync'], ['images', 'list']]) {
+    for (const argv of [login, ['sync'], ['images', 'list'], ['images', 'changes']]) {
       expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     }
     const files = [...MARKDOWN.matchAll(/^\| `(~[^`]+)` \|/gm)].map(([, file = '']) => file);

@@ -16,7 +16,7 @@ export const latest: CommandSpec = {
     'imgctl images latest debian --each',
     'imgctl images latest rocky GenericCloud-Base --explain',
   ],
-  seeAlso: ['images list', 'images get', 'help filters'],
+  seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
   arguments: [WORDS],
   options: [
     FILTER_OPTION,
@@ -48,7 +48,7 @@ export const changes: CommandSpec = {
     'imgctl images changes --json | jq -r \'.[] | select(.change == "added").path\'',
     'imgctl images changes --since-file catalogue.json',
   ],
-  seeAlso: ['images list', 'images snapshot', 'help exit-codes'],
+  seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
   arguments: [WORDS],
   options: [
     FILTER_OPTION,
@@ -87,7 +87,7 @@ export const snapshot: CommandSpec = {
     'imgctl images snapshot | gzip > catalogue.json.gz',
     'imgctl images list ubuntu --from catalogue.json --max-age 7d',
   ],
-  seeAlso: ['images list', 'images latest', 'emulator'],
+  seeAlso: ['images list', 'emulator', 'help choosing'],
   options: [
     {
       flags: '--file <file>',

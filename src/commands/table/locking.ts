@@ -25,7 +25,7 @@ export const lock: CommandSpec = {
     'A lock file holds, for each name, the query and the image that was its newest match. Commit it, so that every build uses the same images. It changes only where an image changes, one field per line.',
   ],
   examples: ['imgctl images lock add web ubuntu 22.04 server', 'imgctl images lock check'],
-  seeAlso: ['images get', 'images latest'],
+  seeAlso: ['images get', 'images latest', 'help choosing'],
   subcommands: [
     {
       name: 'add',
