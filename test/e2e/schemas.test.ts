@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { account, runBuilt, startEmulatorProcess } from '../support/cli.ts';
@@ -28,8 +29,8 @@ const OUTPUTS: readonly (readonly [schema: string, line: string, exitCode?: numb
   ['my-images', 'my-images'],
   ['push', 'push WORK/good.ova --dry-run'],
   ['push', 'push WORK/good.ova --no-sync'],
-  ['push', 'push WORK/good.ova --no-wait'],
-  ['push', 'push WORK/good.ova --force'],
+  ['push', 'push WORK/good.ova'],
+  ['push', 'push WORK/good.ova --force --no-wait'],
   ['sync', 'sync'],
   ['sync', 'sync --wait'],
   ['sync', 'sync --dry-run'],
@@ -60,7 +61,9 @@ describe('the JSON output', () => {
       await emulator.stop();
     });
     const env = account(emulator.baseUrl);
-    const storage = ['config', 'set', 'upload-url', `file://${uploads}/demo`];
+    const config = ['config', 'set', 'password-command', 'echo demo'];
+    expect(await runBuilt(config, { env })).toMatchObject({ exitCode: 0 });
+    const storage = ['config', 'set', 'upload-url', `${pathToFileURL(path.join(uploads, 'demo'))}`];
     expect(await runBuilt(storage, { env })).toMatchObject({ exitCode: 0 });
     const { stdout: id } = await runBuilt(['images', 'list', '-q', '--limit', '1'], { env });
     for (const [schema, line, exitCode = 0] of OUTPUTS) {

@@ -47,7 +47,7 @@ export const SYNC_REQUEST: Schema = record({
   response: value('object', 'the body that the service sent'),
 });
 
-const SUBMITTED = record({
+export const SUBMITTED_SYNC: Schema = record({
   id: SYNC_ID,
   status: STATUS,
   url: value('string', 'URL of the sync request'),
@@ -55,33 +55,9 @@ const SUBMITTED = record({
   response: value(['object', 'array', 'string', 'null'], 'the body that the service sent'),
 });
 
-const FILE = value('string', 'file name');
-const SIZE = value(['integer', 'null'], 'bytes; null for the steps of a sync');
-
-/** push, and push with --no-wait, --no-sync and --dry-run. */
-export const PUSH = anyOf(
-  IMAGES,
-  SUBMITTED,
-  listOf(
-    record({
-      name: FILE,
-      size: SIZE,
-      state: word(['uploaded', 'skipped', 'unchanged'], 'outcome'),
-    }),
-  ),
-  listOf(
-    record({
-      step: word(['upload', 'sync'], 'part of the push'),
-      action: value('string', 'what the step would do'),
-      name: FILE,
-      size: SIZE,
-    }),
-  ),
-);
-
 /** sync without --wait, with --wait, and with --dry-run. */
 export const SYNC = anyOf(
-  SUBMITTED,
+  SUBMITTED_SYNC,
   SYNC_REQUEST,
   record({
     method: value('string', 'HTTP method that a sync would send'),

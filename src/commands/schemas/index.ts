@@ -9,8 +9,9 @@ import {
   LOCK_UPDATE,
   SNAPSHOT,
 } from './choosing.ts';
-import { IMAGE_OR_IMAGES, IMAGES, PUSH, SYNC, SYNC_STATUS } from './images.ts';
+import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
+import { PUSH } from './push.ts';
 import type { Schema } from './schema.ts';
 import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './setup.ts';
 

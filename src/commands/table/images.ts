@@ -4,7 +4,14 @@ import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.
 import { changes, latest, snapshot } from './choosing.ts';
 import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { LOCK_FILE_OPTION, lock } from './locking.ts';
-import { type CommandSpec, DURATION, GET_OPTION, METRICS_OPTION, SERVICE_CODES } from './spec.ts';
+import {
+  type CommandSpec,
+  DURATION,
+  GET_OPTION,
+  METRICS_OPTION,
+  SERVICE_CODES,
+  TEXT,
+} from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -213,10 +220,18 @@ export const validate: CommandSpec = {
   examples: [
     'imgctl validate appliance.ova',
     'imgctl validate *.ova --json | jq -r \'.[] | select(.severity == "error") | .code\'',
-    'imgctl validate appliance.ova && cp appliance.ova /mnt/uploads/ && imgctl sync --wait',
+    'imgctl validate appliance.ova --max-hardware vmx-13',
   ],
-  seeAlso: ['inspect', 'sync'],
+  seeAlso: ['inspect', 'push'],
   arguments: [FILES],
+  options: [
+    {
+      flags: '--max-hardware <version>',
+      description:
+        'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+      value: TEXT,
+    },
+  ],
   output: 'validate',
   exitCodes: [5],
   load: async () => (await import('../validate.ts')).run,
