@@ -22,7 +22,10 @@ async function fleet(
 ) {
   const service = await startService(options);
   const ios: FakeIo[] = [];
-  const open = async (changes: FakeIoOptions['env'] = {}, stored = { username: 'demo' }) => {
+  const open = async (
+    changes: FakeIoOptions['env'] = {},
+    stored: Readonly<Record<string, string>> = { username: 'demo' },
+  ) => {
     const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
     const sleeps: number[] = [];
     const quick: FakeIo = {
@@ -136,6 +139,21 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       message: 'token request limit reached',
     });
     expect(tokenRequests()).toBe(2);
+  });
+
+  it('ends a wait for the limit as soon as another machine stores a token', async () => {
+    const redis = await startRedis();
+    const { emulator, open, use, tokenRequests } = await fleet(redis.env, { tokenLimit: 1 });
+    const first = await use(await open());
+    emulator.expireTokens();
+    const patient = await open({}, { username: 'demo', 'wait-for-token': '5m' });
+    const refused = (await patient.tokens?.current()) ?? '';
+    const renewed = patient.tokens?.renew(refused, true);
+    while (patient.notes.length === 0) await new Promise(setImmediate);
+    const expiresAt = Date.now() + 3_600_000;
+    await first.store.write({ token: 'another', receivedAt: Date.now(), expiresAt });
+    expect(await renewed).toBe('another');
+    expect(tokenRequests()).toBe(1);
   });
 
   it('seals tokens with a key', async () => {
