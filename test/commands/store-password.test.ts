@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
