@@ -1,7 +1,9 @@
 // Tokens in a real Redis server, and what happens if it fails. Each session has a home of its own.
 
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../../support/redis.ts';
@@ -25,6 +27,7 @@ async function fleet(
   const open = async (
     changes: FakeIoOptions['env'] = {},
     stored: Readonly<Record<string, string>> = { username: 'demo' },
+    directory: string | undefined = temporaryDirectory(),
   ) => {
     const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
     const sleeps: number[] = [];
@@ -38,7 +41,7 @@ async function fleet(
     };
     ios.push(quick);
     const { baseUrl } = service.emulator;
-    return sessionWith(baseUrl, temporaryDirectory(), quick.env, quick, stored);
+    return sessionWith(baseUrl, directory, quick.env, quick, stored);
   };
   const use = async (session: SessionUnderTest) => {
     await session.client.serviceRoot();
@@ -86,6 +89,17 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     emulator.expireTokens();
     await Promise.all(sessions.map(use));
     expect(tokenRequests()).toBe(2);
+  });
+
+  it('serves a machine that can write no files, without a warning', async () => {
+    const redis = await startRedis();
+    const { open, use, tokenRequests } = await fleet(redis.env);
+    const none = path.join(temporaryDirectory(), 'file', 'below');
+    writeFileSync(path.dirname(none), '');
+    for (const session of [await open({}, undefined, none), await open({}, undefined, none)]) {
+      expect((await use(session)).warnings).toEqual([]);
+    }
+    expect(tokenRequests()).toBe(1);
   });
 
   it('is not asked while the token of this machine is valid', async () => {
