@@ -30,7 +30,9 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   };
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
-  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
+  const { console, io } = context;
+  const isFailed = state === 'failed';
+  const shown = isFailed ? await console.redaction.applyWithin(record, io.signal) : record;
   await context.printRecord(shown, { columns });
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
