@@ -183,7 +183,7 @@ unixOnlySuite('the keychain is a shell script')('a stored password', () => {
   });
 });
 
-unixOnlySuite('the helper is a shell script')('the setting credential-helper', () => {
+unixOnlySuite('the credential helper is a shell script')('the setting credential-helper', () => {
   async function helperUser() {
     const user = await keychainUser();
     const helper = fakeHelper();

@@ -16,7 +16,7 @@ function open(script?: string, limit?: number) {
   return { ...helper, store: openHelper(io, 'fake', limit) };
 }
 
-unixOnlySuite('the helper is a shell script')('a credential helper', () => {
+unixOnlySuite('the credential helper is a shell script')('a credential helper', () => {
   it('gets the base URL on stdin and a record in JSON, and no secret elsewhere', async () => {
     const { store, held, calls } = open();
     expect(await store.lookup(ACCOUNT)).toBeUndefined();
