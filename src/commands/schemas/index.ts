@@ -11,6 +11,7 @@ import {
 } from './choosing.ts';
 import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
+import { PUSH } from './push.ts';
 import type { Schema } from './schema.ts';
 import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './setup.ts';
 
@@ -26,6 +27,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-lock-update': LOCK_UPDATE,
   'images-snapshot': SNAPSHOT,
   'my-images': IMAGES,
+  push: PUSH,
   sync: SYNC,
   'sync-status': SYNC_STATUS,
   inspect: PACKAGES,
