@@ -10,7 +10,7 @@ const SOURCE = path.join(ROOT, 'src');
 
 /** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['context.ts', 'errors.ts', 'io.ts', 'program.ts'],
+  'main.ts': ['console.ts', 'context.ts', 'errors.ts', 'io.ts', 'program.ts'],
   'program.ts': ['commands', 'context.ts', 'declarations.ts', 'errors.ts', 'query', 'session'],
   'context.ts': [
     'console.ts',
@@ -36,6 +36,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'files',
     'io.ts',
     'json.ts',
+    'mcp',
     'output',
     'ovf',
     'query',
@@ -49,6 +50,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['errors.ts'],
   upload: ['errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
   files: ['errors.ts', 'io.ts', 'json.ts'],
+  mcp: ['errors.ts', 'io.ts', 'json.ts', 'output', 'query'],
   query: ['errors.ts', 'json.ts'],
   output: ['errors.ts', 'io.ts', 'json.ts'],
   ovf: [],

@@ -1,9 +1,10 @@
 // The command table: the root and every command, in the order of the reference.
 
-import { api, commands, complete, completion, help, printVersion } from './table/automation.ts';
+import { complete, completion, help, printVersion } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
 import { emulator } from './table/emulator.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { api, commands, mcp } from './table/programs.ts';
 import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
@@ -40,6 +41,7 @@ export const ROOT: CommandSpec = {
     demo,
     completion,
     commands,
+    mcp,
     complete,
     help,
     printVersion,

@@ -56,7 +56,10 @@ export async function set(
   SETTINGS[key].check(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
-  const isPath = key === 'ca-file' || (key === 'credential-helper' && /[\\/]/.test(value));
+  const isPath =
+    key === 'ca-file' ||
+    key === 'metrics-file' ||
+    (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
 }
 

@@ -18,9 +18,10 @@ import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
+import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import { readSnapshot } from './source.ts';
 
-interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'> {
+interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
   filter?: string[];
   mine?: boolean;
   cursor?: string;
@@ -37,6 +38,17 @@ export async function run(
   options: ChangesOptions,
   words: readonly string[],
 ): Promise<void> {
+  await withMetrics(context, options, 'changes', (measure) =>
+    showChanges(context, options, words, measure),
+  );
+}
+
+async function showChanges(
+  context: Context,
+  options: ChangesOptions,
+  words: readonly string[],
+  measure: Task['measure'],
+): Promise<void> {
   const { cursor = 'default', filter = [], mine = false, sinceFile, peek } = options;
   if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
     throw new ImgctlError('usage', `invalid cursor name: ${cursor.slice(0, 80)}`, {
@@ -44,7 +56,7 @@ export async function run(
     });
   }
   const plan = readQuery(context, words, options);
-  const task = { context, options, plan };
+  const task = { context, options, plan, measure };
   if (sinceFile !== undefined) return finish(task, await compareWithFile(task, sinceFile));
   const { account } = await context.session();
   const key: StateKey = {
@@ -65,6 +77,7 @@ interface Task {
   readonly context: Context;
   readonly options: ChangesOptions;
   readonly plan: QueryPlan;
+  readonly measure: (measures: Measures) => void;
 }
 
 function finish({ context, options }: Task, count: number): void {
@@ -131,7 +144,7 @@ async function readImages({ context, options, plan }: Task, comparison: Comparis
 const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;
 
 async function print(
-  { context, options }: Task,
+  { context, options, measure }: Task,
   changes: readonly Change[],
   since: number | undefined,
 ): Promise<void> {
@@ -141,6 +154,14 @@ async function print(
     return { change, id, name, path, updated_on, before };
   });
   await context.printList(rows, COLUMNS, { header, times });
+  const count = (...kinds: readonly Change['change'][]) =>
+    changes.filter(({ change }) => kinds.includes(change)).length;
+  measure({
+    succeeded: true,
+    last_added: count('added'),
+    last_updated: count('updated', 'moved'),
+    last_deleted: count('removed'),
+  });
   if (since !== undefined && rows.length === 0 && context.format === 'table') {
     context.console.note(`no changes since ${new Date(since).toISOString()}`);
   }

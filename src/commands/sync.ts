@@ -6,6 +6,7 @@ import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
 import { type GetOptions, readGet } from './get-field.ts';
+import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
 import {
   describeNames,
   follow,
@@ -16,14 +17,15 @@ import {
   type WaitOptions,
 } from './sync-request.ts';
 
-interface SyncOptions extends WaitOptions, GetOptions {
+interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
   dryRun?: boolean;
 }
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
   if (options.dryRun) return dryRun(context);
   const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
-  return sync(context, options, readGet(context, options, fields));
+  const get = readGet(context, options, fields);
+  return withMetrics(context, options, 'sync', (measure) => sync(context, options, get, measure));
 }
 
 /** Fields of a sync that was submitted, without --wait. */
@@ -33,6 +35,7 @@ async function sync(
   context: Context,
   options: SyncOptions,
   get: string | undefined,
+  measure: (measures: Measures) => void,
 ): Promise<void> {
   const { tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
@@ -41,6 +44,7 @@ async function sync(
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted, get);
   const request = await follow(context, submitted.key, options, context.io.now());
+  measure(measuresOf(request));
   return showRequest(context, await nameChanges(context, request, before), get);
 }
 

@@ -5,7 +5,15 @@ import { describeDuration } from '../session/duration.ts';
 import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
-const FIELDS = ['profile', 'base_url', 'username', 'token', 'expires_on', 'expires_in'];
+const FIELDS = [
+  'profile',
+  'base_url',
+  'username',
+  'token',
+  'expires_on',
+  'expires_in',
+  'stored_in',
+];
 
 interface WhoamiOptions extends GetOptions {
   check?: boolean;

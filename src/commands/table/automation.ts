@@ -1,64 +1,7 @@
-// Declares the commands for scripts, tests and shells: api, completion and help.
+// Declares the commands for shells and people: completion, help and version.
 
-import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
+import type { CommandSpec } from './spec.ts';
 import { TOPIC_NAMES } from './topics.ts';
-
-export const api: CommandSpec = {
-  name: 'api',
-  summary: 'send an authenticated request to the service',
-  description: [
-    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
-  ],
-  examples: [
-    'imgctl api /v2/image -f per_page=5 -f expand=1',
-    'imgctl api /v2/user/image/vm -X PATCH -i',
-    "imgctl api /v2/image --paginate --slurp | jq '[.[].data[]] | length'",
-  ],
-  seeAlso: ['token'],
-  arguments: [
-    {
-      name: 'path',
-      description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
-      required: true,
-      value: { kind: 'text', from: 'api-paths' },
-    },
-  ],
-  mutates: true,
-  exitCodes: SERVICE_CODES,
-  options: [
-    {
-      flags: '-X, --method <method>',
-      description: 'HTTP method',
-      default: 'GET',
-      value: { kind: 'text', from: 'methods' },
-    },
-    {
-      flags: '-f, --field <key=value>',
-      description: 'query parameter; repeatable',
-      value: TEXT,
-      repeatable: true,
-    },
-    { flags: '-i, --include', description: 'also print status and headers' },
-    { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
-    { flags: '--slurp', description: 'with --paginate: print one JSON array of the pages' },
-  ],
-  load: async () => (await import('../api.ts')).run,
-};
-
-export const commands: CommandSpec = {
-  name: 'commands',
-  summary: 'list every command and whether it changes anything',
-  description: [
-    'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
-  ],
-  examples: [
-    'imgctl commands',
-    "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
-  ],
-  seeAlso: ['help output', 'help exit-codes'],
-  output: 'commands',
-  load: async () => (await import('../commands.ts')).run,
-};
 
 export const completion: CommandSpec = {
   name: 'completion',

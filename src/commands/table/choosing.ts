@@ -1,7 +1,7 @@
 // Declares the commands that choose, watch and save images: latest, changes and snapshot.
 
 import { FILTER_OPTION, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
-import { type CommandSpec, SERVICE_CODES } from './spec.ts';
+import { type CommandSpec, METRICS_OPTION, SERVICE_CODES } from './spec.ts';
 
 export const latest: CommandSpec = {
   name: 'latest',
@@ -55,7 +55,8 @@ export const changes: CommandSpec = {
     { flags: '--mine', description: 'compare your own images instead of the catalogue' },
     {
       flags: '--cursor <name>',
-      description: 'name of an independent state (default)',
+      description: 'name of an independent state',
+      default: 'default',
       value: { kind: 'text', from: 'cursors' },
     },
     {
@@ -66,6 +67,7 @@ export const changes: CommandSpec = {
     },
     { flags: '--peek', description: 'show the changes again in the next run' },
     { flags: '--exit-code', description: 'exit with 10 if there are changes' },
+    METRICS_OPTION,
     ...VIEW_OPTIONS.filter(({ flags }) => /^--(no-header|time)/.test(flags)),
   ],
   mutates: true,
@@ -89,7 +91,7 @@ export const snapshot: CommandSpec = {
   options: [
     {
       flags: '--file <file>',
-      description: 'file to replace (standard output)',
+      description: 'file to replace, instead of standard output',
       value: { kind: 'text', from: 'files' },
     },
   ],

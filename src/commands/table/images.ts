@@ -4,7 +4,14 @@ import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.
 import { changes, latest, snapshot } from './choosing.ts';
 import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { LOCK_FILE_OPTION, lock } from './locking.ts';
-import { type CommandSpec, DURATION, GET_OPTION, SERVICE_CODES } from './spec.ts';
+import {
+  type CommandSpec,
+  DURATION,
+  GET_OPTION,
+  METRICS_OPTION,
+  SERVICE_CODES,
+  TEXT,
+} from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -145,6 +152,7 @@ export const sync: CommandSpec = {
       description: 'show the request, check the token and list your images; submit nothing',
       conflicts: ['get'],
     },
+    METRICS_OPTION,
     GET_OPTION,
   ],
   mutates: true,
@@ -199,6 +207,7 @@ export const inspect: CommandSpec = {
   seeAlso: ['validate'],
   arguments: [FILES],
   output: 'inspect',
+  exitCodes: [5],
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -224,5 +233,6 @@ export const validate: CommandSpec = {
     },
   ],
   output: 'validate',
+  exitCodes: [5],
   load: async () => (await import('../validate.ts')).run,
 };

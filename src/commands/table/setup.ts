@@ -62,6 +62,7 @@ export const logout: CommandSpec = {
     },
   ],
   mutates: true,
+  exitCodes: [3],
   load: async () => (await import('../logout.ts')).run,
 };
 

@@ -23,6 +23,12 @@ export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 export const TEXT = { kind: 'text' } as const satisfies Value;
 export const DURATION = { kind: 'duration' } as const satisfies Value;
 
+export const METRICS_OPTION: OptionDeclaration = {
+  flags: '--metrics-file <file>',
+  description: 'write metrics for Prometheus to this file, also on failure',
+  value: TEXT,
+};
+
 export const GET_OPTION: OptionDeclaration = {
   flags: '--get <field>',
   description: 'print only the bare value of this field',
