@@ -15,7 +15,7 @@ export async function run(
   });
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
-  const found = plan.sort(images.filter(plan.matchesAll)).slice(0, options.limit);
+  const found = (await plan.sort(images.filter(plan.matchesAll))).slice(0, options.limit);
   const list = context.openList(view.columns, view);
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);

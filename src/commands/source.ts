@@ -24,7 +24,7 @@ export interface Source {
   list(
     query: Omit<CatalogueQuery, 'concurrency'>,
     observer?: CatalogueObserver,
-  ): AsyncIterable<Batch> | Iterable<Batch>;
+  ): AsyncIterable<Batch>;
   /** Returns undefined if there is no such image. */
   getImage(id: number): Promise<ReceivedImage | undefined>;
 }
@@ -61,9 +61,10 @@ async function openSnapshot(
   const images = await snapshot.images();
   return {
     baseUrl: snapshot.baseUrl,
-    list: ({ plan, limit }) => [
-      { images: plan.sort(images.filter(plan.matchesAll)).slice(0, limit), meta: {} },
-    ],
+    async *list({ plan, limit }) {
+      const sorted = await plan.sort(images.filter(plan.matchesAll));
+      yield { images: sorted.slice(0, limit), meta: {} };
+    },
     getImage: async (id) => images.find((image) => image.id === id),
   };
 }

@@ -115,13 +115,13 @@ describe('planQuery with sort keys', () => {
     expect(query.sortsLocally).toBe(sortsLocally);
   });
 
-  it('sorts by all keys', () => {
+  it('sorts by all keys', async () => {
     const [b2, b1, a3] = [
       { id: 2, folder: 'b' },
       { id: 1, folder: 'b' },
       { id: 3, folder: 'a' },
     ];
-    expect(plan({ sorts: ['folder', 'id,desc'] }).sort([b1, b2, a3])).toEqual([a3, b2, b1]);
-    expect(plan({}).sort([b2, b1, a3])).toEqual([b2, b1, a3]);
+    expect(await plan({ sorts: ['folder', 'id,desc'] }).sort([b1, b2, a3])).toEqual([a3, b2, b1]);
+    expect(await plan({}).sort([b2, b1, a3])).toEqual([b2, b1, a3]);
   });
 });
