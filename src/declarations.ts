@@ -27,7 +27,7 @@ export type ValueSource =
 export type Value =
   | { readonly kind: 'text'; readonly from?: ValueSource }
   | { readonly kind: 'number'; readonly min: number; readonly max?: number }
-  | { readonly kind: 'duration'; readonly keepText?: boolean }
+  | { readonly kind: 'duration'; readonly keepText?: boolean; readonly maxDays?: number }
   | {
       readonly kind: 'choice';
       readonly noun: string;

@@ -3,6 +3,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { ROOT } from './commands/command-table.ts';
+import { guessCommand, guessOption } from './commands/guesses.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
 import type { Context, GlobalOptions } from './context.ts';
@@ -13,6 +14,7 @@ import {
   type Value,
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
+import { counted } from './output/messages.ts';
 import { nearest, parseChoice, suggest } from './query/suggest.ts';
 import { parseDuration } from './session/duration.ts';
 
@@ -151,7 +153,7 @@ function valueParser(value: Value, name: string): (text: string) => string | num
       return (text) => parseNumber(text, value, name);
     case 'duration':
       return (text) => {
-        const milliseconds = parseDuration(text, name);
+        const milliseconds = parseDuration(text, name, value.maxDays);
         return value.keepText ? text : milliseconds;
       };
     case 'choice': {
@@ -194,19 +196,41 @@ const MAX_MESSAGE = 200;
 /** Converts commander's error: one line, its suggestion as the hint, options without their values. */
 function usageError(error: CommanderError, command: Command): ImgctlError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const words = [...pathOf(command), ...command.args.filter(isOperand)];
+  const help = `${fullName(command)} --help`;
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  const [message, suggestion] =
-    option === undefined
-      ? [first, /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]]
-      : describeOption(option, optionNames(command));
-  const hint = suggest(suggestion, `${fullName(command)} --help`);
-  return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, MAX_MESSAGE), { hint });
+  if (option !== undefined) return optionError(option, command, help);
+  const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
+  if (incomplete !== undefined) {
+    const message = `option '${incomplete}' needs a value`;
+    return new ImgctlError('usage', message, { hint: suggest(undefined, help) });
+  }
+  if (error.code === 'commander.excessArguments') {
+    const given = command.args.length;
+    const message = `${fullName(command)} takes ${limitOf(command)} (got ${given})`;
+    return new ImgctlError('usage', message, {
+      hint: guessCommand(words) ?? suggest(undefined, help),
+    });
+  }
+  const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
+  const guess = error.code === 'commander.unknownCommand' ? guessCommand(words) : undefined;
+  const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
+  return new ImgctlError('usage', message, { hint: guess ?? suggest(suggestion, help) });
 }
 
-/** Returns the message and a suggestion. Commander also calls an option unknown if it takes no value. */
-function describeOption(option: string, known: readonly string[]): [string, string | undefined] {
-  if (known.includes(option)) return [`option '${option}' takes no value`, undefined];
-  return [`unknown option '${option}'`, nearest(option, known)];
+/** Commander also calls an option unknown if it takes no value. */
+function optionError(option: string, command: Command, help: string): ImgctlError {
+  const known = optionNames(command);
+  if (known.includes(option)) {
+    const message = `option '${option}' takes no value`;
+    return new ImgctlError('usage', message, { hint: suggest(undefined, help) });
+  }
+  const hint = guessOption(option) ?? suggest(nearest(option, known), help);
+  return new ImgctlError('usage', `unknown option '${option}'`, { hint });
+}
+
+function limitOf({ registeredArguments: { length } }: Command): string {
+  return length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
 }
 
 /** Returns the long names of the options of a command, including global ones. */

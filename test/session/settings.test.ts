@@ -87,22 +87,32 @@ describe('parseDuration', () => {
     ['1.5s', 1_500],
     [' 5m ', 300_000],
     ['1h', 3_600_000],
-    ['596h', 2_145_600_000],
+    ['576h', 2_073_600_000],
+    ['2d', 172_800_000],
+    ['3w', 1_814_400_000],
+    ['24d', 2_073_600_000],
     ['1ms', 1],
   ])('reads %j', (text, milliseconds) => {
     expect(parseDuration(text, 'timeout')).toBe(milliseconds);
   });
 
-  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '597h', '1d', '5 m', '5M', '1m30s'];
+  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '1y', '5 m', '5M', '1m30s'];
   it.each([...INVALID, '1.s', '٣s'])('rejects %j', (text) => {
     expect(() => parseDuration(text, 'timeout')).toThrowError(
       expect.objectContaining({
         code: 'usage',
         message: `invalid timeout: ${text}`,
-        hint: 'use a duration such as 500ms, 30s, 5m or 1h',
+        hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
       }),
     );
   });
+});
+
+it.each(['577h', '25d', '4w'])('parseDuration rejects %s as longer than a timer', (text) => {
+  expect(() => parseDuration(text, 'timeout')).toThrowError(
+    expect.objectContaining({ message: `timeout must be at most 24 days (got ${text})` }),
+  );
+  expect(parseDuration(text, '--since', 36_500)).toBeGreaterThan(2_073_600_000);
 });
 
 it.each([

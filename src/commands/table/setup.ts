@@ -20,7 +20,7 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
-    { flags: '--username <name>', description: 'user name of the account', value: TEXT },
+    { flags: '-u, --username <name>', description: 'user name of the account', value: TEXT },
     { flags: '--password-stdin', description: 'read the password from standard input' },
     {
       flags: '--password-command <command>',
