@@ -271,8 +271,6 @@ describe('images list selects', () => {
   ])('%s', async (options, ids) => {
     const { env } = await scriptedUser(catalogueOf(IMAGES));
     const argv = `images list --json ${options}`.split(' ');
-      .split(' ')
-      .map((word) => word.replace('\u00a0', ' '));
     const { stdout } = await runCli(argv, { env, time: NOW });
     expect(idsOf(stdout)).toEqual(ids);
   });
