@@ -52,6 +52,10 @@ export interface Io {
   readonly stdin: Source;
   readonly stdout: ByteSink;
   readonly stderr: Sink;
+  /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
+  openTerminal(): Sink | undefined;
+  /** Stops the job, as Ctrl-Z does, until it is continued. */
+  suspend(): Promise<void>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly system: System;
@@ -109,6 +113,8 @@ export function processIo(process: NodeJS.Process): Io {
       freezeYoungGeneration,
     ),
     stderr: streamSink(process, 'stderr'),
+    openTerminal,
+    suspend: () => suspend(process),
     env: environmentOf(process),
     cwd: currentDirectory(process),
   };
@@ -210,6 +216,32 @@ function isDevice(descriptor: number): boolean {
     return false;
   }
 }
+
+function openTerminal(): Sink | undefined {
+  try {
+    const descriptor = fs.openSync(process.platform === 'win32' ? 'CONOUT$' : '/dev/tty', 'w');
+    return {
+      isTTY: true,
+      columns: undefined,
+      write: async (text) => {
+        fs.writeSync(descriptor, text);
+      },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** An orphaned process group ignores the signal, and Windows has none: then this only takes a moment. */
+async function suspend(process: NodeJS.Process): Promise<void> {
+  if (process.platform === 'win32') return;
+  process.kill(0, 'SIGTSTP');
+  const { setTimeout: wait } = builtin('node:timers/promises');
+  await wait(SUSPENSION);
+}
+
+/** Milliseconds; the process stops before they are over. */
+const SUSPENSION = 50;
 
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 

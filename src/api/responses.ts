@@ -102,6 +102,12 @@ export function statusError(response: HttpResponse): ImgctlError {
 /** Section 7: the reasons for a 401 differ only in their message. */
 function unauthorizedError({ body }: HttpResponse): ImgctlError {
   const reason = serviceMessage(body) ?? 'no reason given';
+  if (/one-time password|\b[th]?otp\b/i.test(reason)) {
+    return new ImgctlError('not-permitted', `the service says: ${reason}`, {
+      hint: 'this login needs a one-time password, which imgctl cannot send: use another account',
+      status: 401,
+    });
+  }
   if (/not authorized/i.test(reason)) return notPermittedError(reason, 401);
   if (/password/i.test(reason)) return wrongCredentialsError(`the service says: ${reason}`);
   const message = `the service refused the access token: ${reason}`;

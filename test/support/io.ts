@@ -48,7 +48,7 @@ export interface FakeIoOptions {
   /** Makes stdout a terminal of this width. */
   readonly columns?: number;
   /** Makes stderr a terminal of this width; 80 by default if stdin is a terminal. */
-  readonly errorColumns?: number;
+  readonly errorColumns?: number | undefined;
   readonly cwd?: string;
   readonly platform?: NodeJS.Platform;
   /**
@@ -61,6 +61,10 @@ export interface FakeIoOptions {
 export interface FakeIo extends Io {
   readonly stdout: MemorySink;
   readonly stderr: MemorySink;
+  /** What was written to the terminal beside stderr. */
+  readonly terminal: MemorySink;
+  /** How often the job was stopped. */
+  readonly suspensions: number;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
   /** Moves the fake clock, forwards or backwards. */
@@ -74,11 +78,23 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   setMaxListeners(0, abort.signal);
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
+  const terminal = new MemorySink(80);
+  let suspensions = 0;
   let time = options.time;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
-    stderr: new MemorySink(options.errorColumns ?? (input.isTTY ? 80 : undefined)),
+    stderr: new MemorySink(
+      'errorColumns' in options ? options.errorColumns : input.isTTY ? 80 : undefined,
+    ),
+    terminal,
+    openTerminal: () => (input.isTTY ? terminal : undefined),
+    get suspensions() {
+      return suspensions;
+    },
+    async suspend() {
+      suspensions += 1;
+    },
     env: options.env ?? {},
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },
