@@ -2,15 +2,16 @@
 
 import { asImgctlError } from './errors.ts';
 import type { Io, Sink } from './io.ts';
-import { type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
+import { type ErrorFormat, formatError, formatNotice, formatSuccess } from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
+import { loadStyle } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
-  readonly errorFormat: Omit<ErrorFormat, 'redact'>;
+  readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style'>;
   readonly errorTerminal: Terminal;
 }
 
@@ -50,6 +51,19 @@ export class Console {
   /** Writes a note, unless -q is set. */
   note(message: string, hint?: string): void {
     if (!this.#style.quiet) this.#notice('note', message, hint);
+  }
+
+  /**
+   * Reports a success with a mark if stderr is a terminal, unless -q is set.
+   * @param elsewhere the note to write if it is not [the message in lower case]; null for none
+   */
+  success(message: string, elsewhere: string | null = lowerFirst(message)): void {
+    const { quiet, errorFormat, errorTerminal } = this.#style;
+    if (errorFormat.json || !this.#io.stderr.isTTY) {
+      if (elsewhere !== null) this.note(elsewhere);
+    } else if (!quiet) {
+      this.#enqueue((format) => formatSuccess(message, format, errorTerminal.unicode));
+    }
   }
 
   trace(line: string): void {
@@ -99,7 +113,7 @@ export class Console {
   async fail(thrown: unknown): Promise<void> {
     await this.settle().catch(() => {});
     const error = asImgctlError(thrown);
-    await this.#io.stderr.write(formatError(error, this.#format)).catch(() => {});
+    await this.#io.stderr.write(formatError(error, await this.#format())).catch(() => {});
   }
 
   /** Resolves when everything is written and the progress has ended. @throws the first error of printLater */
@@ -111,20 +125,33 @@ export class Console {
     if (failure !== undefined) throw failure;
   }
 
-  get #format(): ErrorFormat {
-    return { ...this.#style.errorFormat, redact: (text) => this.redaction.apply(text) };
+  async #format(): Promise<ErrorFormat> {
+    const { errorFormat, errorTerminal } = this.#style;
+    const style = await loadStyle(errorTerminal);
+    return { ...errorFormat, style, redact: (text) => this.redaction.apply(text) };
   }
 
   #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
     const { json } = this.#style.errorFormat;
-    const format = { ...this.#format, json: json && kind !== 'debug' };
-    const text = formatNotice(kind, message, hint, format);
+    this.#enqueue((format) =>
+      formatNotice(kind, message, hint, { ...format, json: json && kind !== 'debug' }),
+    );
+  }
+
+  #enqueue(formatted: (format: ErrorFormat) => string): void {
     this.#queue = this.#queue
-      .then(() => this.#aside(() => this.#io.stderr.write(text)))
+      .then(async () => {
+        const text = formatted(await this.#format());
+        await this.#aside(() => this.#io.stderr.write(text));
+      })
       .catch(() => {});
   }
 
   #aside(write: () => Promise<void>): Promise<void> {
     return this.#progress ? this.#progress.aside(write) : write();
   }
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }

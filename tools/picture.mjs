@@ -21,7 +21,7 @@ import { drawTerminal } from './picture/svg.mjs';
 
 const COLUMNS = 94;
 const PROMPT = '\u001b[32m$\u001b[39m';
-const ERASE_LINE = '\r\u001b[K';
+const ERASED = /[^\n]*\r\u001b\[K/g;
 const PASSWORD = 'demo';
 const BASE_URL = 'http://127.0.0.1:8080';
 const TIME = '2025-08-01 Fri 09:30:00 EDT';
@@ -91,7 +91,7 @@ function linesOf(command, baseUrl) {
   return readFileSync(output, 'utf8')
     .replaceAll(baseUrl, BASE_URL)
     .replaceAll(/\d{4}-\d\d-\d\d \w{3} \d\d:\d\d:\d\d E[DS]T/g, TIME)
+    .replaceAll(ERASED, '')
     .replace(/\s+$/, '')
-    .split('\n')
-    .map((line) => line.split(ERASE_LINE).at(-1));
+    .split('\n');
 }

@@ -2,6 +2,8 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
+import { printable } from '../output/sanitize.ts';
+import { loadStyle, mark } from '../output/style.ts';
 import { isFormat } from '../output/writers.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';
 import { checkFiles } from './doctor/files.ts';
@@ -33,14 +35,40 @@ async function printFindings(context: Context, findings: readonly Finding[]): Pr
   const requested = json ? 'json' : output;
   const format = valueOr(() => context.format, isFormat(requested) ? requested : 'table');
   const problems = findings.filter(({ state }) => state === 'failed' || state === 'warning');
-  const rows = (quiet ? problems : findings).map(({ check, state, ...texts }) => {
-    const finding = redaction.apply(texts.finding);
-    const remedy = texts.remedy === null ? null : redaction.apply(texts.remedy);
-    if (format !== 'table') return { check, state, finding, remedy };
-    // A column for remedies would start far to the right of most findings.
-    return { check, state, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
+  const rows = (quiet ? problems : findings).map(({ check, state, finding, remedy }) => ({
+    check,
+    state,
+    finding: redaction.apply(finding),
+    remedy: remedy === null ? null : redaction.apply(remedy),
+  }));
+  if (format !== 'table' || quiet) {
+    const columns = ['check', 'state', 'finding', 'remedy'];
+    return context.printList(rows, columns, { format, idField: 'check', whole: true });
+  }
+  if (context.io.stdout.isTTY) return context.console.print(await screenOf(context, rows));
+  // A column for remedies would start far to the right of most findings.
+  const joined = rows.map(({ finding, remedy, ...row }) => {
+    return { ...row, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
   });
-  const columns = ['check', 'state', 'finding', ...(format === 'table' ? [] : ['remedy'])];
-  // A truncated remedy is useless.
-  await context.printList(rows, columns, { format, idField: 'check', whole: true });
+  await context.printList(joined, ['check', 'state', 'finding'], { format, whole: true });
+}
+
+type Row = Pick<Finding, 'check' | 'state' | 'finding' | 'remedy'>;
+
+const KINDS = { ok: 'good', warning: 'waiting', failed: 'bad', 'not checked': 'faint' } as const;
+
+/** Returns a line per check with a mark for its state. Remedies have lines of their own, to be copied. */
+async function screenOf({ terminal }: Context, rows: readonly Row[]): Promise<string> {
+  const style = await loadStyle(terminal);
+  const width = Math.max(...rows.map(({ check }) => check.length));
+  const lines = rows.flatMap(({ check, state, finding, remedy }) => {
+    const kind = KINDS[state];
+    const sign = style[kind](mark(kind, terminal.unicode).padEnd(terminal.unicode ? 1 : 2));
+    const margin = ' '.repeat(width + (terminal.unicode ? 4 : 5));
+    return [
+      `${sign} ${check.padEnd(width)}  ${printable(finding)}`,
+      ...(remedy === null ? [] : [`${margin}${style.hint('hint:')} ${printable(remedy)}`]),
+    ];
+  });
+  return `${lines.join('\n')}\n`;
 }

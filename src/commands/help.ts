@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { loadBold } from '../output/terminal.ts';
+import { loadStyle } from '../output/style.ts';
 import { nearest, suggest } from '../query/suggest.ts';
 import { renderPage, renderRoot } from './help/page.ts';
 import { renderBlocks } from './help/text.ts';
@@ -21,7 +21,7 @@ export async function run(
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   const page = topic
     ? renderBlocks(await topic.load(), width)
-    : renderCommand(context, words, { width, bold: await loadBold(context.terminal) });
+    : renderCommand(context, words, { width, bold: (await loadStyle(context.terminal)).heading });
   await context.console.print(page);
 }
 

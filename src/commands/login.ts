@@ -82,7 +82,7 @@ async function logIn(
     }
     throw error;
   });
-  if (keychain) context.console.note('the password is stored in the system keychain');
+  if (keychain) context.console.success('The password is stored in the system keychain');
 }
 
 const MAX_ATTEMPTS = 3;
@@ -171,8 +171,8 @@ async function readPassword(
 function report(context: Context, { baseUrl, account }: Session, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
-  context.console.note(
-    `logged in to ${baseUrl} as ${printable(account.username)}; the token is valid for ${lifetime}`,
+  context.console.success(
+    `Logged in to ${baseUrl} as ${printable(account.username)} (token valid for ${lifetime})`,
   );
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {

@@ -15,21 +15,23 @@ async function logout(context: Context): Promise<void> {
   const { settings } = context;
   const { count, alsoUsedBy } = forgetTokens(context.paths.config, settings.account);
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
-  context.console.note(count > 0 ? `logged out${several}` : 'you were not logged in');
+  if (count > 0) context.console.success(`Logged out${several}`);
+  else context.console.note('you were not logged in');
   if (alsoUsedBy.length > 0) {
     context.console.note(`also logged out, with the same token: ${alsoUsedBy.join(', ')}`);
   }
   if (await deleteStoredPassword(context, settings)) {
-    context.console.note('deleted the stored password');
+    context.console.success('Deleted the stored password');
   }
 }
 
 async function logoutAll(context: Context): Promise<void> {
   const count = forgetAllTokens(context.paths.config);
-  context.console.note(count > 0 ? `deleted ${counted(count, 'token')}` : 'you were not logged in');
+  if (count > 0) context.console.success(`Deleted ${counted(count, 'token')}`);
+  else context.console.note('you were not logged in');
   for (const [profile, stored] of context.config.profiles) {
     if (await deleteStoredPassword(context, new Settings(profile, {}, {}, stored))) {
-      context.console.note(`deleted the stored password of profile ${profile}`);
+      context.console.success(`Deleted the stored password of profile ${profile}`);
     }
   }
 }

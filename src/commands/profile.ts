@@ -40,7 +40,7 @@ export async function use(context: Context, _options: object, profile: string): 
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
-  context.console.note(`the default profile is now ${profile}`);
+  context.console.success(`The default profile is now ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
     const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
     context.console.note(message, 'run: unset IMGCTL_PROFILE');
@@ -58,7 +58,7 @@ export async function remove(context: Context, _options: object, name: string): 
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
-  context.console.note(`deleted profile ${name}`);
+  context.console.success(`Deleted profile ${name}`);
   if (wasDefault) {
     const hint = 'select another with: imgctl profile use NAME';
     context.console.note('this was the default profile', hint);

@@ -40,7 +40,8 @@ export async function run(
         if (errors > 0) invalid.push(summary);
         else {
           const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
-          context.console.note(`${summary.file}: valid, ${found}`);
+          const result = `${summary.file}: valid, ${found}`;
+          context.console.success(result, result);
         }
         await list.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
       },

@@ -2,6 +2,7 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { printable } from './sanitize.ts';
+import { mark, PLAIN, type Style } from './style.ts';
 
 export interface ErrorFormat {
   /** One JSON object per line instead of text. */
@@ -10,15 +11,18 @@ export interface ErrorFormat {
   readonly debug: boolean;
   /** Masks secrets. It runs before escaping, which would hide them. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** Colours of text; JSON has none [none]. */
+  readonly style?: Style;
 }
 
 /** Returns the text of an error for stderr: complete lines, safe for a terminal. */
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const { code, exitCode, status } = error;
   const content = cleanContent(error, format);
+  const { style = PLAIN } = format;
   const text = format.json
     ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
-    : plainText(content);
+    : plainText(content, style, style.bad('imgctl:'));
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
@@ -34,7 +38,15 @@ export function formatNotice(
 ): string {
   const content = cleanContent({ message, hint }, format);
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
-  return plainText(content, kind === 'note' ? '' : `${kind}: `);
+  const { style = PLAIN } = format;
+  const paint = kind === 'warning' ? style.waiting : style.faint;
+  return plainText(content, style, kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`);
+}
+
+/** Returns the line that reports a success on a terminal. */
+export function formatSuccess(message: string, format: ErrorFormat, unicode: boolean): string {
+  const { style = PLAIN } = format;
+  return `${style.good(unicode ? mark('good', true) : 'ok:')} ${clean(message, format)}\n`;
 }
 
 type Content = Pick<ImgctlError, 'message' | 'hint'>;
@@ -46,8 +58,8 @@ function cleanContent({ message, hint }: Content, format: ErrorFormat): Content 
   };
 }
 
-function plainText({ message, hint }: Content, prefix = ''): string {
-  return `imgctl: ${prefix}${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+function plainText({ message, hint }: Content, style: Style, label: string): string {
+  return `${label} ${message}\n${hint === undefined ? '' : `${style.hint('hint:')} ${hint}\n`}`;
 }
 
 function clean(text: string, { redact = String }: ErrorFormat): string {

@@ -28,13 +28,6 @@ export function decideTerminal(sink: Sink, env: Environment, color: ColorChoice)
   };
 }
 
-export async function loadBold(terminal: Terminal): Promise<(text: string) => string> {
-  if (!terminal.color) return String;
-  const { Chalk } = await import('chalk');
-  // An explicit level, as chalk itself ignores NO_COLOR and --color.
-  return new Chalk({ level: 1 }).bold;
-}
-
 function wantsColor(sink: Sink, env: Environment, dumb: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);

@@ -3,7 +3,8 @@
 import type { Sink } from '../io.ts';
 import { stringify, turn } from '../json.ts';
 import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
-import { loadBold, type Terminal } from './terminal.ts';
+import { loadStyle } from './style.ts';
+import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
@@ -67,7 +68,7 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
       if (rows.length === 0) return '';
       const { tableText } = await import('./table.ts');
       const names = header ? columns : undefined;
-      return tableText(names, rows.map(cells), terminal, await loadBold(terminal));
+      return tableText(names, rows.map(cells), terminal, (await loadStyle(terminal)).heading);
     },
   });
 }
@@ -90,7 +91,7 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   } else if (!quiet && format === 'table') {
     const { recordText } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
-    await writeText(sink, recordText(fields, await loadBold(options.terminal)));
+    await writeText(sink, recordText(fields, (await loadStyle(options.terminal)).heading));
   } else {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);

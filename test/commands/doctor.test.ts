@@ -47,6 +47,23 @@ describe('doctor', () => {
     expect(of('token requests')).toBe('ok: no known limit');
   });
 
+  it.each([
+    ['✓', '✗', '-', {}],
+    ['ok', 'x ', '- ', { LANG: 'C' }],
+  ])('marks each check on a terminal with %s, %s or %s', async (good, bad, none, locale) => {
+    const env = { IMGCTL_CONFIG_DIR: temporaryDirectory(), ...locale };
+    const { stdout } = await runCli(['doctor'], { env, columns: 80 });
+    expect(stdout).toContain(`${good} profile         default`);
+    const remedy = ' '.repeat(good.length + 17);
+    expect(stdout).toMatch(
+      new RegExp(`^${bad} base URL +no .*\n${remedy}hint: run: imgctl login`, 'm'),
+    );
+    expect(stdout).toContain(`${none} DNS             base URL failed\n`);
+    const colored = await runCli(['doctor'], { env, columns: 80, color: true });
+    expect(colored.stdout).toContain(`\u001b[31m${bad}\u001b[39m base URL`);
+    expect(colored.stdout.replaceAll(/\u001b\[\d+m/g, '')).toBe(stdout);
+  });
+
   it('hints at a login if nothing is set', async () => {
     const home = temporaryDirectory();
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env: { HOME: home } });

@@ -60,8 +60,8 @@ describe('imgctl', () => {
   });
 
   it.each([
-    [{}, 'Images '],
-    [{ columns: 80 }, '\u001b[1mImages\u001b[22m '],
+    [{ color: true }, 'Images '],
+    [{ columns: 80, color: true }, '\u001b[1mImages\u001b[22m '],
     [{ columns: 80, env: { NO_COLOR: '1' } }, 'Images '],
   ])('marks the headings of the help with %j', async (io, heading) => {
     expect((await runCli(['--help'], io)).stdout).toContain(`\n${heading}`);

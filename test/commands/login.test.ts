@@ -17,7 +17,7 @@ describe('login', () => {
     const { stdout, stderr, exitCode } = await imgctl('login', { env, stdin, time: Date.now() });
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
     expect(stderr).toBe(
-      `${BASE_URL}: User name: Password for demo at ${emulator.baseUrl}: \nimgctl: logged in to ${emulator.baseUrl} as demo; the token is valid for 24 h\n`,
+      `${BASE_URL}: User name: Password for demo at ${emulator.baseUrl}: \n✓ Logged in to ${emulator.baseUrl} as demo (token valid for 24 h)\n`,
     );
     const later = await imgctl(['config', 'list', '--json'], { env });
     const row = (key: string, value: string | null, origin: string | null) =>

@@ -27,7 +27,7 @@ describe('login --store-password', () => {
     const login = await imgctl(LOGIN, { stdin: fakeTerminal('demo\r') });
     expect(login).toMatchObject({ stdout: '', exitCode: 0 });
     expect(login.stderr).toMatch(
-      /^Password for demo at .*: \n.*logged in.*\n.*stored in the system keychain\n$/,
+      /^Password for demo at .*: \n✓ Logged in.*\n.*stored in the system keychain\n$/,
     );
     expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toContain(
       '"stored-password": "keychain"',
@@ -177,7 +177,7 @@ describe('a stored password', () => {
     await store();
     keychain.replaceBy(script);
     const { stderr, exitCode } = await imgctl(['login'], { stdin: fakeTerminal('demo\r') });
-    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword for demo at .*: \nimgctl: logged in/);
+    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword for demo at .*: \n✓ Logged in/);
     expect(stderr).toContain(warning);
     expect(exitCode).toBe(0);
   });

@@ -39,7 +39,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)'
     login.child.stdin?.write('s3cret\u0003');
     const { stdout, exitCode } = await login.ended;
     expect(exitCode).toBe(130);
-    expect(stdout).toContain('imgctl: interrupted');
+    expect(stdout).toMatch(/imgctl:(\u001b\[39m)? interrupted/);
     expect(stdout).not.toContain('s3cret');
   });
 
@@ -80,7 +80,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)'
     const { stdout, exitCode } = await sync.ended;
     expect(exitCode).toBe(130);
     expect(stdout).toContain('imgctl sync-status 41 --wait');
-    expect(stdout).toContain('\r\u001b[Kimgctl: interrupted');
+    expect(stdout).toMatch(/\r\u001b\[K\S*imgctl:\S* interrupted/);
     expect(stdout).not.toContain('\u001b[?25l');
   });
 });

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutToWidth, decideTerminal, displayWidth, loadBold } from '../../src/output/terminal.ts';
-import { MemorySink, PIPE } from '../support/memory-sink.ts';
+import { cutToWidth, decideTerminal, displayWidth } from '../../src/output/terminal.ts';
+import { MemorySink } from '../support/memory-sink.ts';
 import { rows } from '../support/rows.ts';
 import { anyText } from './hostile.ts';
 
@@ -28,12 +28,6 @@ describe('color', () => {
     ['--color never on a terminal', SCREEN, { FORCE_COLOR: '1' }, 'never', false],
   ] as const)('is decided by %s', (_case, sink, env, choice, expected) => {
     expect(decideTerminal(sink, env, choice).color).toBe(expected);
-  });
-
-  it('decides about bold text, whatever chalk detects', async () => {
-    const colored = decideTerminal(FILE, {}, 'always');
-    expect((await loadBold(colored))('x')).toBe('\u001b[1mx\u001b[22m');
-    expect((await loadBold(PIPE))('x')).toBe('x');
   });
 });
 

@@ -49,6 +49,8 @@ export interface FakeIoOptions {
   readonly columns?: number;
   /** Makes stderr a terminal of this width; 80 by default if stdin is a terminal. */
   readonly errorColumns?: number | undefined;
+  /** Colours what goes to a terminal, as outside of tests [sets NO_COLOR]. */
+  readonly color?: boolean;
   readonly cwd?: string;
   readonly platform?: NodeJS.Platform;
   /**
@@ -95,7 +97,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     async suspend() {
       suspensions += 1;
     },
-    env: options.env ?? {},
+    env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },
     signal: abort.signal,
