@@ -1,5 +1,6 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
+import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
@@ -87,7 +88,9 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (status === 401) return unauthorizedError(response);
   if (status === 403) return notPermittedError(reason, status);
   if (status === 404 || status === 410) {
-    return new ImgctlError('not-found', message, { hint: CHECK_BASE_URL, status });
+    const isImage = /\/v2\/image\/[^/]+$/.test(response.url.pathname);
+    const hint = isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL;
+    return new ImgctlError('not-found', message, { hint, status });
   }
   if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimitedError(response);
@@ -140,7 +143,8 @@ function redirectError(response: HttpResponse): ImgctlError {
 /** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const wait = requestedWait(response);
-  const when = wait === undefined ? 'later' : `after ${utcTime(response.receivedAt + wait)}`;
+  const { receivedAt } = response;
+  const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
     hint: `try again ${when}`,
     status: 429,

@@ -34,9 +34,16 @@ export async function run(context: Context, options: ApiOptions, path: string): 
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
     await printResponse(context, response, options);
-    if (!isSuccess(response)) throw statusError(response);
+    if (!isSuccess(response)) throw errorOf(response);
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
+}
+
+/** The path was typed, so it comes before the base URL. */
+function errorOf(response: HttpResponse): ImgctlError {
+  const error = statusError(response);
+  if (error.code !== 'not-found') return error;
+  return error.with({ hint: 'check the path, and the base URL: imgctl config list' });
 }
 
 function parseMethod(text: string): string {
@@ -70,7 +77,10 @@ async function printResponse(
     const headers = Object.entries(response.headers).map(
       ([name, value]) => `${name}: ${printable(redact(value))}\n`,
     );
-    await console.print(`${response.status}\n${headers.join('')}\n`);
+    const { STATUS_CODES } = await import('node:http');
+    const { status } = response;
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+    await console.print(`${line}\n${headers.join('')}\n`);
   }
   const { body } = response;
   if (body.length === 0) return;

@@ -11,6 +11,7 @@ import {
   type SettingDefinition,
   type SettingKey,
 } from '../session/setting-table.ts';
+import { printValue } from './bare-value.ts';
 import { readColumns } from './listing.ts';
 
 export async function list(context: Context): Promise<void> {
@@ -35,13 +36,13 @@ export async function list(context: Context): Promise<void> {
 
 export async function get(context: Context, _options: object, name: string): Promise<void> {
   const key = requireKey(name);
-  const { value } = context.settings.resolve(key);
+  const { value, origin } = context.settings.resolve(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
       hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
-  await context.console.print(`${value}\n`);
+  await printValue(context, { key, value, origin }, 'value');
 }
 
 export async function set(
@@ -55,6 +56,15 @@ export async function set(
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
   await change(context, key, key === 'ca-file' ? path.resolve(context.io.cwd, value) : value);
+  if (key === 'base-url') await warnAboutHttp(context, value);
+}
+
+/** Every other command will refuse the URL. */
+async function warnAboutHttp(context: Context, baseUrl: string): Promise<void> {
+  const { requireBaseUrl } = await import('../session/session.ts');
+  const settings = context.settingsWith({ 'base-url': baseUrl });
+  const result = valueOrError(() => requireBaseUrl(settings));
+  if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }
 
 export async function unset(context: Context, _options: object, name: string): Promise<void> {
@@ -62,7 +72,8 @@ export async function unset(context: Context, _options: object, name: string): P
 }
 
 export async function showPath(context: Context): Promise<void> {
-  await context.console.print(`${configFilePath(requireDirectory(context.paths.config))}\n`);
+  const file = configFilePath(requireDirectory(context.paths.config));
+  await printValue(context, { path: file }, 'path');
 }
 
 async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {

@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
-import { ImgctlError } from '../errors.ts';
+import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
+import type { Sink } from '../io.ts';
 import { counted } from '../output/messages.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
@@ -23,9 +24,10 @@ export async function run(context: Context): Promise<void> {
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
     };
+    const io = { ...context.io, env, stderr: silencedBy(context.io.signal, context.io.stderr) };
     const runCommand = async (line: string): Promise<void> => {
       await printLine(`$ imgctl ${line}`);
-      const exitCode = await context.rerun(line.split(' '), { ...context.io, env });
+      const exitCode = await context.rerun(line.split(' '), io);
       context.io.signal.throwIfAborted();
       if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
       await printLine('');
@@ -41,10 +43,33 @@ export async function run(context: Context): Promise<void> {
     await printLine(`# uploaded: sample.ova, ${counted(fs.statSync(file).size, 'byte')}`);
     await runCommand('sync --wait --poll-interval 500ms');
     await runCommand('my-images');
+  } catch (error) {
+    throw context.io.signal.aborted ? stopped(asImgctlError(context.io.signal.reason)) : error;
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function stopped(reason: ImgctlError): ImgctlError {
+  const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
+  return reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
+}
+
+/** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */
+function silencedBy(signal: AbortSignal, sink: Sink): Sink {
+  return {
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+    async write(text) {
+      const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-Za-z])*/.exec(text) ?? [];
+      await sink.write(signal.aborted ? controls : text);
+    },
+  };
 }
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */

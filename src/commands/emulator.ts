@@ -8,10 +8,12 @@ import type { EmulatorOptions, User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
+import { parseTimeValue } from '../query/timestamp.ts';
 
-type Parsed = 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
+type Parsed = 'until' | 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
 
 interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
+  until?: string;
   user?: string[];
   deniedUser?: string[];
   fault?: string[];
@@ -19,7 +21,8 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { host = '127.0.0.1', port = 8080, uploads, user, deniedUser, fault, ...rest } = options;
+  const { host = '127.0.0.1', port = 8080, uploads, ...others } = options;
+  const { user, deniedUser, fault, until, ...rest } = others;
   const users = user?.map(parseUser);
   const deniedUsers = deniedUser?.map(parseUser);
   const faults = fault?.map(readFault);
@@ -31,6 +34,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   const emulator = await startEmulator({
     ...rest,
     now: io.now,
+    until: until === undefined ? undefined : parseDay(until),
     host,
     port,
     uploads: uploads && path.resolve(io.cwd, uploads),
@@ -47,6 +51,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   });
   try {
     await context.console.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
+    if (io.stderr.isTTY) explain(context, emulator.baseUrl, users?.[0]);
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -54,6 +59,22 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   } finally {
     await emulator.close();
   }
+}
+
+/** For people; programs read stdout. */
+function explain({ console }: Context, baseUrl: string, user: User | undefined): void {
+  const { name } = user ?? { name: 'demo' };
+  const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
+  console.note(`log in from another terminal: ${login}${user ? '' : ' (password: demo)'}`);
+  console.note('stop the service with Ctrl-C');
+}
+
+function parseDay(text: string): number {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0) : undefined;
+  if (day !== undefined) return day;
+  throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
+    hint: 'use a date such as 2025-07-31',
+  });
 }
 
 function parseUser(text: string): User {

@@ -2,11 +2,11 @@
 
 import type { IssuedToken } from '../api/token.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
 import { readAnswers, storeAnswers } from '../session/answers.ts';
-import { describeDuration } from '../session/duration.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { changeProfile } from '../session/profile.ts';
 import { givenPassword, type Session, storedPassword } from '../session/session.ts';

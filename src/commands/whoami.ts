@@ -1,7 +1,7 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import type { Context } from '../context.ts';
-import { describeDuration } from '../session/duration.ts';
+import { describeDuration } from '../duration.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context, options: { check?: boolean }): Promise<void> {
@@ -10,13 +10,15 @@ export async function run(context: Context, options: { check?: boolean }): Promi
   const now = context.io.now();
   const token = tokens && cache.read();
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
+  const describeLeft = (left: number) =>
+    context.format === 'table' ? describeDuration(left) : Math.max(0, Math.round(left / 1000));
   const record = {
     profile: account.profile,
     base_url: baseUrl,
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
-    expires_in: token ? describeDuration(token.expiresAt - now) : null,
+    expires_in: token ? describeLeft(token.expiresAt - now) : null,
   };
   await context.printRecord(record, { idField: 'username' });
   if (!options.check && (state === 'none' || state === 'expired')) {

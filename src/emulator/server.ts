@@ -51,7 +51,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveOptions(options);
   const closing = new AbortController();
   const auth = createAuth(settings);
-  const catalog = indexCatalog(buildCatalog(settings.images, settings.seed));
+  const catalog = indexCatalog(buildCatalog(settings.images, settings.seed, settings.until));
   const sync = createSync(settings, closing.signal);
   const serve = createRequestListener(settings, createResources(auth, catalog, sync, settings.log));
 

@@ -1,4 +1,4 @@
-// Durations such as 30s, as users write and read them.
+// Durations such as 30s, as users write them.
 
 import { ImgctlError } from '../errors.ts';
 
@@ -26,14 +26,4 @@ export function parseDuration(text: string, what: string, maxDays = MAX_TIMER_DA
   throw new ImgctlError('usage', `invalid ${what}: ${text}`, {
     hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
   });
-}
-
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. */
-export function describeDuration(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
-  if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
-  return `${seconds} s`;
 }

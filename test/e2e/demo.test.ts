@@ -20,7 +20,10 @@ describe('demo', () => {
     const demo = startCli(['demo'], { env });
     await demo.waitFor('stderr', 'PENDING');
     demo.child.kill('SIGINT');
-    expect(await demo.ended).toMatchObject({ exitCode: 130 });
+    const { stderr, exitCode } = await demo.ended;
+    expect(exitCode).toBe(130);
+    expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
+    expect(stderr).not.toContain('sync-status');
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // Settings: where values come from, which are invalid, and durations.
 
 import { describe, expect, it } from 'vitest';
-import { describeDuration, parseDuration } from '../../src/session/duration.ts';
+import { parseDuration } from '../../src/session/duration.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from '../../src/session/setting-table.ts';
 import { Settings } from '../../src/session/settings.ts';
 
@@ -113,18 +113,4 @@ it.each(['577h', '25d', '4w'])('parseDuration rejects %s as longer than a timer'
     expect.objectContaining({ message: `timeout must be at most 24 days (got ${text})` }),
   );
   expect(parseDuration(text, '--since', 36_500)).toBeGreaterThan(2_073_600_000);
-});
-
-it.each([
-  [0, '0 s'],
-  [-5_000, '0 s'],
-  [400, '0 s'],
-  [45_000, '45 s'],
-  [59_700, '1 min'],
-  [200_000, '3 min 20 s'],
-  [3_600_000, '1 h'],
-  [86_340_000, '23 h 59 min'],
-  [90_000_000, '25 h'],
-])('describeDuration shows %j ms as %s', (milliseconds, text) => {
-  expect(describeDuration(milliseconds)).toBe(text);
 });

@@ -46,6 +46,7 @@ export const emulator: CommandSpec = {
   summary: 'run the embedded service on this machine',
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
+    'The same --images, --seed and --until always give the same catalogue.',
     'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
   ],
   examples: [
@@ -105,6 +106,11 @@ export const emulator: CommandSpec = {
       description: "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable",
       value: TEXT,
       repeatable: true,
+    },
+    {
+      flags: '--until <date>',
+      description: 'last day of the catalogue, such as 2025-07-31 (today)',
+      value: TEXT,
     },
     {
       flags: '--seed <n>',
