@@ -1,0 +1,36 @@
+// The schema of each command's JSON output, by the name of its file in docs/schemas.
+
+import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
+import { FINDINGS, PACKAGES } from './packages.ts';
+import type { Schema } from './schema.ts';
+import {
+  CATALOGUE,
+  DOCTOR,
+  MESSAGES,
+  PROFILES,
+  SETTING,
+  SETTINGS_FILE,
+  SETTINGS_LIST,
+  TOKEN,
+  WHOAMI,
+} from './setup.ts';
+
+/** With --columns, --get, --meta, --urls or -q, the output has another shape. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  'images-list': IMAGES,
+  'images-get': IMAGE_OR_IMAGES,
+  'my-images': IMAGES,
+  sync: SYNC,
+  'sync-status': SYNC_STATUS,
+  inspect: PACKAGES,
+  validate: FINDINGS,
+  whoami: WHOAMI,
+  doctor: DOCTOR,
+  token: TOKEN,
+  'config-list': SETTINGS_LIST,
+  'config-get': SETTING,
+  'config-path': SETTINGS_FILE,
+  'profile-list': PROFILES,
+  commands: CATALOGUE,
+  messages: MESSAGES,
+};
