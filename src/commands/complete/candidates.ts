@@ -1,7 +1,12 @@
 // Finds completions: fixed words from the command table, and values from the files of this machine.
 
 import type { Context } from '../../context.ts';
-import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
+import {
+  type CommandDeclaration,
+  type OptionDeclaration,
+  optionTerm,
+  type ValueSource,
+} from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
 import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -47,17 +52,19 @@ const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
 /** Returns all completions at the cursor, even those that do not begin with the typed text. */
 export function findCandidates(context: Context, position: Position): Candidates {
   const { subcommands, options, value, lead } = position;
-  if (options.length > 0) {
-    const flags = options.flatMap((option) =>
-      flagsOf(option).map((value) => ({ value, description: optionTerm(option)[1] })),
-    );
-    return space(flags);
-  }
+  if (options.length > 0) return space(options.map((option) => flagFor(option, position.typed)));
   if (subcommands.length > 0) return space(entriesOf(subcommands));
   if (value?.kind === 'choice') return words(value.words, lead);
   if (value?.kind !== 'text' || value.from === undefined) return words([], lead);
   const { mode, candidates } = fromSource(context, position, value.from);
   return { mode, candidates: candidates.filter(canStand(position)).map(after(lead)) };
+}
+
+/** Returns the short flag if it was typed, else the long one: both would be the same line twice. */
+function flagFor(option: OptionDeclaration, typed: string): Candidate {
+  const flags = flagsOf(option);
+  const value = flags.find((flag) => flag === typed) ?? flags.at(-1) ?? '';
+  return { value, description: optionTerm(option)[1] };
 }
 
 function fromSource(context: Context, position: Position, source: ValueSource): Candidates {
