@@ -26,7 +26,7 @@ const PASSWORD = 'demo';
 const BASE_URL = 'http://127.0.0.1:8080';
 const TIME = '2025-08-01 Fri 09:30:00 EDT';
 const COMMANDS = [
-  `login --base-url ${BASE_URL} --username demo`,
+  `login --base-url ${BASE_URL} -u demo`,
   'images list ubuntu --sotr updated_on,desc',
   'images list ubuntu --sort updated_on,desc --limit 5',
   'sync --wait',
@@ -70,10 +70,14 @@ function uploadPackage(uploads) {
 }
 
 async function startEmulator() {
-  const options = ['--port', '0', '--sync-delay', '1ms', '--uploads', join(folder, 'uploads')];
-  emulator = spawn(process.execPath, [launcher, 'emulator', '-q', ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const options = ['--port', '0', '--sync-delay', '1ms', '--until', '2025-07-31'];
+  emulator = spawn(
+    process.execPath,
+    [launcher, 'emulator', '-q', ...options, '--uploads', join(folder, 'uploads')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = await once(emulator.stdout, 'data');
   return JSON.parse(String(line)).base_url;
 }
