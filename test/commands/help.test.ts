@@ -5,7 +5,6 @@ import { ROOT } from '../../src/commands/command-table.ts';
 import { GLOBAL_OPTIONS } from '../../src/commands/table/global-options.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
 import { failed, runCli } from '../support/io.ts';
-import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 /** The words of every command that help lists. */
 function pathsBelow({ subcommands = [] }: CommandDeclaration, parent = ''): string[] {
@@ -84,28 +83,6 @@ describe('imgctl', () => {
 });
 
 describe('imgctl help', () => {
-  it.each([
-    ['filters', 9],
-    ['output', 9],
-    ['images list', 2],
-  ])('%s shows examples that run with the emulator', async (topic, minimum) => {
-    const { imgctl } = await emulatorUser({ images: 250 });
-    const help = await imgctl(`help ${topic}`);
-    expect(help).toMatchObject({ stderr: '', exitCode: 0 });
-    // Without what they are piped into.
-    const examples = [...help.stdout.matchAll(/^ {2}\$ imgctl ([^|\n]+)/gm)];
-    expect(examples.length).toBeGreaterThanOrEqual(minimum);
-    for (const [, line = ''] of examples) {
-      const words = line.match(/(?:'[^']*'|[^\s'])+/g) ?? [];
-      const argv = words.map((word) => word.replaceAll("'", ''));
-      const { stdout, stderr, exitCode } = await imgctl(argv, { env: PASSWORD });
-      expect(exitCode, line).toBe(0);
-      // The user has no images there, and the catalogue ends before the last 30 days; csv has no note.
-      if (/my-images|,-30d$/.test(line.trim())) expect(stderr).toMatch(/^imgctl: no images/);
-      else expect([line, stdout, stderr]).toEqual([line, expect.stringMatching(/./), '']);
-    }
-  });
-
   it.each([
     ['help filter', 'filters'],
     ['help Output', 'output'],

@@ -47,8 +47,8 @@ export const FILTERS: readonly Block[] = [
   {
     shell: [
       'imgctl images list -f updated_on,ge,-30d',
-      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2025-01-01',
-      'imgctl images list -f created_on,like,2024-05-%',
+      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
+      'imgctl images list -f created_on,like,2025-%',
     ],
   },
   'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',

@@ -58,7 +58,7 @@ const LISTING_OPTIONS: readonly OptionDeclaration[] = [
 export const images: CommandSpec = {
   name: 'images',
   summary: 'list and show images of the public catalogue',
-  examples: ['imgctl images list ubuntu --limit 5', 'imgctl images get 1001'],
+  examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
   subcommands: [
     {
       name: 'list',
@@ -67,8 +67,8 @@ export const images: CommandSpec = {
       description: ['Lists every matching image, unless you use --limit or --page.'],
       examples: [
         'imgctl images list --filter name,like,%ubuntu%',
-        'imgctl images list debian --sort updated_on,desc --limit 5',
-        'imgctl images list -f updated_on,ge,-30d --columns id,name,updated_on -o csv',
+        'imgctl images list debian --sort updated_on,desc -n 5',
+        'imgctl images list --since 30d -c id,name,updated_on -o csv',
       ],
       seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
       arguments: [WORDS],
@@ -97,7 +97,7 @@ export const images: CommandSpec = {
       description: [
         'With -o json, one argument prints one object, or an array if several images have that name; several arguments print an array.',
       ],
-      examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
+      examples: ['imgctl images get 1003', "imgctl images get 1003 1006 --json | jq -r '.[].path'"],
       seeAlso: ['images list', 'help output'],
       arguments: [
         {
@@ -119,7 +119,7 @@ export const images: CommandSpec = {
 export const myImages: CommandSpec = {
   name: 'my-images',
   summary: 'list your own images',
-  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc --limit 1 --json'],
+  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
@@ -186,7 +186,7 @@ export const syncStatus: CommandSpec = {
   ],
   examples: [
     'imgctl sync-status',
-    'imgctl sync-status 41 --wait --json',
+    'imgctl sync-status 1 --wait --json',
     'imgctl sync-status --list',
   ],
   seeAlso: ['sync'],
