@@ -70,10 +70,12 @@ function uploadPackage(uploads) {
 }
 
 async function startEmulator() {
-  const options = ['--port', '0', '--sync-delay', '1ms', '--until', '2025-07-31'];
+  const uploads = join(folder, 'uploads');
+  // Pending at the first check of the status, at once, and processed at the second, after 2 s.
+  const options = ['--port', '0', '--sync-delay', '1900ms', '--until', '2025-07-31'];
   emulator = spawn(
     process.execPath,
-    [launcher, 'emulator', '-q', ...options, '--uploads', join(folder, 'uploads')],
+    [launcher, 'emulator', '-q', ...options, '--uploads', uploads],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

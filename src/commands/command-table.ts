@@ -1,16 +1,10 @@
 // The command table: the root and every command, in the order of the reference.
 
-import {
-  api,
-  commands,
-  complete,
-  completion,
-  emulator,
-  help,
-  printVersion,
-} from './table/automation.ts';
+import { api, commands, emulator, help, printVersion } from './table/automation.ts';
+import { complete, completion } from './table/completion.ts';
 import { config, profile } from './table/configuration.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
@@ -21,7 +15,7 @@ export const ROOT: CommandSpec = {
   examples: [
     'imgctl demo',
     'imgctl login --username alice',
-    'imgctl images list ubuntu --sort updated_on,desc --limit 10',
+    'imgctl images list ubuntu --since 30d',
     "imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'",
     'imgctl sync --wait',
   ],
@@ -33,6 +27,7 @@ export const ROOT: CommandSpec = {
     token,
     images,
     myImages,
+    push,
     sync,
     syncStatus,
     inspect,

@@ -13,7 +13,7 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['sync status', 'sync-status'],
   ['sync list', 'sync-status --list'],
   ['sync wait', 'sync --wait'],
-  ['upload', 'sync'],
+  ['upload', 'push FILE'],
   ['auth', 'login'],
   ['auth login', 'login'],
   ['auth logout', 'logout'],

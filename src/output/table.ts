@@ -1,69 +1,121 @@
 // Formats aligned tables without borders, and single records as keys and values.
 // cli-table3 takes quadratic time (5 s for 10,000 rows) and miscounts combining marks.
 
+import { turn } from '../json.ts';
+import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
 import { cellText, printable } from './sanitize.ts';
-import { cutToWidth, displayWidth, type Terminal } from './terminal.ts';
+import { cutText, cutToWidth, displayWidth, measureWidth, type Terminal } from './terminal.ts';
 
 const GAP = '  ';
 
+/** Wider cells stick out, so that one of a megabyte does not pad every other line. */
+const MAX_ALIGNED = 1_000;
+
 type Paint = (text: string) => string;
 
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+interface Column {
+  /** Of the widest cell. */
+  width: number;
+  numbers: number;
+  /** Values that are neither numbers nor null. */
+  others: number;
+}
+
 /** Aligns numbers to the right and shows null as `-`. On a terminal the widest text columns are cut first. */
-export function tableText(
+export async function writeTable(
+  out: ChunkWriter,
   header: readonly string[] | undefined,
-  rows: readonly (readonly unknown[])[],
+  rows: Iterable<readonly unknown[]>,
   terminal: Terminal,
   paint: Paint,
-): string {
+): Promise<void> {
   const { width: available, unicode } = terminal;
-  const body = rows.map((row) => row.map(tableCell));
-  const names = header?.map(printable);
-  const natural = naturalWidths(names ? [names, ...body] : body);
-  const numeric = natural.map((_, column) => isNumeric(rows, column));
+  const columns: Column[] = [];
+  const body = await cellsOf(rows, columns);
+  const numeric = columns.map(({ numbers, others }) => numbers > 0 && others === 0);
+  const names = header && (await cellsOf([header], columns))[0];
+  const natural = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
   const widths = fitWidths(natural, numeric, available);
-  const line = (cells: readonly string[]) => {
+  const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  const line = (cells: readonly Cell[]) => {
     const aligned = cells.map((cell, column) => {
-      const width = widths[column] ?? 0;
-      const text = cutToWidth(cell, width, unicode);
-      const padding = ' '.repeat(width - displayWidth(text));
+      const max = widths[column] ?? 0;
+      const isCut = available !== undefined && cell.width > max;
+      const text = isCut ? cutText(cell.text, max, unicode) : cell.text;
+      const width = isCut ? displayWidth(text) : cell.width;
+      const padding = ' '.repeat(Math.max(0, max - width));
       return numeric[column] ? padding + text : text + padding;
     });
     const joined = withoutTrailingSpace(aligned.join(GAP));
-    return available === undefined ? joined : cutToWidth(joined, available, unicode);
+    const fits = available === undefined || total <= available;
+    return fits ? joined : cutToWidth(joined, available, unicode);
   };
-  return [...(names ? [paint(line(names))] : []), ...body.map(line), ''].join('\n');
+  if (names) await out.add(`${paint(line(names))}\n`);
+  for (const cells of body) {
+    const written = out.add(`${line(cells)}\n`);
+    if (written) await written;
+  }
 }
 
-export function recordText(record: Readonly<Record<string, unknown>>, paint: Paint): string {
-  const fields = Object.entries(record).map(([key, value]) => [printable(key), tableCell(value)]);
-  const width = Math.max(0, ...fields.map(([name = '']) => displayWidth(name)));
-  const line = ([name = '', value = '']: string[]) =>
-    withoutTrailingSpace(`${paint(name)}${' '.repeat(width - displayWidth(name))}${GAP}${value}`);
-  return fields.map((field) => `${line(field)}\n`).join('');
+export async function writeRecordTable(
+  out: ChunkWriter,
+  record: Readonly<Record<string, unknown>>,
+  paint: Paint,
+): Promise<void> {
+  const columns: Column[] = [];
+  const fields = await cellsOf(Object.entries(record), columns);
+  const width = columns[0]?.width ?? 0;
+  for (const [name = NO_CELL, value = NO_CELL] of fields) {
+    const padding = ' '.repeat(width - name.width);
+    const line = withoutTrailingSpace(`${paint(name.text)}${padding}${GAP}${value.text}`);
+    await out.add(`${line}\n`);
+  }
 }
+
+const NO_CELL: Cell = { text: '', width: 0 };
 
 /** The bar protects the start of the line: numbers begin with spaces. */
 function withoutTrailingSpace(line: string): string {
   return line.slice(0, `|${line}`.trim().length - 1);
 }
 
-function tableCell(value: unknown): string {
-  return value === null || value === undefined ? '-' : printable(cellText(value));
-}
-
-function isNumeric(rows: readonly (readonly unknown[])[], column: number): boolean {
-  const values = rows.map((row) => row[column]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => typeof value === 'number');
-}
-
-function naturalWidths(lines: readonly (readonly string[])[]): number[] {
-  const widths: number[] = [];
-  for (const line of lines) {
-    for (const [column, cell] of line.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell));
+/** Formats all cells and adds them up in `columns`; the event loop turns meanwhile. */
+async function cellsOf(rows: Iterable<readonly unknown[]>, columns: Column[]): Promise<Cell[][]> {
+  const body: Cell[][] = [];
+  let length = 0;
+  for (const row of rows) {
+    const cells: Cell[] = [];
+    for (const [at, value] of row.entries()) {
+      const shown = tableCell(value);
+      const text = typeof shown === 'string' ? shown : await shown;
+      const width = text.length > MAX_PIECE ? await measureWidth(text) : displayWidth(text);
+      cells.push({ text, width });
+      columns[at] ??= { width: 0, numbers: 0, others: 0 };
+      addTo(columns[at], value, width);
+      length += text.length;
+    }
+    body.push(cells);
+    if (length > MAX_PIECE) {
+      length = 0;
+      await turn();
     }
   }
-  return widths;
+  return body;
+}
+
+function addTo(column: Column, value: unknown, width: number): void {
+  column.width = Math.max(column.width, width);
+  if (typeof value === 'number') column.numbers += 1;
+  else if (value !== null) column.others += 1;
+}
+
+function tableCell(value: unknown): string | Promise<string> {
+  return value === null || value === undefined ? '-' : inPieces(cellText(value), printable);
 }
 
 /** Limits text columns to a common maximum, at least 1. Never cuts numbers: part of an id is another id. */

@@ -1,8 +1,9 @@
 // Writes lists and records in every format.
 
 import type { Sink } from '../io.ts';
-import { stringify, turn } from '../json.ts';
-import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
+import { stringify } from '../json.ts';
+import { ChunkWriter } from './chunks.ts';
+import { cellText, escapeInJson, printable } from './sanitize.ts';
 import { loadStyle } from './style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -64,11 +65,12 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
     columns,
     cells,
     data: (row) => dataOf(row, options),
-    async table(rows) {
-      if (rows.length === 0) return '';
-      const { tableText } = await import('./table.ts');
+    async table(out, rows) {
+      if (rows.length === 0) return;
+      const { writeTable } = await import('./table.ts');
       const names = header ? columns : undefined;
-      return tableText(names, rows.map(cells), terminal, (await loadStyle(terminal)).heading);
+      const { heading } = await loadStyle(terminal);
+      await writeTable(out, names, mapped(rows, cells), terminal, heading);
     },
   });
 }
@@ -79,7 +81,7 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
     columns: [name],
     cells: (value) => [value],
     data: (value) => value,
-    table: async (values) => values.map((value) => `${printable(cellText(value))}\n`).join(''),
+    table: (out, values) => addAll(out, values, (value) => `${printable(cellText(value))}\n`),
   });
 }
 
@@ -89,9 +91,11 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
     await writeDocument(sink, format, dataOf(record, options));
   } else if (!quiet && format === 'table') {
-    const { recordText } = await import('./table.ts');
+    const { writeRecordTable } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
-    await writeText(sink, recordText(fields, (await loadStyle(options.terminal)).heading));
+    const out = new ChunkWriter(sink);
+    await writeRecordTable(out, fields, (await loadStyle(options.terminal)).heading);
+    await out.end();
   } else {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
@@ -128,7 +132,7 @@ interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
   data(item: Item): unknown;
-  table(items: readonly Item[]): Promise<string>;
+  table(out: ChunkWriter, items: readonly Item[]): Promise<void>;
 }
 
 function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter<Item> {
@@ -136,12 +140,16 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
   const all: Item[] = [];
   return {
     async write(items) {
-      if (format === 'ndjson')
-        await writeText(sink, ndjsonText(items.map(view.data)), escapeInJson);
-      else for (const item of items) all.push(item);
+      if (format === 'ndjson') {
+        const out = new ChunkWriter(sink, escapeInJson);
+        await addAll(out, items, (item) => `${stringify(view.data(item))}\n`);
+        await out.end();
+      } else {
+        for (const item of items) all.push(item);
+      }
     },
     async end(meta) {
-      if (format !== 'ndjson') await writeList(all, meta, options, view);
+      if (format !== 'ndjson') await writeList(all, meta, { ...options, format }, view);
     },
   };
 }
@@ -149,17 +157,67 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
 async function writeList<Item>(
   items: readonly Item[],
   meta: unknown,
-  { format, sink, header = true }: ValueOptions,
+  { format, sink, header = true }: ValueOptions & { format: Exclude<Format, 'ndjson'> },
   view: View<Item>,
 ): Promise<void> {
-  if (format === 'table') return writeText(sink, await view.table(items));
-  if (format === 'csv' || format === 'tsv') {
-    const { csvText, tsvText } = await import('./delimited.ts');
-    const lines = [...(header ? [view.columns] : []), ...items.map(view.cells)];
-    return writeText(sink, (format === 'csv' ? csvText : tsvText)(lines, sink.isTTY));
+  const out = new ChunkWriter(sink, await loadEscape(format));
+  if (format === 'json') {
+    await writeJsonList(out, mapped(items, view.data), meta);
+  } else if (format === 'yaml') {
+    const { writeYamlList } = await import('./yaml.ts');
+    await writeYamlList(out, mapped(items, view.data), meta);
+  } else if (format === 'table') {
+    await view.table(out, items);
+  } else {
+    const { writeCsv, writeTsv } = await import('./delimited.ts');
+    const write = format === 'csv' ? writeCsv : writeTsv;
+    if (header) await write(out, [view.columns], sink.isTTY);
+    await write(out, mapped(items, view.cells), sink.isTTY);
   }
-  const data = items.map(view.data);
-  return writeDocument(sink, format, meta === undefined ? data : { data, meta });
+  await out.end();
+}
+
+/** Maps each item when it is needed, so that a long list takes many short steps. */
+function* mapped<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
+  for (const item of items) yield map(item);
+}
+
+async function addAll<Item>(
+  out: ChunkWriter,
+  items: Iterable<Item>,
+  text: (item: Item) => string,
+): Promise<void> {
+  for (const item of items) {
+    const written = out.add(text(item));
+    if (written) await written;
+  }
+}
+
+/** Writes the same as one call of JSON.stringify, but item by item. */
+async function writeJsonList(
+  out: ChunkWriter,
+  items: Iterable<unknown>,
+  meta: unknown,
+): Promise<void> {
+  const wrap = (list: readonly unknown[]) => (meta === undefined ? list : { data: list });
+  const whole = stringify(meta === undefined ? [] : { data: [], meta }, 2);
+  const start = whole.indexOf('[') + 1;
+  const ending = meta === undefined ? '\n' : '\n  ';
+  const endLength = stringify(wrap([]), 2).length - start + ending.length;
+  let isEmpty = true;
+  await addAll(out, items, (item) => {
+    const before = isEmpty ? whole.slice(0, start) : ',';
+    isEmpty = false;
+    return before + stringify(wrap([item]), 2).slice(start, -endLength);
+  });
+  await out.add(isEmpty ? whole : ending + whole.slice(start));
+  await out.add('\n');
+}
+
+/** Loads what the text of a format still needs, chunk by chunk, as it takes long for a long text. */
+async function loadEscape(format: Format): Promise<((chunk: string) => string) | undefined> {
+  if (format === 'json' || format === 'ndjson') return escapeInJson;
+  return format === 'yaml' ? (await import('./yaml.ts')).escapeInYaml : undefined;
 }
 
 async function writeDocument(
@@ -167,31 +225,8 @@ async function writeDocument(
   format: Extract<Format, 'json' | 'ndjson' | 'yaml'>,
   value: unknown,
 ): Promise<void> {
-  if (format === 'yaml') {
-    const { yamlText } = await import('./yaml.ts');
-    return writeText(sink, yamlText(value));
-  }
-  return writeText(sink, `${stringify(value, format === 'json' ? 2 : 0)}\n`, escapeInJson);
-}
-
-const CHUNK_LENGTH = 64 * 1024;
-
-/**
- * Writes chunk by chunk, each after the sink has accepted the one before.
- * @param prepare changes each chunk, which takes long for a long text
- */
-async function writeText(
-  sink: Sink,
-  text: string,
-  prepare = (chunk: string): string => chunk,
-): Promise<void> {
-  let start = 0;
-  while (start < text.length) {
-    // Without a turn of the event loop, Ctrl-C would have no effect before the end.
-    if (start > 0) await turn();
-    let end = start + CHUNK_LENGTH;
-    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
-    await sink.write(prepare(text.slice(start, end)));
-    start = end;
-  }
+  const out = new ChunkWriter(sink, await loadEscape(format));
+  if (format === 'yaml') await (await import('./yaml.ts')).writeYaml(out, value);
+  else await out.add(`${stringify(value, format === 'json' ? 2 : 0)}\n`);
+  await out.end();
 }

@@ -76,6 +76,7 @@ async function world() {
     const login = await run(`login --base-url ${baseUrl} --profile ${profile}`);
     expect(login.exitCode).toBe(0);
   }
+  await run(`config set upload-url file://${path.join(uploads, 'demo')}`);
   await run('sync --wait');
   return { run };
 }

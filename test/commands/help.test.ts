@@ -54,6 +54,8 @@ describe('imgctl', () => {
     const shown = lines.flatMap((line) => line.slice(18, 40).trim().split(', '));
     const commands = pathsBelow(ROOT).filter((name) => !name.includes(' '));
     expect(shown).toEqual(expect.arrayContaining(commands));
+    const words = shown.filter((word) => /^[a-z]/.test(word));
+    expect(words.length).toBe(new Set(words).size);
     const options = GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]);
     expect(shown.slice(shown.indexOf('version'))).toEqual(expect.arrayContaining(options));
   });

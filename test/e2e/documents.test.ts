@@ -71,6 +71,7 @@ function program(name: string, script: string): void {
 async function runBlock(text: string) {
   const script = text
     .replaceAll(/https:\/\/images\.example\.com|http:\/\/127\.0\.0\.1:8080/g, emulator.baseUrl)
+    .replace('/mnt/uploads', path.join(folder, 'uploads/demo'))
     .replaceAll('/run/secrets/imgctl', path.join(folder, 'password'));
   const env = {
     PATH: `${path.join(folder, 'bin')}:${process.env.PATH}`,

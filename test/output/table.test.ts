@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recordText, tableText } from '../../src/output/table.ts';
-import { displayWidth } from '../../src/output/terminal.ts';
-import { PIPE, terminalOf } from '../support/memory-sink.ts';
+import { writeRecordTable, writeTable } from '../../src/output/table.ts';
+import { displayWidth, type Terminal } from '../../src/output/terminal.ts';
+import { PIPE, terminalOf, textOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 const HEADER = ['id', 'name', 'folder'];
@@ -14,9 +14,17 @@ const ROWS = [
   [56, 'e\u0301.ova', 'a/b'],
 ];
 
-describe('tableText', () => {
-  it('aligns columns by width, numbers to the right, without trailing spaces', () => {
-    expect(tableText(HEADER, ROWS, PIPE, String)).toBe(
+function tableText(
+  header: readonly string[] | undefined,
+  rows: readonly (readonly unknown[])[],
+  terminal: Terminal,
+): Promise<string> {
+  return textOf((out) => writeTable(out, header, rows, terminal, String));
+}
+
+describe('writeTable', () => {
+  it('aligns columns by width, numbers to the right, without trailing spaces', async () => {
+    expect(await tableText(HEADER, ROWS, PIPE)).toBe(
       [
         '  id  name                                 folder',
         '   7  debian-12-server-cloudimg-amd64.ova  debian',
@@ -30,23 +38,24 @@ describe('tableText', () => {
   it.each([
     [true, ['  id  name          folder', '   7  debian-12-s…  debian']],
     [false, ['  id  name          folder', '   7  debian-12...  debian']],
-  ])('cuts the widest column first on a terminal (unicode: %s)', (unicode, expected) => {
-    const lines = tableText(HEADER, ROWS.slice(0, 2), terminalOf(26, unicode), String).split('\n');
+  ])('cuts the widest column first on a terminal (unicode: %s)', async (unicode, expected) => {
+    const text = await tableText(HEADER, ROWS.slice(0, 2), terminalOf(26, unicode));
+    const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual(expected);
   });
 
-  it('gives remaining cells to the columns that are cut', () => {
-    const text = tableText(undefined, [['aaaaaaaa', 'bbbbbbbb', 'c']], terminalOf(14), String);
+  it('gives remaining cells to the columns that are cut', async () => {
+    const text = await tableText(undefined, [['aaaaaaaa', 'bbbbbbbb', 'c']], terminalOf(14));
     expect(text).toBe('aaaa…  bbb…  c\n');
   });
 
-  it('does not cut numbers, as part of an id is another id', () => {
-    const text = tableText(undefined, [[123456, 'abcdef', 'abcdef']], terminalOf(14), String);
+  it('does not cut numbers, as part of an id is another id', async () => {
+    const text = await tableText(undefined, [[123456, 'abcdef', 'abcdef']], terminalOf(14));
     expect(text).toBe('123456  a…  a…\n');
   });
 
-  it('cuts lines if one cell per column does not fit', () => {
-    const text = tableText(['a', 'b', 'c', 'd'], [[1, 2, 3, 4]], terminalOf(6), String);
+  it('cuts lines if one cell per column does not fit', async () => {
+    const text = await tableText(['a', 'b', 'c', 'd'], [[1, 2, 3, 4]], terminalOf(6));
     expect(text).toBe('a  b …\n1  2 …\n');
   });
 
@@ -64,31 +73,46 @@ describe('tableText', () => {
     ['an empty text as empty', ['a', 'b'], [['', 'x']], 'a  b\n   x\n'],
     ['a list as JSON', ['a'], [[['x', 1]]], 'a\n["x",1]\n'],
     ['two lines as one', ['a'], [['x\ny']], 'a\nx\\ny\n'],
-  ])('shows %s', (_case, header, rows, expected) => {
-    expect(tableText(header, rows, PIPE, String)).toBe(expected);
+  ])('shows %s', async (_case, header, rows, expected) => {
+    expect(await tableText(header, rows, PIPE)).toBe(expected);
   });
 
-  it('shows any rows within the width, escaped and one per line', () => {
+  it('shows a wide cell in full without padding the others to its width', async () => {
+    const rows = [
+      ['x'.repeat(2_000), 1],
+      ['y', 2],
+    ];
+    const padded = `y${' '.repeat(999)}  2\n`;
+    expect(await tableText(undefined, rows, PIPE)).toBe(`${rows[0]?.[0]}  1\n${padded}`);
+  });
+
+  it('shows any rows within the width, escaped and one per line', async () => {
     const value = fc.oneof(anyText(), fc.integer(), fc.constant(null), fc.boolean());
     const rows = fc.array(fc.array(value, { minLength: 3, maxLength: 3 }), { maxLength: 5 });
-    fc.assert(
-      fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.boolean(), (cells, width, unicode) => {
-        const lines = tableText(HEADER, cells, terminalOf(width, unicode), String).split('\n');
-        expect(lines).toHaveLength(cells.length + 2);
-        for (const line of lines) {
-          expect(displayWidth(line)).toBeLessThanOrEqual(width);
-          expect(line).not.toMatch(RAW_HARM);
-          expect(line).not.toMatch(/\s$/);
-        }
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.integer({ min: 1, max: 60 }),
+        fc.boolean(),
+        async (cells, width, unicode) => {
+          const text = await tableText(HEADER, cells, terminalOf(width, unicode));
+          const lines = text.split('\n');
+          expect(lines).toHaveLength(cells.length + 2);
+          for (const line of lines) {
+            expect(displayWidth(line)).toBeLessThanOrEqual(width);
+            expect(line).not.toMatch(RAW_HARM);
+            expect(line).not.toMatch(/\s$/);
+          }
+        },
+      ),
     );
   });
 });
 
-describe('recordText', () => {
-  it('shows each field uncut and escaped on its own line', () => {
+describe('writeRecordTable', () => {
+  it('shows each field uncut and escaped on its own line', async () => {
     const record = { id: 5, 名前: HOSTILE, folder: null, errors: ['x'], 'bad\nkey': '' };
-    expect(recordText(record, String)).toBe(
+    expect(await textOf((out) => writeRecordTable(out, record, String))).toBe(
       [
         'id        5',
         `名前      ${HOSTILE_ESCAPED}`,

@@ -1,4 +1,4 @@
-// Declares the commands for scripts, tests and shells: api, emulator, completion and help.
+// Declares the commands for scripts and tests: api, emulator, commands, help and version.
 
 import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
 import { TOPIC_NAMES } from './topics.ts';
@@ -155,79 +155,6 @@ export const emulator: CommandSpec = {
     },
   ],
   load: async () => (await import('../emulator.ts')).run,
-};
-
-export const completion: CommandSpec = {
-  name: 'completion',
-  summary: 'print the completion script for a shell',
-  description: [
-    'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
-    'To install it for bash with the bash-completion package:',
-    {
-      shell: [
-        'mkdir -p ~/.local/share/bash-completion/completions',
-        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
-      ],
-    },
-    'To install it for bash without that package:',
-    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
-    'To install it for zsh:',
-    {
-      shell: [
-        'mkdir -p ~/.zfunc',
-        'imgctl completion zsh > ~/.zfunc/_imgctl',
-        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
-      ],
-    },
-    'To install it for fish:',
-    {
-      shell: [
-        'mkdir -p ~/.config/fish/completions',
-        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
-      ],
-    },
-    'To install it for PowerShell:',
-    {
-      shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],
-      language: 'powershell',
-    },
-  ],
-  examples: [
-    '. <(imgctl completion bash)',
-    'source <(imgctl completion zsh)',
-    'imgctl completion fish | source',
-  ],
-  arguments: [
-    {
-      name: 'shell',
-      description: 'shell to generate completions for: bash, zsh, fish or powershell',
-      required: true,
-      value: {
-        kind: 'choice',
-        noun: 'shell',
-        words: ['bash', 'zsh', 'fish', 'powershell'],
-        synonyms: new Map([
-          ['sh', 'bash'],
-          ['pwsh', 'powershell'],
-          ['ps1', 'powershell'],
-        ]),
-      },
-    },
-  ],
-  load: async () => (await import('../completion.ts')).run,
-};
-
-/** The command that the completion scripts run. */
-export const complete: CommandSpec = {
-  name: '__complete',
-  summary: 'print completions of a command line',
-  examples: [],
-  hidden: true,
-  arguments: [
-    { name: 'shell', description: 'shell that runs the completion' },
-    { name: 'word', description: 'words up to the cursor', variadic: true },
-  ],
-  load: async () => (await import('../complete.ts')).run,
 };
 
 export const help: CommandSpec = {

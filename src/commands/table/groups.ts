@@ -27,6 +27,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Packages and sync',
     entries: [
       ['inspect, validate', 'show a local OVA or OVF; check it'],
+      ['push', 'upload packages and sync them'],
       ['sync, sync-status', 'submit an image sync; follow it'],
     ],
   },
@@ -43,7 +44,6 @@ export const GROUPS: readonly Group[] = [
       ['api, token', 'send a request; print an access token'],
       ['commands', 'list all commands, also as JSON'],
       ['emulator', 'run the embedded service'],
-      ['commands', 'list every command, for programs'],
       ['help, version', 'show help (-h); print the version (-V)'],
     ],
   },

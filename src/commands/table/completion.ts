@@ -1,0 +1,76 @@
+// Declares the completion of shells.
+
+import type { CommandSpec } from './spec.ts';
+
+export const completion: CommandSpec = {
+  name: 'completion',
+  summary: 'print the completion script for a shell',
+  description: [
+    'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
+    'To install it for bash with the bash-completion package:',
+    {
+      shell: [
+        'mkdir -p ~/.local/share/bash-completion/completions',
+        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
+      ],
+    },
+    'To install it for bash without that package:',
+    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
+    'To install it for zsh:',
+    {
+      shell: [
+        'mkdir -p ~/.zfunc',
+        'imgctl completion zsh > ~/.zfunc/_imgctl',
+        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
+      ],
+    },
+    'To install it for fish:',
+    {
+      shell: [
+        'mkdir -p ~/.config/fish/completions',
+        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
+      ],
+    },
+    'To install it for PowerShell:',
+    {
+      shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],
+      language: 'powershell',
+    },
+  ],
+  examples: [
+    '. <(imgctl completion bash)',
+    'source <(imgctl completion zsh)',
+    'imgctl completion fish | source',
+  ],
+  arguments: [
+    {
+      name: 'shell',
+      description: 'shell to generate completions for: bash, zsh, fish or powershell',
+      required: true,
+      value: {
+        kind: 'choice',
+        noun: 'shell',
+        words: ['bash', 'zsh', 'fish', 'powershell'],
+        synonyms: new Map([
+          ['sh', 'bash'],
+          ['pwsh', 'powershell'],
+          ['ps1', 'powershell'],
+        ]),
+      },
+    },
+  ],
+  load: async () => (await import('../completion.ts')).run,
+};
+
+/** The command that the completion scripts run. */
+export const complete: CommandSpec = {
+  name: '__complete',
+  summary: 'print completions of a command line',
+  examples: [],
+  hidden: true,
+  arguments: [
+    { name: 'shell', description: 'shell that runs the completion' },
+    { name: 'word', description: 'words up to the cursor', variadic: true },
+  ],
+  load: async () => (await import('../complete.ts')).run,
+};
