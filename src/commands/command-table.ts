@@ -15,7 +15,7 @@ export const ROOT: CommandSpec = {
   examples: [
     'imgctl demo',
     'imgctl login --username alice',
-    'imgctl images list ubuntu --since 30d',
+    'imgctl images list ubuntu --since 90d',
     "imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'",
     'imgctl sync --wait',
   ],
