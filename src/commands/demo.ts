@@ -1,4 +1,4 @@
-// imgctl demo: runs login, listing and sync against a temporary embedded service.
+// imgctl demo: runs the whole job against a temporary embedded service.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -8,7 +8,6 @@ import { startEmulator } from '../emulator/server.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Sink } from '../io.ts';
-import { counted } from '../output/messages.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
@@ -24,25 +23,35 @@ export async function run(context: Context): Promise<void> {
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
     };
-    const io = { ...context.io, env, stderr: silencedBy(context.io.signal, context.io.stderr) };
-    const runCommand = async (line: string): Promise<void> => {
-      await printLine(`$ imgctl ${line}`);
-      const exitCode = await context.rerun(line.split(' '), io);
-      context.io.signal.throwIfAborted();
-      if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
-      await printLine('');
+    const io = {
+      ...context.io,
+      env,
+      cwd: folder,
+      stderr: silencedBy(context.io.signal, context.io.stderr),
     };
-    const printLine = (line: string) => context.console.print(`${line}\n`);
-
-    await runCommand(`login --base-url ${emulator.baseUrl} --username demo`);
-    await runCommand('images list --limit 5');
-    await runCommand('images list --filter name,like,%ubuntu% --sort updated_on,desc --limit 5');
-    await runCommand('my-images');
-    const file = path.join(uploads, 'demo', 'sample.ova');
-    await writeSampleOva(file);
-    await printLine(`# uploaded: sample.ova, ${counted(fs.statSync(file).size, 'byte')}`);
-    await runCommand('sync --wait --poll-interval 500ms');
-    await runCommand('my-images');
+    const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
+      await context.console.print(`# ${title}\n`);
+      for (const line of lines) {
+        await context.console.print(`$ imgctl ${line}\n`);
+        const exitCode = await context.rerun(line.split(' '), io);
+        context.io.signal.throwIfAborted();
+        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
+      }
+      await context.console.print('\n');
+    };
+    await step(
+      'Log in to a copy of the service on this machine.',
+      `login --base-url ${emulator.baseUrl} -u demo`,
+    );
+    await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
+    await writeSampleOva(path.join(folder, 'sample.ova'));
+    await step('Look into a package of your own.', 'inspect sample.ova');
+    await step(
+      'Upload it and sync; the result is the new image.',
+      `config set upload-url file://${path.join(uploads, 'demo')}`,
+      'push sample.ova --poll-interval 500ms',
+    );
+    await context.console.print('# That is all. To use your service: imgctl login\n');
   } catch (error) {
     throw context.io.signal.aborted ? stopped(asImgctlError(context.io.signal.reason)) : error;
   } finally {

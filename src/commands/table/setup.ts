@@ -108,8 +108,10 @@ export const doctor: CommandSpec = {
 
 export const demo: CommandSpec = {
   name: 'demo',
-  summary: 'run login, listing and sync against the embedded service',
-  description: ['Runs entirely on this machine, in a temporary folder that is removed afterwards.'],
+  summary: 'try imgctl without an account, on this machine alone',
+  description: [
+    'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
+  ],
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   load: async () => (await import('../demo.ts')).run,
