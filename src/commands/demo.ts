@@ -75,7 +75,7 @@ function silencedBy(signal: AbortSignal, sink: Sink): Sink {
       return sink.columns;
     },
     async write(text) {
-      const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-Za-z])*/.exec(text) ?? [];
+      const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
       await sink.write(signal.aborted ? controls : text);
     },
   };
