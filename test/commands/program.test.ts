@@ -45,6 +45,7 @@ describe('global options', () => {
     ['--profile', '', 'a letter or digit'],
     ['--profile', 'a'.repeat(65), 'up to 63'],
     ['--base-url', 'ftp://example.com', 'https://'],
+    ['--base-url', 'images.example.com:8443', 'use https://images.example.com:8443'],
     ['--base-url', 'http://example.com', 'https://example.com'],
   ])('%s %s is a usage error with a hint', async (option, value, hint) => {
     const env = { IMGCTL_BASE_URL: 'http://127.0.0.1:9' };

@@ -7,7 +7,7 @@ export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the body unchanged. In error responses, secrets are redacted; on a terminal, control characters are escaped. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',

@@ -59,7 +59,7 @@ export const config: CommandSpec = {
     },
     {
       name: 'set',
-      summary: 'set a value',
+      summary: 'set the value of a setting',
       examples: [
         'imgctl config set base-url https://images.example.com',
         'imgctl config set columns.images id,name,path',

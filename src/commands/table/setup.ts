@@ -7,12 +7,13 @@ export const login: CommandSpec = {
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
-    'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. If the login fails, the next one offers your answers as defaults.',
+    'A password command is stored in the profile, so that other commands can renew an expired token.',
     'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
-    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. With --ignore-limit it asks the service, for example after the clock was wrong.',
+    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. Use --ignore-limit to send one anyway, for example after you corrected the clock.',
   ],
   examples: [
-    'imgctl login --base-url https://images.example.com --username alice',
+    'imgctl login --base-url https://images.example.com -u alice',
     'imgctl login --store-password',
     "imgctl login --username backup --password-command 'cat /run/secrets/imgctl'",
     'pass show images | imgctl login --username alice --password-stdin',
@@ -47,7 +48,7 @@ export const logout: CommandSpec = {
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
-    'Deletes every token that the profile used, also of another user or base URL. Profiles of the same user and base URL share a token, so the others are logged out too.',
+    'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
     'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
