@@ -8,6 +8,7 @@ import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
 import { readAnswers, storeAnswers } from '../session/answers.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
+import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { givenPassword, type Session, storedPassword } from '../session/session.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
@@ -51,11 +52,10 @@ async function logIn(
   const { account, tokens } = session;
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const { username } = account;
-  const keychain = options.storePassword
-    ? (await import('../session/keychain.ts')).openKeychain(io)
-    : undefined;
-  // Without a keychain this fails before it uses up a token request.
-  await keychain?.lookup(account);
+  const place = placeOfHelper(settings.text('credential-helper'));
+  const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
+  // An unusable store fails before it uses up a token request.
+  await store?.check(account);
   const { password, token } = await requestToken(context, options, settings, session, dialogue);
 
   await changeProfile(context.paths.config, io, settings.profile, {
@@ -65,24 +65,25 @@ async function logIn(
       ? {}
       : { 'password-command': options.passwordCommand }),
     // Written before the password is stored, so that a logout always finds the password.
-    ...(keychain ? { [STORED_PASSWORD]: 'keychain' } : {}),
+    ...(store ? { [STORED_PASSWORD]: place } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
-    if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
+    if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // One warning is enough if the token could not be stored either.
     if (!session.cache.writeFailed) context.console.warn(error.message, error.hint);
   });
   report(context, session, token);
-  await keychain?.store(account, password).catch(async (error: unknown) => {
-    // After an interrupt the keychain may hold the password, as it may after an earlier login.
-    const holdsNone = error instanceof ImgctlError && error.code === 'config';
-    if (holdsNone && !settings.hasStoredPassword) {
-      const nothing = { [STORED_PASSWORD]: undefined };
-      await changeProfile(context.paths.config, io, settings.profile, nothing);
+  await store?.store(account, password).catch(async (error: unknown) => {
+    // After an interrupt the store may hold the password.
+    if (error instanceof ImgctlError && error.code === 'config') {
+      const former = { [STORED_PASSWORD]: settings.storedAt };
+      await changeProfile(context.paths.config, io, settings.profile, former);
     }
     throw error;
   });
-  if (keychain) context.console.success('The password is stored in the system keychain');
+  const { storedAt: former = place } = settings;
+  if (store && former !== place) await (await openPasswordStore(io, former)).forget(account);
+  if (store) context.console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 
 const MAX_ATTEMPTS = 3;
@@ -92,7 +93,7 @@ async function requestToken(
   context: Context,
   options: LoginOptions,
   settings: Settings,
-  { account, baseUrl, tokens, cache }: Session,
+  { account, baseUrl, tokens, store }: Session,
   dialogue: Dialogue,
 ): Promise<{ password: string; token: IssuedToken }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
@@ -104,7 +105,7 @@ async function requestToken(
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
       const left = MAX_ATTEMPTS - attempt;
-      const limit = await cache.readLimit(context.io.now());
+      const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
       if (error.code !== 'wrong-credentials' || !mayRetry) throw withLoginHint(error, baseUrl);
       context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);

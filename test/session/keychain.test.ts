@@ -52,8 +52,8 @@ describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     await keychain.store(ACCOUNT, 'first');
     await keychain.store({ ...ACCOUNT, username: 'alice' }, 'second');
     expect(Object.keys(program.held())).toHaveLength(2);
-    await keychain.forget('work');
-    await keychain.forget('work');
+    await keychain.forget(ACCOUNT);
+    await keychain.forget(ACCOUNT);
     expect(await keychain.lookup({ ...ACCOUNT, username: 'alice' })).toBeUndefined();
     expect(await keychain.lookup({ ...ACCOUNT, profile: 'wor' })).toBe('another profile');
   });
@@ -79,7 +79,7 @@ describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
       hint: expect.stringContaining('--password-command'),
     };
     await expect(keychain.lookup(ACCOUNT)).rejects.toMatchObject(expected);
-    await expect(keychain.forget('work')).rejects.toMatchObject(expected);
+    await expect(keychain.forget(ACCOUNT)).rejects.toMatchObject(expected);
     await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
   });
 
