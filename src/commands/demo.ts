@@ -13,7 +13,6 @@ import { writeSampleOva } from '../ovf/sample.ts';
 export async function run(context: Context): Promise<void> {
   const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');
-  fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
   const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
   try {
     const env = {
@@ -22,6 +21,7 @@ export async function run(context: Context): Promise<void> {
       ),
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
+      IMGCTL_UPLOAD_PASSWORD: 'demo',
     };
     const io = {
       ...context.io,
@@ -48,7 +48,8 @@ export async function run(context: Context): Promise<void> {
     await step('Look into a package of your own.', 'inspect sample.ova');
     await step(
       'Upload it and sync; the result is the new image.',
-      `config set upload-url file://${path.join(uploads, 'demo')}`,
+      `config set upload-url ${emulator.uploadUrl}`,
+      'config set upload-username demo',
       'push sample.ova --poll-interval 500ms',
     );
     await context.console.print('# That is all. To use your service: imgctl login\n');

@@ -50,8 +50,11 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     throw new ImgctlError('usage', reason, { hint, cause: error });
   });
   try {
-    await context.console.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
-    if (io.stderr.isTTY) explain(context, emulator.baseUrl, users?.[0]);
+    const { baseUrl, uploadUrl } = emulator;
+    // Without a folder for uploads there is no upload_url.
+    const addresses = JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl });
+    await context.console.print(`${addresses}\n`);
+    if (io.stderr.isTTY) explain(context, baseUrl, users?.[0]);
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 import { emulatorUser, TOKEN_REQUEST } from '../support/users.ts';
 
 const LOGIN = ['login', '--store-password'];
@@ -22,7 +23,7 @@ async function keychainUser() {
   return { ...user, keychain, imgctl, store };
 }
 
-describe('login --store-password', () => {
+unixOnlySuite('the keychain is a shell script')('login --store-password', () => {
   it('stores a password that renews the token until logout deletes it', async () => {
     const { directory, emulator, imgctl, keychain, requests } = await keychainUser();
     const login = await imgctl(LOGIN, { stdin: fakeTerminal('demo\r') });
@@ -117,7 +118,7 @@ describe('login --store-password', () => {
   });
 });
 
-describe('a stored password', () => {
+unixOnlySuite('the keychain is a shell script')('a stored password', () => {
   it('is deleted in all profiles by logout --all', async () => {
     const { imgctl, keychain, store } = await keychainUser();
     for (const profile of ['one', 'two']) await store('demo', '--profile', profile);
