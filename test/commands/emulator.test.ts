@@ -14,7 +14,7 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
     io.interrupt();
     await ended;
   });
-  await expect.poll(() => io.stdout.text, { interval: 5 }).toMatch(/\n$/);
+  await expect.poll(() => io.stdout.text, { interval: 5, timeout: 10_000 }).toMatch(/\n$/);
   const { base_url: baseUrl } = JSON.parse(io.stdout.text) as { base_url: string };
   const login = (pair: string) =>
     fetch(`${baseUrl}/auth/request-token`, {
