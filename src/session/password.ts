@@ -23,30 +23,33 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
+/** A variable that names a file, and what the file is, for messages. */
+const PASSWORD_FILE = { variable: 'IMGCTL_PASSWORD_FILE', what: 'password file' };
+
 export async function passwordOfFile(
   file: string,
   io: Io,
-  variable = 'IMGCTL_PASSWORD_FILE',
+  source = PASSWORD_FILE,
 ): Promise<string> {
   let text: string;
   try {
     text = await readBeginning(await openFile(path.resolve(io.cwd, file)), io);
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
-    throw unreadableFile(file, error, variable);
+    throw unreadableFile(file, error, source);
   }
-  return firstLine(text, `the password file ${file}`);
+  return firstLine(text, `the ${source.what} ${file}`);
 }
 
-export function unreadableFile(
-  file: string,
-  cause: unknown,
-  variable = 'IMGCTL_PASSWORD_FILE',
-): ImgctlError {
-  return new ImgctlError('config', `cannot read the password file ${file}: ${errorReason(cause)}`, {
-    hint: `check ${variable} and the permissions of the file`,
-    cause,
-  });
+export function unreadableFile(file: string, cause: unknown, source = PASSWORD_FILE): ImgctlError {
+  return new ImgctlError(
+    'config',
+    `cannot read the ${source.what} ${file}: ${errorReason(cause)}`,
+    {
+      hint: `check ${source.variable} and the permissions of the file`,
+      cause,
+    },
+  );
 }
 
 // Windows has no O_NONBLOCK.

@@ -11,6 +11,8 @@ export interface SettingDefinition {
   readonly env?: string;
   readonly fallback?: string;
   readonly valid?: readonly string[];
+  /** Values to complete, if others are valid too. */
+  readonly suggested?: readonly string[];
   check(text: string): void;
   /** Returns as much of an invalid value as may be shown: it may hold a password. */
   shown?(text: string): string;
@@ -52,6 +54,7 @@ export const SETTINGS = {
     summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
     env: 'IMGCTL_TOKEN_STORE',
     fallback: 'file',
+    suggested: ['file'],
     check: parseStoreAddress,
     shown: hideUserInfo,
   },
@@ -66,6 +69,7 @@ export const SETTINGS = {
   'credential-helper': {
     summary:
       'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',
+    suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
     check: checkHelper,
   },
   output: {

@@ -35,6 +35,23 @@ export function startMachines(
   );
 }
 
+/** The same, with at most `limit` of them at a time: they share the processors of one machine. */
+export async function runMachines(
+  count: number,
+  limit: number,
+  baseUrl: string,
+  env: Environment,
+): Promise<CliResult[]> {
+  const results: CliResult[] = [];
+  const next = async (): Promise<void> => {
+    for (let left = count / limit; left > 0; left -= 1) {
+      results.push(...(await endOf(startMachines(1, baseUrl, env))));
+    }
+  };
+  await Promise.all(Array.from({ length: limit }, next));
+  return results;
+}
+
 export function endOf(machines: readonly CliProcess[]): Promise<CliResult[]> {
   return Promise.all(machines.map(({ ended }) => ended));
 }

@@ -10,6 +10,9 @@ import { connectStore, type StoreConnection, StoreError } from './redis.ts';
 import { type Seal, sealWith } from './seal.ts';
 import { SharedStore } from './shared-store.ts';
 
+const KEY_FILE = { variable: 'IMGCTL_TOKEN_STORE_KEY_FILE', what: 'key file' };
+const PASSWORD_FILE = { variable: 'IMGCTL_TOKEN_STORE_PASSWORD_FILE', what: 'password file' };
+
 export interface StoreOptions {
   readonly address: StoreAddress;
   readonly settings: Settings;
@@ -40,7 +43,7 @@ export async function openSharedStore(options: StoreOptions): Promise<SharedStor
 export async function readSeal({ io, onSecret }: StoreOptions): Promise<Seal | undefined> {
   const { IMGCTL_TOKEN_STORE_KEY: value, IMGCTL_TOKEN_STORE_KEY_FILE: file } = io.env;
   if (!value && !file) return undefined;
-  const key = value ? value : await passwordOfFile(file ?? '', io, 'IMGCTL_TOKEN_STORE_KEY_FILE');
+  const key = value ? value : await passwordOfFile(file ?? '', io, KEY_FILE);
   onSecret(key);
   return sealWith(key, value ? 'IMGCTL_TOKEN_STORE_KEY' : 'IMGCTL_TOKEN_STORE_KEY_FILE');
 }
@@ -59,7 +62,7 @@ export async function openConnection(options: StoreOptions): Promise<StoreConnec
 async function readPassword({ io, settings }: StoreOptions): Promise<string | undefined> {
   const { IMGCTL_TOKEN_STORE_PASSWORD: value, IMGCTL_TOKEN_STORE_PASSWORD_FILE: file } = io.env;
   if (value) return value;
-  if (file) return passwordOfFile(file, io, 'IMGCTL_TOKEN_STORE_PASSWORD_FILE');
+  if (file) return passwordOfFile(file, io, PASSWORD_FILE);
   const command = settings.text('token-store-password-command');
   return command === undefined
     ? undefined
