@@ -21,5 +21,5 @@ export async function run(
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
   if (images.length > 0) reportNoMatch(context, options);
-  else reportEmpty(context, options, 'no images yet', 'upload one, then run: imgctl sync');
+  else reportEmpty(context, options, 'no images yet', 'upload one with: imgctl push FILE');
 }

@@ -82,6 +82,14 @@ describe('the error of a status', () => {
     expect(`${message}${hint}`).not.toContain('secret');
   });
 
+  it.each([
+    ['/v2/image/9', 'list the images with: imgctl images list'],
+    ['/v2/image', 'check that the base URL is correct: imgctl config list'],
+  ])('404 of %s has the hint %s', (pathname, hint) => {
+    const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
+    expect(statusError(missing).hint).toBe(hint);
+  });
+
   // The times are those of this machine's zone.
   it.each<[Record<string, string>, RegExp]>([
     [{ 'retry-after': '90' }, /^try again in 1 min 30 s, at \d\d:01:30$/],
