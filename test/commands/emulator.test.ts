@@ -45,7 +45,7 @@ describe('emulator', () => {
     const { io, baseUrl } = await emulate(options, { errorColumns: 80 });
     const login = `imgctl login --base-url ${baseUrl} -u ${name}${password}`;
     const stderr = `imgctl: log in from another terminal: ${login}\nimgctl: stop the service with Ctrl-C\n`;
-    await expect.poll(() => io.stderr.text).toBe(stderr);
+    await expect.poll(() => io.stderr.text, { timeout: 10_000 }).toBe(stderr);
   });
 
   it('ends its catalogue today, or on the day of --until', async () => {
