@@ -8,7 +8,7 @@ export const OPTIONS: readonly Block[] = [
   {
     terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
   },
-  'A duration is a whole number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
+  'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
   { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
 ];
 
@@ -148,6 +148,10 @@ export const ENVIRONMENT: readonly Block[] = [
       ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
       ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
       ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
+      ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
+      ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
+      ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
+      ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that key'],
       ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
       ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
       ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
@@ -157,7 +161,10 @@ export const ENVIRONMENT: readonly Block[] = [
   {
     terms: [
       ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
-      ['XDG_STATE_HOME', 'the sync history is in its imgctl folder (~/.local/state)'],
+      [
+        'XDG_STATE_HOME',
+        'the sync history and the answers of a failed login are in its imgctl folder (~/.local/state)',
+      ],
       ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
     ],
   },
