@@ -151,7 +151,7 @@ export const ENVIRONMENT: readonly Block[] = [
       ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
       ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
       ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
-      ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that key'],
+      ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
       ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
       ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
       ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
@@ -163,7 +163,7 @@ export const ENVIRONMENT: readonly Block[] = [
       ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
       [
         'XDG_STATE_HOME',
-        'the sync history and the answers of a failed login are in its imgctl folder (~/.local/state)',
+        'the history of syncs and pushes, and the answers of a failed login, are in its imgctl folder (~/.local/state)',
       ],
       ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
     ],

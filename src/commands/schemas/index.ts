@@ -2,6 +2,7 @@
 
 import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
+import { PUSH } from './push.ts';
 import type { Schema } from './schema.ts';
 import {
   CATALOGUE,
@@ -20,6 +21,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-list': IMAGES,
   'images-get': IMAGE_OR_IMAGES,
   'my-images': IMAGES,
+  push: PUSH,
   sync: SYNC,
   'sync-status': SYNC_STATUS,
   inspect: PACKAGES,

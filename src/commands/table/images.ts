@@ -237,10 +237,18 @@ export const validate: CommandSpec = {
   examples: [
     'imgctl validate appliance.ova',
     'imgctl validate *.ova --json | jq -r \'.[] | select(.severity == "error") | .code\'',
-    'imgctl validate appliance.ova && cp appliance.ova /mnt/uploads/ && imgctl sync --wait',
+    'imgctl validate appliance.ova --max-hardware vmx-13',
   ],
-  seeAlso: ['inspect', 'sync'],
+  seeAlso: ['inspect', 'push'],
   arguments: [FILES],
+  options: [
+    {
+      flags: '--max-hardware <version>',
+      description:
+        'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+      value: TEXT,
+    },
+  ],
   output: 'validate',
   load: async () => (await import('../validate.ts')).run,
 };

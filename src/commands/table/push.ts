@@ -43,5 +43,6 @@ export const push: CommandSpec = {
     },
     ...POLL_OPTIONS,
   ],
+  output: 'push',
   load: async () => (await import('../push.ts')).run,
 };
