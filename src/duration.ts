@@ -1,10 +1,12 @@
 // Durations and times of day, as users read them.
 
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. */
+/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. */
 export function describeDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (days > 2) return `${days} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
   if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
   if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
   return `${seconds} s`;

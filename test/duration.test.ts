@@ -13,6 +13,7 @@ it.each([
   [3_600_000, '1 h'],
   [86_340_000, '23 h 59 min'],
   [90_000_000, '25 h'],
+  [262_800_000, '3 d 1 h'],
 ])('describeDuration shows %j ms as %s', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);
 });

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Image } from '../api/types.ts';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { EmulatorOptions, User } from '../emulator/options.ts';
@@ -10,9 +11,18 @@ import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 
-type Parsed = 'until' | 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
+type Parsed =
+  | 'catalogue'
+  | 'until'
+  | 'users'
+  | 'deniedUsers'
+  | 'faults'
+  | 'log'
+  | 'onRequest'
+  | 'now';
 
 interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
+  from?: string;
   until?: string;
   user?: string[];
   deniedUser?: string[];
@@ -21,8 +31,17 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { host = '127.0.0.1', port = 8080, uploads, ...others } = options;
-  const { user, deniedUser, fault, until, ...rest } = others;
+  const {
+    host = '127.0.0.1',
+    port = 8080,
+    uploads,
+    user,
+    deniedUser,
+    fault,
+    from,
+    until,
+    ...rest
+  } = options;
   const users = user?.map(parseUser);
   const deniedUsers = deniedUser?.map(parseUser);
   const faults = fault?.map(readFault);
@@ -31,12 +50,14 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
     context.console.warn(`folder ${uploads} does not exist`, hint);
   }
+  const catalogue = from === undefined ? undefined : await readImages(context, from);
   const emulator = await startEmulator({
     ...rest,
     now: io.now,
     until: until === undefined ? undefined : parseDay(until),
     host,
     port,
+    catalogue,
     uploads: uploads && path.resolve(io.cwd, uploads),
     users,
     deniedUsers,
@@ -78,6 +99,12 @@ function parseDay(text: string): number {
   throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
     hint: 'use a date such as 2025-07-31',
   });
+}
+
+async function readImages(context: Context, file: string): Promise<readonly Partial<Image>[]> {
+  const { readSnapshot } = await import('./source.ts');
+  const snapshot = await readSnapshot(context, file);
+  return (await snapshot.images()) as readonly Partial<Image>[];
 }
 
 function parseUser(text: string): User {

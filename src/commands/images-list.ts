@@ -1,7 +1,7 @@
 // imgctl images list: lists the public catalogue, or the images that match a query.
 
 import type { ImageOrUrl } from '../api/images.ts';
-import { listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
+import { readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { isObject } from '../json.ts';
@@ -14,8 +14,9 @@ import {
   rememberNames,
   reportNoMatch,
 } from './listing.ts';
+import { openSource, type SourceOptions } from './source.ts';
 
-interface ImagesListOptions extends ListingOptions {
+interface ImagesListOptions extends ListingOptions, SourceOptions {
   page?: number;
   perPage?: number;
   urls?: boolean;
@@ -32,16 +33,15 @@ export async function run(
       hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
-  const { format, io, settings } = context;
+  const { format, io } = context;
   const list = openImageList(context, options);
-  const { client, baseUrl } = await context.session();
+  const source = await openSource(context, options);
   const query = {
     plan,
     limit: options.limit,
     perPage: options.perPage,
     urls: options.urls === true,
     streams: format === 'ndjson',
-    concurrency: settings.number('concurrency'),
   };
   // ndjson rows reach the terminal continuously; a progress line would flicker between them.
   const quiet = format === 'ndjson' && io.stdout.isTTY;
@@ -50,17 +50,19 @@ export async function run(
     warn: (message: string) => context.console.warn(message),
     progress: (text: string) => progress.update(text),
   };
-  const batches =
-    options.page === undefined
-      ? listCatalogue(client, query, observer)
-      : [await readCataloguePage(client, query, options.page, observer)];
+  const { page: number } = options;
+  const readPage = async (page: number) => {
+    const { client } = await context.session();
+    return readCataloguePage(client, query, page, observer);
+  };
+  const batches = number === undefined ? source.list(query, observer) : [await readPage(number)];
   let count = 0;
   let meta: Row = {};
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
-    await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);
+    await list.write(options.urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
     count += images.length;
     collectNames(images, names);
     meta = batch.meta;
@@ -69,7 +71,7 @@ export async function run(
   await list.end(options.meta ? { ...meta, count } : undefined);
   const { limit, page, urls } = options;
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
-  await rememberNames(context, names, !isPart);
+  if (options.from === undefined) await rememberNames(context, names, !isPart);
   if (count === 0) reportNone(context, options, meta);
 }
 

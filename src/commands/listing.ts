@@ -10,6 +10,7 @@ import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
+import { type GetOptions, readGet } from './get-field.ts';
 
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
@@ -21,7 +22,7 @@ export interface ListingOptions extends ViewOptions {
   meta?: boolean;
 }
 
-export interface ViewOptions {
+export interface ViewOptions extends GetOptions {
   columns?: string;
   header?: boolean;
   time?: string;
@@ -44,9 +45,11 @@ interface DefaultView {
 /** Reads columns and time style from options, then settings, then the command's defaults. */
 export function readView(context: Context, options: ListingOptions, defaults: DefaultView) {
   checkConflicts(context, options);
-  const style = readTimeStyle(context, options, context.format);
+  const get = readGet(context, options, FIELDS);
+  const style = readTimeStyle(context, options, get === undefined ? context.format : 'tsv');
   const { now } = context.io;
   return {
+    get,
     columns: chooseColumns(context, options, defaults),
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,

@@ -7,14 +7,22 @@ import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
+import { printBeforeError } from './get-field.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
-/** Prints the request. @throws ImgctlError sync-failed */
-export async function showRequest(context: Context, request: SyncRequest): Promise<void> {
+/** The fields of a request that --get accepts. */
+export const REQUEST_FIELDS = [...COLUMNS, 'errors', 'warnings', 'response'];
+
+/** Prints the request. @param get prints only this field @throws ImgctlError sync-failed */
+export async function showRequest(
+  context: Context,
+  request: SyncRequest,
+  get?: string,
+): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
-  const reportsOnStderr = context.quiet || context.format === 'table';
+  const reportsOnStderr = context.quiet || get !== undefined || context.format === 'table';
   const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
   const record = {
     id,
@@ -31,7 +39,8 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
-  await context.printRecord(shown, { columns });
+  const printed = context.printRecord(shown, { columns, get });
+  await (state === 'failed' ? printBeforeError(printed) : printed);
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
 }

@@ -2,9 +2,25 @@
 
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
+import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
-export async function run(context: Context, options: { check?: boolean }): Promise<void> {
+const FIELDS = [
+  'profile',
+  'base_url',
+  'username',
+  'token',
+  'expires_on',
+  'expires_in',
+  'stored_in',
+];
+
+interface WhoamiOptions extends GetOptions {
+  check?: boolean;
+}
+
+export async function run(context: Context, options: WhoamiOptions): Promise<void> {
+  const get = readGet(context, options, FIELDS);
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
@@ -21,8 +37,8 @@ export async function run(context: Context, options: { check?: boolean }): Promi
     expires_in: token ? describeLeft(token.expiresAt - now) : null,
     stored_in: (token && store.place) ?? null,
   };
-  await context.printRecord(record, { idField: 'username' });
-  if (!options.check && (state === 'none' || state === 'expired')) {
-    throw noValidToken(state, context.settings);
-  }
+  const printed = context.printRecord(record, { idField: 'username', get });
+  if (options.check || (state !== 'none' && state !== 'expired')) return printed;
+  await printBeforeError(printed);
+  throw noValidToken(state, context.settings);
 }

@@ -2,6 +2,7 @@
 
 import type { Sink } from '../io.ts';
 import { stringify } from '../json.ts';
+import { createBareWriter } from './bare-values.ts';
 import { ChunkWriter } from './chunks.ts';
 import { cellText, escapeInJson, printable } from './sanitize.ts';
 import { loadStyle } from './style.ts';
@@ -41,6 +42,8 @@ export interface RecordOptions extends ValueOptions {
   readonly allFields?: boolean | undefined;
   readonly times?: TimeFields | undefined;
   readonly quiet?: boolean | undefined;
+  /** Writes only the bare values of this field. */
+  readonly get?: string | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
 }
@@ -58,8 +61,11 @@ export interface ListWriter<Item> {
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
+  const { columns, times, terminal, header = true, get } = options;
+  if (get !== undefined) {
+    return createBareWriter(get, (row) => fieldOf(row, get, times), options.sink);
+  }
   if (options.quiet) return createIdWriter(options);
-  const { columns, times, terminal, header = true } = options;
   const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
   return createWriter(options, {
     columns,
@@ -87,10 +93,11 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
 export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
-  const { sink, format, quiet, times, columns = Object.keys(record) } = options;
-  if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
+  const { sink, format, times, columns = Object.keys(record) } = options;
+  const isBare = options.quiet || options.get !== undefined;
+  if (!isBare && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
     await writeDocument(sink, format, dataOf(record, options));
-  } else if (!quiet && format === 'table') {
+  } else if (!isBare && format === 'table') {
     const { writeRecordTable } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
     const out = new ChunkWriter(sink);
@@ -228,5 +235,12 @@ async function writeDocument(
   const out = new ChunkWriter(sink, await loadEscape(format));
   if (format === 'yaml') await (await import('./yaml.ts')).writeYaml(out, value);
   else await out.add(`${stringify(value, format === 'json' ? 2 : 0)}\n`);
+  await out.end();
+}
+
+/** Writes JSON that may be long. */
+export async function writeJsonText(sink: Sink, json: string): Promise<void> {
+  const out = new ChunkWriter(sink, await loadEscape('json'));
+  await out.add(json);
   await out.end();
 }

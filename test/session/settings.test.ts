@@ -1,7 +1,7 @@
 // Settings: where values come from, which are invalid, and durations.
 
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../src/session/duration.ts';
+import { MAX_AGE, parseDuration } from '../../src/session/duration.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from '../../src/session/setting-table.ts';
 import { Settings } from '../../src/session/settings.ts';
 
@@ -112,5 +112,5 @@ it.each(['577h', '25d', '4w'])('parseDuration rejects %s as longer than a timer'
   expect(() => parseDuration(text, 'timeout')).toThrowError(
     expect.objectContaining({ message: `timeout must be at most 24 days (got ${text})` }),
   );
-  expect(parseDuration(text, '--since', 36_500)).toBeGreaterThan(2_073_600_000);
+  expect(parseDuration(text, '--since', MAX_AGE)).toBeGreaterThan(2_073_600_000);
 });

@@ -79,7 +79,7 @@ describe('docs/cli.md', () => {
   });
 
   it('escapes bars in tables', () => {
-    expect(MARKDOWN).toContain('| `id\\|name` | image ids, or exact names |');
+    expect(MARKDOWN).toContain('| `id\\|name\\|path\\|label\\|url` | images to show |');
   });
 
   it('names the files that imgctl writes', async () => {
@@ -89,7 +89,7 @@ describe('docs/cli.md', () => {
     const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
     const wrong = { HOME, IMGCTL_PASSWORD: 'wrong' };
     expect(await runCli(login, { env: wrong })).toMatchObject({ exitCode: 4 });
-    for (const argv of [login, ['sync'], ['images', 'list']]) {
+    for (const argv of [login, ['sync'], ['images', 'list'], ['images', 'changes']]) {
       expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     }
     const files = [...MARKDOWN.matchAll(/^\| `(~[^`]+)` \|/gm)].map(([, file = '']) => file);

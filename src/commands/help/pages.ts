@@ -205,6 +205,7 @@ export const EXIT_CODES: readonly Block[] = [
       ['5', 'not found (and with --fail-empty: nothing matched)'],
       ['6', 'rate limited; the error shows when to try again'],
       ['7', 'still waiting when --wait-timeout expires'],
+      ['10', 'with --exit-code: there are changes'],
       ['130', 'interrupted (Ctrl-C)'],
       ['143', 'terminated (SIGTERM)'],
     ],

@@ -1,5 +1,14 @@
 // The schema of each command's JSON output, by the name of its file in docs/schemas.
 
+import {
+  CHANGES,
+  LATEST,
+  LOCK_ADD,
+  LOCK_CHECK,
+  LOCK_LIST,
+  LOCK_UPDATE,
+  SNAPSHOT,
+} from './choosing.ts';
 import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
 import { PUSH } from './push.ts';
@@ -20,6 +29,13 @@ import {
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-list': IMAGES,
   'images-get': IMAGE_OR_IMAGES,
+  'images-latest': LATEST,
+  'images-changes': CHANGES,
+  'images-lock-add': LOCK_ADD,
+  'images-lock-list': LOCK_LIST,
+  'images-lock-check': LOCK_CHECK,
+  'images-lock-update': LOCK_UPDATE,
+  'images-snapshot': SNAPSHOT,
   'my-images': IMAGES,
   push: PUSH,
   sync: SYNC,
