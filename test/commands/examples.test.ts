@@ -1,7 +1,7 @@
 // Every example in the help works with the embedded service, and prints something.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
@@ -13,10 +13,11 @@ import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 const USERS = ['demo', 'alice', 'backup'];
 
-/** Commands that never end, need a keychain, or are tested as processes. */
-const SKIPPED = /^(?:emulator|demo)\b|--store-password/;
+/** Commands that never end, need a keychain or are tested as processes, and a path that no catalogue has. */
+const SKIPPED = /^(?:emulator|demo|mcp)\b|--store-password|^images get '\[/;
 /** Commands that print nothing if they succeed; a good package has no findings. */
-const SILENT = /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate)\b/;
+const SILENT =
+  /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot --file|images lock remove)\b/;
 
 /** Returns the calls of imgctl in a line, without what they are piped into. */
 function callsIn(line: string): string[] {
@@ -43,7 +44,7 @@ async function examplesOfTopics(): Promise<[string, readonly string[]][]> {
 }
 
 /** Returns a user with uploads, a sync, two profiles and packages in the working directory. */
-async function world() {
+async function world(page: string) {
   const uploads = temporaryDirectory();
   for (const name of USERS) {
     mkdirSync(path.join(uploads, name));
@@ -78,13 +79,19 @@ async function world() {
   }
   await run(`config set upload-url file://${path.join(uploads, 'demo')}`);
   await run('sync --wait');
+  await run('images snapshot --file catalogue.json');
+  if (!/lock$|lock add|choosing/.test(page)) {
+    await run('images lock add web ubuntu 22.04 server');
+    await run('images lock add db debian genericcloud -f folder,ne,archive');
+    copyFileSync(path.join(cwd, 'images.lock.json'), path.join(cwd, 'ci.lock.json'));
+  }
   return { run };
 }
 
 const PAGES = [...examplesBelow(ROOT), ...(await examplesOfTopics())];
 
-it.each(PAGES)('the examples of %s work and print something', async (_page, lines) => {
-  const { run } = await world();
+it.each(PAGES)('the examples of %s work and print something', async (page, lines) => {
+  const { run } = await world(page);
   for (const line of lines) {
     for (const call of callsIn(line)) {
       if (SKIPPED.test(call)) continue;
