@@ -1,32 +1,14 @@
 // Everything that a run uses from the outside, as values: tests pass their own, main the real ones.
 
 import { setMaxListeners } from 'node:events';
-import fs from 'node:fs';
 import { ImgctlError } from './errors.ts';
+import { type ByteSink, openTerminal, type Sink, streamSink } from './streams.ts';
+
+export { BrokenPipeError, type ByteSink, type Sink } from './streams.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
-
-/** A stream to write to. */
-export interface Sink {
-  readonly isTTY: boolean;
-  /** Width in cells; undefined if unknown or not a terminal. */
-  readonly columns: number | undefined;
-  /**
-   * Resolves when the bytes are accepted, so that a slow reader slows the writer.
-   * @throws BrokenPipeError; ImgctlError failed
-   */
-  write(text: string): Promise<void>;
-}
-
-/** A sink that also takes bytes, which it passes on unchanged. */
-export interface ByteSink extends Sink {
-  write(data: string | Uint8Array): Promise<void>;
-}
-
-/** The reader closed its end of the pipe. */
-export class BrokenPipeError extends Error {}
 
 export interface Source {
   readonly isTTY: boolean;
@@ -52,6 +34,10 @@ export interface Io {
   readonly stdin: Source;
   readonly stdout: ByteSink;
   readonly stderr: Sink;
+  /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
+  openTerminal(): Sink | undefined;
+  /** Stops the job, as Ctrl-Z does, until it is continued. */
+  suspend(): Promise<void>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly system: System;
@@ -109,6 +95,8 @@ export function processIo(process: NodeJS.Process): Io {
       freezeYoungGeneration,
     ),
     stderr: streamSink(process, 'stderr'),
+    openTerminal: () => openTerminal(process.platform),
+    suspend: () => suspend(process),
     env: environmentOf(process),
     cwd: currentDirectory(process),
   };
@@ -203,43 +191,13 @@ export function afterWrites(sink: ByteSink, count: number, action: () => void): 
   };
 }
 
-function isDevice(descriptor: number): boolean {
-  try {
-    return fs.fstatSync(descriptor).isCharacterDevice();
-  } catch {
-    return false;
-  }
+/** An orphaned process group ignores the signal, and Windows has none: then this only takes a moment. */
+async function suspend(process: NodeJS.Process): Promise<void> {
+  if (process.platform === 'win32') return;
+  process.kill(0, 'SIGTSTP');
+  const { setTimeout: wait } = builtin('node:timers/promises');
+  await wait(SUSPENSION);
 }
 
-const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
-
-/** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
-function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): ByteSink {
-  let stream: NodeJS.WriteStream | undefined;
-  const open = () => {
-    // Each write reports its own error; without a listener the stream's error would end the process.
-    stream ??= process[name].on('error', () => {});
-    return stream;
-  };
-  // Only a device can be a terminal, so nothing else has to be opened to find out.
-  const isTTY = () => isDevice(DESCRIPTORS[name]) && open().isTTY === true;
-  return {
-    get isTTY() {
-      return isTTY();
-    },
-    get columns() {
-      return isTTY() ? open().columns : undefined;
-    },
-    write: (data) =>
-      new Promise((resolve, reject) => {
-        open().write(data, (error: NodeJS.ErrnoException | null | undefined) => {
-          if (!error) return resolve();
-          if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
-            return reject(new BrokenPipeError());
-          }
-          const reason = error.code ?? error.message;
-          reject(new ImgctlError('failed', `cannot write the output: ${reason}`));
-        });
-      }),
-  };
-}
+/** Milliseconds; the process stops before they are over. */
+const SUSPENSION = 50;

@@ -5,6 +5,7 @@ import { version } from '../package.json';
 import { ROOT } from './commands/command-table.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
+import { fullName, isOperand, pathOf, usageError } from './commands/usage-error.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import {
   type ArgumentDeclaration,
@@ -14,7 +15,7 @@ import {
   type Value,
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
-import { nearest, parseChoice, suggest } from './query/suggest.ts';
+import { parseChoice } from './query/suggest.ts';
 import { MAX_AGE, parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
@@ -47,10 +48,6 @@ async function showHelp(context: Context, command: Command): Promise<void> {
   const operands = command.commands.length > 0 ? command.args.filter(isOperand) : [];
   const { run } = await import('./commands/help.ts');
   await run(context, {}, [...pathOf(command), ...operands]);
-}
-
-function isOperand(word: string): boolean {
-  return !word.startsWith('-');
 }
 
 /** Builds the commands by name; a command gets its arguments, options and subcommands when it is reached. */
@@ -193,41 +190,4 @@ function throwUsageErrors(command: Command, root: Command, context: Context): vo
 function isHelp(thrown: unknown): boolean {
   if (!(thrown instanceof CommanderError)) return false;
   return thrown.exitCode === 0 || thrown.code === 'commander.help';
-}
-
-/** Commander repeats what it was given, however long. */
-const MAX_MESSAGE = 200;
-
-/** Converts commander's error: one line, its suggestion as the hint, options without their values. */
-function usageError(error: CommanderError, command: Command): ImgctlError {
-  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  const [message, suggestion] =
-    option === undefined
-      ? [first, /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1]]
-      : describeOption(option, optionNames(command));
-  const hint = suggest(suggestion, `${fullName(command)} --help`);
-  return new ImgctlError('usage', message.replace(/\.$/, '').slice(0, MAX_MESSAGE), { hint });
-}
-
-/** Returns the message and a suggestion. Commander also calls an option unknown if it takes no value. */
-function describeOption(option: string, known: readonly string[]): [string, string | undefined] {
-  if (known.includes(option)) return [`option '${option}' takes no value`, undefined];
-  return [`unknown option '${option}'`, nearest(option, known)];
-}
-
-/** Returns the long names of the options of a command, including global ones. */
-function optionNames(command: Command): string[] {
-  const help = command.createHelp();
-  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
-  return options.flatMap(({ long }) => long ?? []);
-}
-
-function fullName(command: Command): string {
-  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
-}
-
-/** Returns the names below imgctl. */
-function pathOf(command: Command): string[] {
-  return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }

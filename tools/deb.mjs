@@ -35,7 +35,9 @@ const built = Object.keys(TARGETS).filter(
 );
 const missing = named.filter((target) => !built.includes(target));
 if (missing.length > 0 || built.length === 0) {
-  throw new Error(`not built: ${missing.join(', ') || 'any'}; see npm run executables`);
+  const what = missing.length > 0 ? `no executable for ${missing.join(', ')}` : 'no executables';
+  process.stderr.write(`${what} in build/\nhint: build them with: npm run executables\n`);
+  process.exit(1);
 }
 for (const target of named.length > 0 ? named : built) {
   process.stdout.write(`${makePackage(builtFor(target), TARGETS[target].debian)}\n`);

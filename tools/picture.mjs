@@ -18,7 +18,7 @@ const PASSWORD = 'demo';
 const BASE_URL = 'http://127.0.0.1:8080';
 const TIME = '2025-08-01 Fri 09:30:00 EDT';
 const COMMANDS = [
-  `login --base-url ${BASE_URL} --username demo`,
+  `login --base-url ${BASE_URL} -u demo`,
   'images list ubuntu --sotr updated_on,desc',
   'images list ubuntu --sort updated_on,desc --limit 5',
   'sync --wait',
@@ -48,11 +48,16 @@ try {
 }
 
 async function startEmulator() {
+  const uploads = join(folder, 'uploads');
   // Pending at the first check of the status, at once, and processed at the second, after 2 s.
-  const options = ['--port', '0', '--sync-delay', '1900ms', '--uploads', join(folder, 'uploads')];
-  emulator = spawn(process.execPath, [launcher, 'emulator', '-q', ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const options = ['--port', '0', '--sync-delay', '1900ms', '--until', '2025-07-31'];
+  emulator = spawn(
+    process.execPath,
+    [launcher, 'emulator', '-q', ...options, '--uploads', uploads],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = await once(emulator.stdout, 'data');
   return JSON.parse(String(line)).base_url;
 }

@@ -1,5 +1,6 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
+import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -98,7 +99,9 @@ export function statusError(response: HttpResponse): ImgctlError {
   }
   if (status === 403) return notPermittedError(reason, status);
   if (status === 404 || status === 410) {
-    return new ImgctlError('not-found', message, { hint: proxyHint ?? CHECK_BASE_URL, status });
+    const isImage = /\/v2\/image\/[^/]+$/.test(response.url.pathname);
+    const ours = isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL;
+    return new ImgctlError('not-found', message, { hint: proxyHint ?? ours, status });
   }
   if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimitedError(response);
@@ -113,6 +116,12 @@ export function statusError(response: HttpResponse): ImgctlError {
 /** Section 7: the reasons for a 401 differ only in their message. */
 function unauthorizedError({ body }: HttpResponse): ImgctlError {
   const reason = serviceMessage(body) ?? 'no reason given';
+  if (/one-time password|\b[th]?otp\b/i.test(reason)) {
+    return new ImgctlError('not-permitted', `the service says: ${reason}`, {
+      hint: 'this login needs a one-time password, which imgctl cannot send: use another account',
+      status: 401,
+    });
+  }
   if (/not authorized/i.test(reason)) return notPermittedError(reason, 401);
   if (/password/i.test(reason)) return wrongCredentialsError(`the service says: ${reason}`);
   const message = `the service refused the access token: ${reason}`;
@@ -145,7 +154,8 @@ function redirectError(response: HttpResponse): ImgctlError {
 /** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const wait = requestedWait(response);
-  const when = wait === undefined ? 'later' : `after ${utcTime(response.receivedAt + wait)}`;
+  const { receivedAt } = response;
+  const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
     hint: `try again ${when}`,
     status: 429,

@@ -86,7 +86,10 @@ export async function* listCatalogue(
       readings = 0;
     } else if (readings === MAX_READINGS || budget.left < outcome.pages) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${outcome.fault}`, {
-        hint: outcome.pages > MAX_PAGES ? LIST_FEWER : 'it may be changing; run the command again',
+        hint:
+          outcome.pages > MAX_PAGES
+            ? LIST_FEWER
+            : 'the list may be changing; run the command again',
       });
     }
   }

@@ -40,7 +40,7 @@ export async function run(context: Context, options: ApiOptions, path: string): 
     const success = isSuccess(response);
     if (options.slurp && success) await printElement(context, response, visited.size === 1);
     else await printResponse(context, response, options);
-    if (!success) throw statusError(response);
+    if (!success) throw errorOf(response);
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
   // A failure leaves the array open: a program that reads it must not take it for complete.
@@ -55,6 +55,13 @@ function checkSlurp({ slurp, paginate, include }: ApiOptions): void {
   throw new ImgctlError('usage', message, {
     hint: include ? 'omit one of them' : 'add --paginate, or omit --slurp',
   });
+}
+
+/** The path was typed, so it comes before the base URL. */
+function errorOf(response: HttpResponse): ImgctlError {
+  const error = statusError(response);
+  if (error.code !== 'not-found') return error;
+  return error.with({ hint: 'check the path, and the base URL: imgctl config list' });
 }
 
 function parseMethod(text: string): string {
@@ -113,7 +120,10 @@ async function printResponse(
     for (const [name, value] of Object.entries(response.headers)) {
       headers += `${name}: ${printable(await redact(value))}\n`;
     }
-    await console.print(`${response.status}\n${headers}\n`);
+    const { STATUS_CODES } = await import('node:http');
+    const { status } = response;
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+    await console.print(`${line}\n${headers}\n`);
   }
   const { body } = response;
   if (body.length === 0) return;

@@ -11,6 +11,7 @@ import {
   type SettingDefinition,
   type SettingKey,
 } from '../session/setting-table.ts';
+import { printValue } from './bare-value.ts';
 import { type GetOptions, readGet } from './get-field.ts';
 import { readColumns } from './listing.ts';
 
@@ -37,13 +38,13 @@ export async function list(context: Context, options: GetOptions): Promise<void>
 
 export async function get(context: Context, _options: object, name: string): Promise<void> {
   const key = requireKey(name);
-  const { value } = context.settings.resolve(key);
+  const { value, origin } = context.settings.resolve(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
       hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
-  await context.console.print(`${value}\n`);
+  await printValue(context, { key, value, origin }, 'value');
 }
 
 export async function set(
@@ -61,6 +62,15 @@ export async function set(
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
+  if (key === 'base-url') await warnAboutHttp(context, value);
+}
+
+/** Every other command will refuse the URL. */
+async function warnAboutHttp(context: Context, baseUrl: string): Promise<void> {
+  const { requireBaseUrl } = await import('../session/session.ts');
+  const settings = context.settingsWith({ 'base-url': baseUrl });
+  const result = valueOrError(() => requireBaseUrl(settings));
+  if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }
 
 export async function unset(context: Context, _options: object, name: string): Promise<void> {
@@ -68,7 +78,8 @@ export async function unset(context: Context, _options: object, name: string): P
 }
 
 export async function showPath(context: Context): Promise<void> {
-  await context.console.print(`${configFilePath(requireDirectory(context.paths.config))}\n`);
+  const file = configFilePath(requireDirectory(context.paths.config));
+  await printValue(context, { path: file }, 'path');
 }
 
 async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {

@@ -1,12 +1,13 @@
-// imgctl demo: runs login, listing and push against a temporary embedded service.
+// imgctl demo: runs the whole job against a temporary embedded service.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
-import { ImgctlError } from '../errors.ts';
+import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
+import type { Sink } from '../io.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
@@ -22,27 +23,63 @@ export async function run(context: Context): Promise<void> {
       IMGCTL_PASSWORD: 'demo',
       IMGCTL_UPLOAD_PASSWORD: 'demo',
     };
-    const runCommand = async (line: string): Promise<void> => {
-      await printLine(`$ imgctl ${line}`);
-      const exitCode = await context.rerun(line.split(' '), { ...context.io, env, cwd: folder });
-      context.io.signal.throwIfAborted();
-      if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
-      await printLine('');
+    const io = {
+      ...context.io,
+      env,
+      cwd: folder,
+      stderr: silencedBy(context.io.signal, context.io.stderr),
     };
-    const printLine = (line: string) => context.console.print(`${line}\n`);
-
-    await runCommand(`login --base-url ${emulator.baseUrl} --username demo`);
-    await runCommand('images list --limit 5');
-    await runCommand('images list --filter name,like,%ubuntu% --sort updated_on,desc --limit 5');
-    await runCommand('my-images');
-    await runCommand(`config set upload-url ${emulator.uploadUrl}`);
-    await runCommand('config set upload-username demo');
+    const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
+      await context.console.print(`# ${title}\n`);
+      for (const line of lines) {
+        await context.console.print(`$ imgctl ${line}\n`);
+        const exitCode = await context.rerun(line.split(' '), io);
+        context.io.signal.throwIfAborted();
+        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
+      }
+      await context.console.print('\n');
+    };
+    await step(
+      'Log in to a copy of the service on this machine.',
+      `login --base-url ${emulator.baseUrl} -u demo`,
+    );
+    await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
     await writeSampleOva(path.join(folder, 'sample.ova'));
-    await runCommand('push sample.ova --poll-interval 500ms');
+    await step('Look into a package of your own.', 'inspect sample.ova');
+    await step(
+      'Upload it and sync; the result is the new image.',
+      `config set upload-url ${emulator.uploadUrl}`,
+      'config set upload-username demo',
+      'push sample.ova --poll-interval 500ms',
+    );
+    await context.console.print('# That is all. To use your service: imgctl login\n');
+  } catch (error) {
+    throw context.io.signal.aborted ? stopped(asImgctlError(context.io.signal.reason)) : error;
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function stopped(reason: ImgctlError): ImgctlError {
+  const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
+  return reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
+}
+
+/** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */
+function silencedBy(signal: AbortSignal, sink: Sink): Sink {
+  return {
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+    async write(text) {
+      const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
+      await sink.write(signal.aborted ? controls : text);
+    },
+  };
 }
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */

@@ -9,11 +9,21 @@ import type { EmulatorOptions, User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
+import { parseTimeValue } from '../query/timestamp.ts';
 
-type Parsed = 'catalogue' | 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
+type Parsed =
+  | 'catalogue'
+  | 'until'
+  | 'users'
+  | 'deniedUsers'
+  | 'faults'
+  | 'log'
+  | 'onRequest'
+  | 'now';
 
 interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
   from?: string;
+  until?: string;
   user?: string[];
   deniedUser?: string[];
   fault?: string[];
@@ -29,6 +39,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     deniedUser,
     fault,
     from,
+    until,
     ...rest
   } = options;
   const users = user?.map(parseUser);
@@ -43,6 +54,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   const emulator = await startEmulator({
     ...rest,
     now: io.now,
+    until: until === undefined ? undefined : parseDay(until),
     host,
     port,
     catalogue,
@@ -63,6 +75,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     // Without a folder for uploads there is no upload_url.
     const addresses = JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl });
     await context.console.print(`${addresses}\n`);
+    if (io.stderr.isTTY) explain(context, baseUrl, users?.[0]);
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -70,6 +83,22 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   } finally {
     await emulator.close();
   }
+}
+
+/** For people; programs read stdout. */
+function explain({ console }: Context, baseUrl: string, user: User | undefined): void {
+  const { name } = user ?? { name: 'demo' };
+  const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
+  console.note(`log in from another terminal: ${login}${user ? '' : ' (password: demo)'}`);
+  console.note('stop the service with Ctrl-C');
+}
+
+function parseDay(text: string): number {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0) : undefined;
+  if (day !== undefined) return day;
+  throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
+    hint: 'use a date such as 2025-07-31',
+  });
 }
 
 async function readImages(context: Context, file: string): Promise<readonly Partial<Image>[]> {

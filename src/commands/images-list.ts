@@ -4,9 +4,16 @@ import type { ImageOrUrl } from '../api/images.ts';
 import { readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import type { ListWriter, Row } from '../output/writers.ts';
 import { type CachedImage, collectNames } from '../session/image-names.ts';
-import { type ListingOptions, readQuery, readView, rememberNames, reportEmpty } from './listing.ts';
+import {
+  type ListingOptions,
+  readQuery,
+  readView,
+  rememberNames,
+  reportNoMatch,
+} from './listing.ts';
 import { openSource, type SourceOptions } from './source.ts';
 
 interface ImagesListOptions extends ListingOptions, SourceOptions {
@@ -65,7 +72,18 @@ export async function run(
   const { limit, page, urls } = options;
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) await rememberNames(context, names, !isPart);
-  if (count === 0) reportEmpty(context, options, 'no images match');
+  if (count === 0) reportNone(context, options, meta);
+}
+
+function reportNone(context: Context, options: ImagesListOptions, { pages }: Row): void {
+  const last = isObject(pages) ? pages.pages : undefined;
+  if (options.page === undefined || typeof last !== 'number' || options.page <= last) {
+    reportNoMatch(context, options);
+    return;
+  }
+  const message = `page ${options.page} does not exist; the last page is ${last}`;
+  if (options.failEmpty) throw new ImgctlError('empty', message);
+  context.console.note(message);
 }
 
 function openImageList(context: Context, options: ImagesListOptions): ListWriter<ImageOrUrl> {

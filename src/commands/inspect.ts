@@ -1,5 +1,6 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
+import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
@@ -25,6 +26,7 @@ export async function run(
     files,
     () => ({ digests: false }),
     async (summary) => {
+      if (summary.findings.some(({ code }) => code === 'not-a-file')) throw notAFile(summary.file);
       await list.write(summary);
       const errors = countErrors(summary);
       if (summary.ovfVersion === null) unreadable.push(summary.file);
@@ -40,6 +42,12 @@ export async function run(
   const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
   throw new ImgctlError('invalid-package', message, {
     hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
+  });
+}
+
+function notAFile(file: string): ImgctlError {
+  return new ImgctlError('invalid-package', `${file} is not a file`, {
+    hint: `name an OVA or OVF file: imgctl inspect ${path.join(file, 'NAME.ova')}`,
   });
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
+import { patternHint } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
@@ -14,6 +15,8 @@ import { type GetOptions, readGet } from './get-field.ts';
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
   sort?: string[];
+  /** Milliseconds. */
+  since?: number;
   limit?: number;
   failEmpty?: boolean;
   meta?: boolean;
@@ -26,8 +29,11 @@ export interface ViewOptions extends GetOptions {
 }
 
 export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
-  const { filter: filters = [], sort: sorts = [] } = options;
-  return planQuery({ words, filters, sorts }, { now: context.io.now() });
+  const { filter = [], sort: sorts = [], since } = options;
+  const now = context.io.now();
+  const recent =
+    since === undefined ? [] : [`updated_on,ge,${new Date(now - since).toISOString()}`];
+  return planQuery({ words, filters: [...filter, ...recent], sorts }, { now });
 }
 
 interface DefaultView {
@@ -37,7 +43,8 @@ interface DefaultView {
 }
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
-export function readView(context: Context, options: ViewOptions, defaults: DefaultView) {
+export function readView(context: Context, options: ListingOptions, defaults: DefaultView) {
+  checkConflicts(context, options);
   const get = readGet(context, options, FIELDS);
   const style = readTimeStyle(context, options, get === undefined ? context.format : 'tsv');
   const { now } = context.io;
@@ -55,6 +62,19 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
             format: (text: string) => formatTimestamp(text, style, now()),
           },
   };
+}
+
+function checkConflicts({ format, quiet }: Context, options: ListingOptions): void {
+  if (options.meta && format !== 'json' && format !== 'yaml') {
+    throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
+      hint: 'add -o json or -o yaml, or omit --meta',
+    });
+  }
+  if (quiet && options.columns !== undefined) {
+    throw new ImgctlError('usage', '--quiet and --columns cannot be used together', {
+      hint: 'omit --quiet or --columns',
+    });
+  }
 }
 
 function chooseColumns(
@@ -87,7 +107,16 @@ export async function rememberNames(
   await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
 }
 
-/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
+/** Prints a note for an empty result of a query. @throws ImgctlError empty, with --fail-empty */
+export function reportNoMatch(context: Context, options: ListingOptions): void {
+  const hint = patternHint(options.filter ?? []);
+  reportEmpty(context, options, 'no images match', hint);
+  // A wrong pattern is worth a note beside data as well.
+  if (hint !== undefined && context.format !== 'table')
+    context.console.note('no images match', hint);
+}
+
+/** @throws ImgctlError empty, with --fail-empty */
 export function reportEmpty(
   context: Context,
   options: ListingOptions,

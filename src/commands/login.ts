@@ -1,18 +1,20 @@
-// imgctl login: prompts for what is missing, requests a token and stores the login.
+// imgctl login: requests a token with what was given or typed, and stores the login.
 
 import type { IssuedToken } from '../api/token.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
-import { describeDuration } from '../session/duration.ts';
+import { readAnswers, storeAnswers } from '../session/answers.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
-import { ask } from '../session/prompt.ts';
-import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
+import { givenPassword, type Session, storedPassword } from '../session/session.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import type { Settings } from '../session/settings.ts';
+import type { Account } from '../session/token-files.ts';
+import { Dialogue } from './login-dialogue.ts';
 
 interface LoginOptions {
   username?: string;
@@ -23,22 +25,38 @@ interface LoginOptions {
 }
 
 export async function run(context: Context, options: LoginOptions): Promise<void> {
-  const { io } = context;
   const flags = { username: options.username, 'password-command': options.passwordCommand };
   const given = context.settingsWith(flags);
   checkConflicts(context, options, given);
-  const baseUrl = await findBaseUrl(context, given);
-  const username = given.text('username') ?? (await ask(io, USER_NAME));
-  const settings = context.settingsWith({ ...flags, username, 'base-url': baseUrl });
+  const { state } = context.paths;
+  const { profile } = given;
+  const dialogue = new Dialogue(context, given, readAnswers(state, profile));
+  try {
+    const settings = await dialogue.complete(flags);
+    await logIn(context, options, settings, dialogue);
+  } catch (error) {
+    await storeAnswers(state, context.io, profile, dialogue.answers);
+    throw error;
+  }
+  await storeAnswers(state, context.io, profile, undefined);
+}
+
+async function logIn(
+  context: Context,
+  options: LoginOptions,
+  settings: Settings,
+  dialogue: Dialogue,
+): Promise<void> {
+  const { io } = context;
   const session = await context.openSession(settings);
   const { account, tokens } = session;
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
+  const { username } = account;
   const place = placeOfHelper(settings.text('credential-helper'));
   const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.check(account);
-  const { password, remedy } = await readPassword(context, options, settings, session);
-  const token = await tokens.login(password, remedy, options);
+  const { password, token } = await requestToken(context, options, settings, session, dialogue);
 
   await changeProfile(context.paths.config, io, settings.profile, {
     'base-url': session.baseUrl,
@@ -68,19 +86,39 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   if (store) context.console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 
-const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };
-const USER_NAME = { what: 'user name', hidden: false, instead: '--username or IMGCTL_USERNAME' };
-const PASSWORD = {
-  what: 'password',
-  hidden: true,
-  instead: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
-};
+const MAX_ATTEMPTS = 3;
 
-/** Rejects an unusable URL before the next prompt. */
-async function findBaseUrl(context: Context, given: Settings): Promise<string> {
-  const baseUrl = given.text('base-url') ?? (await ask(context.io, BASE_URL));
-  requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
-  return baseUrl;
+/** Asks again for a password that was typed wrong, while the service allows token requests. */
+async function requestToken(
+  context: Context,
+  options: LoginOptions,
+  settings: Settings,
+  { account, baseUrl, tokens, store }: Session,
+  dialogue: Dialogue,
+): Promise<{ password: string; token: IssuedToken }> {
+  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
+  const given = await readPassword(context, options, settings, account);
+  for (let attempt = 1; ; attempt += 1) {
+    const password = given?.password ?? (await dialogue.password(account));
+    try {
+      return { password, token: await tokens.login(password, given?.remedy, options) };
+    } catch (error) {
+      if (!(error instanceof ImgctlError)) throw error;
+      const left = MAX_ATTEMPTS - attempt;
+      const limit = await store.readLimit(context.io.now());
+      const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
+      if (error.code !== 'wrong-credentials' || !mayRetry) throw withLoginHint(error, baseUrl);
+      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
+    }
+  }
+}
+
+/** Nothing is stored yet that `imgctl config` could show. */
+function withLoginHint(error: ImgctlError, baseUrl: string): ImgctlError {
+  const hint = error.hint
+    ?.replace(/: imgctl config list.*/, ` (${baseUrl})`)
+    .replace('imgctl config set base-url', 'imgctl login --base-url');
+  return error.with({ hint });
 }
 
 function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
@@ -103,19 +141,23 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   }
 }
 
+/** Returns undefined if the password has to be typed. */
 async function readPassword(
   context: Context,
   options: LoginOptions,
   settings: Settings,
-  { account }: Session,
-): Promise<{ password: string; remedy?: string | undefined }> {
+  account: Account,
+): Promise<{ password: string; remedy?: string | undefined } | undefined> {
   const { io } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
     return { password: await passwordOfCommand(options.passwordCommand, io) };
   }
   const given = givenPassword(settings, io);
-  if (given) return { password: await given.read(), remedy: given.remedy };
+  if (given) {
+    const remedy = `check ${given.origin} and the user name ${printable(account.username)}`;
+    return { password: await given.read(), remedy };
+  }
   // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
   const password = await stored?.read().catch((error: unknown) => {
@@ -123,8 +165,7 @@ async function readPassword(
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
     context.console.warn(error.message);
   });
-  if (password !== undefined) return { password, remedy: stored?.remedy };
-  return { password: await context.console.exclusively(() => ask(io, PASSWORD)) };
+  return password === undefined ? undefined : { password, remedy: stored?.remedy };
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */

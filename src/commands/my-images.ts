@@ -1,7 +1,7 @@
 // imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
 import type { Context } from '../context.ts';
-import { type ListingOptions, readQuery, readView, reportEmpty } from './listing.ts';
+import { type ListingOptions, readQuery, readView, reportEmpty, reportNoMatch } from './listing.ts';
 
 export async function run(
   context: Context,
@@ -20,6 +20,6 @@ export async function run(
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
-  if (images.length > 0) reportEmpty(context, options, 'no images match');
-  else reportEmpty(context, options, 'no images yet', 'upload one, then run: imgctl sync');
+  if (images.length > 0) reportNoMatch(context, options);
+  else reportEmpty(context, options, 'no images yet', 'upload one with: imgctl push FILE');
 }

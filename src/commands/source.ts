@@ -9,9 +9,9 @@ import {
   listCatalogue,
 } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
-import { describeDuration } from '../session/duration.ts';
 
 export interface SourceOptions {
   from?: string;

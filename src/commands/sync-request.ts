@@ -2,10 +2,10 @@
 
 import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
-import { describeDuration } from '../session/duration.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { printBeforeError } from './get-field.ts';
 

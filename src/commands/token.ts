@@ -1,6 +1,8 @@
 // imgctl token: prints a valid access token for other programs.
 
+import { utcTime } from '../api/responses.ts';
 import type { Context } from '../context.ts';
+import { printValue } from './bare-value.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context): Promise<void> {
@@ -12,5 +14,10 @@ export async function run(context: Context): Promise<void> {
   if (cached?.token === token && tokenState(cached, now()) === 'expired') {
     throw noValidToken('expired', context.settings);
   }
-  await context.console.print(`${token}\n`);
+  const expiresAt = cached?.token === token ? cached?.expiresAt : undefined;
+  const expiry = {
+    expires_on: expiresAt === undefined ? null : utcTime(expiresAt),
+    expires_in: expiresAt === undefined ? null : Math.round((expiresAt - now()) / 1000),
+  };
+  await printValue(context, { token, ...expiry }, 'token');
 }

@@ -1,9 +1,9 @@
 // imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { describeDuration } from '../session/duration.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export async function run(

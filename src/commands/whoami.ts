@@ -1,7 +1,7 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import type { Context } from '../context.ts';
-import { describeDuration } from '../session/duration.ts';
+import { describeDuration } from '../duration.ts';
 import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
@@ -26,13 +26,15 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
   const now = context.io.now();
   const token = tokens && (await store.read());
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
+  const describeLeft = (left: number) =>
+    context.format === 'table' ? describeDuration(left) : Math.max(0, Math.round(left / 1000));
   const record = {
     profile: account.profile,
     base_url: baseUrl,
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
-    expires_in: token ? describeDuration(token.expiresAt - now) : null,
+    expires_in: token ? describeLeft(token.expiresAt - now) : null,
     stored_in: (token && store.place) ?? null,
   };
   const printed = context.printRecord(record, { idField: 'username', get });

@@ -1,4 +1,4 @@
-// Generates the public catalogue: the same count and seed always give the same images.
+// Generates the public catalogue: the same count, seed and last day always give the same images.
 
 import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
@@ -23,22 +23,28 @@ const DAY = 86_400 * SECOND;
 const MORNING = 9 * 3600 * SECOND;
 const FIRST_ID = 1000;
 const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
-/** Nothing has a later date, so that no run sees a timestamp in the future. */
-const LAST_UPDATE = Date.UTC(2025, 6, 31);
+/** The last day of the releases as they are declared; a catalogue that ends on another day moves them all. */
+const DECLARED_END = Date.UTC(2025, 6, 31);
 /** One image in 40 is an archived copy of another: names alone are not unique. */
 const ARCHIVED_ONE_IN = 40;
 const UNFILED_ONE_IN = 50;
 
-/** Returns `count` images with ascending ids, oldest first. */
-export function buildCatalog(count: number, seed: number): CatalogEntry[] {
+/**
+ * Returns `count` images with ascending ids, oldest first.
+ * @param until an instant of the day at whose start, in UTC, the newest image was updated
+ */
+export function buildCatalog(count: number, seed: number, until: number): CatalogEntry[] {
   const random = seededRandom(seed);
-  const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), random);
+  const end = Math.floor(until / DAY) * DAY;
+  const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), end, random);
   const archived = archivedFiles(originals, count - originals.length, random);
   const files = [...originals, ...archived].sort((a, b) => a.created - b.created);
+  const newest = files.reduce((last, file) => Math.max(last, file.updated), 0);
   let id = FIRST_ID;
   return files.map((file) => {
     id += 1 + random.below(3);
-    return { image: toImage(id, file), created: file.created, updated: file.updated };
+    const updated = file.updated === newest ? end : file.updated;
+    return { image: toImage(id, { ...file, updated }), created: file.created, updated };
   });
 }
 
@@ -55,7 +61,7 @@ export function catalogOf(images: readonly Partial<Image>[]): CatalogEntry[] {
     .sort((a, b) => Number(a.image.id) - Number(b.image.id));
 }
 
-function originalFiles(count: number, random: Random): CatalogFile[] {
+function originalFiles(count: number, end: number, random: Random): CatalogFile[] {
   const series = shuffled(
     DISTRIBUTIONS.flatMap((distribution) =>
       distribution.releases.flatMap((release) =>
@@ -66,9 +72,9 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
   );
   return series.flatMap(({ distribution, release, variant }, index) => {
     const builds = Math.floor((count + series.length - 1 - index) / series.length);
-    return buildTimes(release, builds, random).map(({ day, build }) => {
+    return buildTimes(release, builds, end, random).map(({ day, build }) => {
       const created = day + MORNING + random.below(DAY / 2 / SECOND) * SECOND;
-      const maxDelay = Math.min(300 * DAY, LAST_UPDATE - created);
+      const maxDelay = Math.min(300 * DAY, end - created);
       const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
       return {
         name: distribution.fileName(release[0], variant, build),
@@ -82,9 +88,10 @@ function originalFiles(count: number, random: Random): CatalogFile[] {
 }
 
 /** Returns ascending build days of a release; further builds of a day are numbered. */
-function buildTimes([, firstDay, lastDay]: Release, builds: number, random: Random) {
-  const first = Date.parse(firstDay);
-  const days = (Date.parse(lastDay) - first) / DAY;
+function buildTimes(release: Release, builds: number, end: number, random: Random) {
+  const [, firstDay, lastDay] = release;
+  const first = Date.parse(firstDay) + end - DECLARED_END;
+  const days = (Date.parse(lastDay) - Date.parse(firstDay)) / DAY;
   const times: { day: number; build: string }[] = [];
   let [day, date, serial] = [0, '', 0];
   for (let index = 0; index < builds; index += 1) {

@@ -25,6 +25,8 @@ export interface EmulatorOptions {
   readonly catalogue?: readonly Partial<Image>[] | undefined;
   /** Selects the catalogue (1). */
   readonly seed?: number | undefined;
+  /** The day on which the catalogue ends, in milliseconds since the epoch (now). */
+  readonly until?: number | undefined;
   /** Folder with one sub-folder per user. */
   readonly uploads?: string | undefined;
   /** Users who may log in (demo with password demo). */
@@ -68,6 +70,7 @@ export function resolveOptions(options: EmulatorOptions) {
     images: options.images ?? 250,
     catalogue: options.catalogue,
     seed: options.seed ?? 1,
+    until: options.until ?? options.now(),
     uploads: options.uploads,
     users: users.length > 0 ? users : [{ name: 'demo', password: 'demo' }],
     deniedUsers,

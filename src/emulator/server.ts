@@ -54,8 +54,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveOptions(options);
   const closing = new AbortController();
   const auth = createAuth(settings);
-  const { catalogue, images, seed } = settings;
-  const catalog = indexCatalog(catalogue ? catalogOf(catalogue) : buildCatalog(images, seed));
+  const { catalogue, images, seed, until } = settings;
+  const entries = catalogue ? catalogOf(catalogue) : buildCatalog(images, seed, until);
+  const catalog = indexCatalog(entries);
   const sync = createSync(settings, closing.signal);
   const serve = createRequestListener(settings, createResources(auth, catalog, sync, settings.log));
 

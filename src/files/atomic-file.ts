@@ -112,7 +112,7 @@ export function writeJsonFile(
   system: System,
   options?: WriteOptions,
 ): Promise<void> {
-  return replaceFile(file, JSON.stringify(value, undefined, '\t'), system, options);
+  return replaceFile(file, `${JSON.stringify(value, undefined, '\t')}\n`, system, options);
 }
 
 /**

@@ -15,7 +15,7 @@ export function parseBaseUrl(
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
-      hint: 'use a URL such as https://images.example.com',
+      hint: `use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`,
     });
   }
   if (url.username !== '' || url.password !== '') {
@@ -35,6 +35,12 @@ export function parseBaseUrl(
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
+}
+
+/** Returns the URL that was probably meant, if only the scheme is missing. */
+function withScheme(text: string): string | undefined {
+  const host = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/;
+  return host.test(text) ? `https://${text}` : undefined;
 }
 
 /** True if the host name, as a URL holds it, is this machine. */

@@ -183,7 +183,8 @@ function checkOrder(
   const misplaced = findMisplaced(known);
   const manifestLast = new Set([...referenced, ...manifestFiles]);
   if (misplaced !== undefined && findMisplaced(manifestLast) !== undefined) {
-    const message = 'not in the order of the references, or manifest and certificate are apart';
+    const message =
+      'the files are not in the order of the references, or manifest and certificate are not together';
     findings.add('member-order', misplaced.name, message);
   }
   for (const member of members) {

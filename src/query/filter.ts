@@ -1,7 +1,7 @@
 // Parses --filter field,operator,value.
 
 import { ImgctlError } from '../errors.ts';
-import { type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
+import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { correctWeekday, isServiceFormat, parseTimeValue } from './timestamp.ts';
 
@@ -50,7 +50,7 @@ export function parseFilter(text: string, now: number): Filter {
   const where = `--filter ${quoted(text)}`;
   const [fieldName = '', operatorName, ...rest] = text.split(',');
   if (operatorName === undefined) {
-    throw usageError(`missing operator and value in ${where}`, EXAMPLE);
+    throw usageError(`missing operator and value in ${where}`, suggestFilter(text) ?? EXAMPLE);
   }
   if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
   const field = resolveField(fieldName, where);
@@ -60,7 +60,7 @@ export function parseFilter(text: string, now: number): Filter {
     where,
     synonyms: SYNONYMS,
   });
-  const items = operator === 'in' ? rest : [rest.join(',')];
+  const items = operator === 'in' ? rest.map((item) => item.trim()) : [rest.join(',')];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
   return {
     field,
@@ -73,6 +73,32 @@ export function parseFilter(text: string, now: number): Filter {
         ({ text, value }) => value !== null && (kindOf(field) !== 'time' || isServiceFormat(text)),
       ),
   };
+}
+
+/** Returns a hint for a filter such as `name=ubuntu`. */
+function suggestFilter(text: string): string | undefined {
+  const [, name = '', sign = '', value = ''] =
+    /^(\w+) ?(==?|!=|<=|>=|[<>~:]) ?(.+)$/.exec(text) ?? [];
+  const field = FIELDS.find((each) => each === name.toLowerCase());
+  if (field === undefined) return undefined;
+  const operator = SYNONYMS.get(sign) ?? 'eq';
+  const pattern = operator === 'like' && !value.includes('%') ? `%${value}%` : value;
+  return `did you mean ${field},${operator},${pattern}?`;
+}
+
+/** Returns a hint for the first valid `like` whose pattern is unlike what people mean. */
+export function patternHint(filters: readonly string[]): string | undefined {
+  for (const text of filters) {
+    const [field = '', operator = '', ...rest] = text.split(',');
+    const pattern = rest.join(',');
+    if (operator.toLowerCase() !== 'like') continue;
+    const meant = pattern.replaceAll('*', '%');
+    if (meant !== pattern) return `% matches any text, * only itself: -f ${field},like,${meant}`;
+    if (!pattern.includes('%')) {
+      return `like compares the whole value; to search in it: -f ${field},like,%${pattern}%`;
+    }
+  }
+  return undefined;
 }
 
 interface ParseContext {

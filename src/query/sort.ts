@@ -32,6 +32,12 @@ interface SortKey {
 export function parseSort(text: string): SortKey {
   const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
+  const meant = meantSort(text);
+  if (meant !== undefined) {
+    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in ${where}`, {
+      hint: `did you mean ${meant}?`,
+    });
+  }
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
@@ -40,6 +46,14 @@ export function parseSort(text: string): SortKey {
     });
   }
   return { field, direction, wire: field === BY_VERSION ? undefined : `${field},${direction}` };
+}
+
+/** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */
+function meantSort(text: string): string | undefined {
+  const [, sign, name = '', direction] = /^([-+])?(\w+)(?:[:=. ](asc|desc))?$/i.exec(text) ?? [];
+  const field = FIELDS.find((each) => each === name.toLowerCase());
+  if (field === undefined || (sign ?? direction) === undefined) return undefined;
+  return `${field},${direction?.toLowerCase() ?? (sign === '-' ? 'desc' : 'asc')}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-// Durations such as 30s, as users write and read them.
+// Durations such as 30s, as users write them.
 
 import { ImgctlError } from '../errors.ts';
 
@@ -22,19 +22,11 @@ export function parseDuration(text: string, what: string, max = MAX_TIMER): numb
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim()) ?? [];
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
+  if (milliseconds > max) {
+    const days = Math.floor(max / 86_400_000);
+    throw new ImgctlError('usage', `${what} must be at most ${days} days (got ${text})`);
+  }
   throw new ImgctlError('usage', `invalid ${what}: ${text}`, {
-    hint: 'use a duration such as 500ms, 30s, 5m, 1h or 2d',
+    hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
   });
-}
-
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. */
-export function describeDuration(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  const days = Math.floor(hours / 24);
-  if (days > 2) return `${days} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
-  if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
-  if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
-  return `${seconds} s`;
 }

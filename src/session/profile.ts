@@ -122,6 +122,7 @@ async function storeWithConf(staging: string, value: JsonObject): Promise<void> 
     configName: path.basename(staging),
     fileExtension: '',
     configFileMode: 0o600,
+    serialize: (settings) => `${JSON.stringify(settings, undefined, '\t')}\n`,
   });
   conf.store = value;
 }

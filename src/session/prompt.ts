@@ -6,6 +6,7 @@ import type { Io } from '../io.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
+const CTRL_Z = '\u001a';
 
 /** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
@@ -13,41 +14,55 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 
 export interface Prompt {
   readonly what: string;
+  /** Shown before the answer, without the colon. */
+  readonly label: string;
+  /** The answer if nothing is entered. */
+  readonly fallback?: string | undefined;
   readonly hidden: boolean;
   /** The options to use without a terminal. */
   readonly instead: string;
 }
 
 /**
- * Prompts on stderr and reads one line from the terminal.
+ * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or an empty line)
  */
-export async function ask(io: Io, { what, hidden, instead }: Prompt): Promise<string> {
+export async function ask(io: Io, prompt: Prompt): Promise<string> {
+  const { what, fallback, hidden, instead } = prompt;
+  const label = `${prompt.label}: `;
   const { stream, isTTY } = io.stdin;
-  if (!isTTY || !io.stderr.isTTY) {
+  const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
+  if (!isTTY || screen === undefined) {
     throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, {
       hint: `provide it with ${instead}`,
     });
   }
-  const label = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
+  const suspend = async () => {
+    stream.setRawMode(false);
+    await io.suspend();
+    stream.setRawMode(hidden);
+    await screen.write(label);
+  };
   // Set before the prompt: input typed at once is not echoed either.
   stream.setRawMode(hidden);
   stream.setEncoding('utf8');
   let input: string | undefined;
   try {
-    await io.stderr.write(`${label}: `);
+    await screen.write(label);
     io.signal.throwIfAborted();
-    input = await readLine(io);
+    input = await readLine(io, suspend);
   } finally {
     stream.setRawMode(false);
     // Echoed input ends its line itself.
-    if (hidden || input === undefined) await io.stderr.write('\n');
+    if (hidden || input === undefined) await screen.write('\n');
   }
   if (input !== '') return input;
+  if (fallback !== undefined) return fallback;
   throw new ImgctlError('usage', `no ${what} entered`, { hint: 'see: imgctl login --help' });
 }
 
-function readLine(io: Io): Promise<string> {
+/** @param suspend stops the process until it is continued */
+function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
     const line: string[] = [];
@@ -80,6 +95,7 @@ function readLine(io: Io): Promise<string> {
         }
         if (key === CTRL_C)
           return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
+        if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
         if (key === CTRL_D && line.length === 0) return onEnd();
         if (key === CTRL_U) line.length = 0;
         else if (key === '\b' || key === '\u007f') line.pop();

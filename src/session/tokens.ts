@@ -3,8 +3,8 @@
 import type { TokenSource } from '../api/auth.ts';
 import { isToken } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import { utcTime } from '../api/responses.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
+import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
@@ -204,7 +204,7 @@ export class Tokens implements TokenSource {
     const override =
       limitOverride === undefined ? '' : `, or ask the service now: ${limitOverride}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again after ${utcTime(resetsAt)}${override}`,
+      hint: `try again ${describeLater(resetsAt, this.#options.io.now())}${override}`,
     });
   }
 

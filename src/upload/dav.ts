@@ -52,7 +52,7 @@ export function openDav({ url: base, credentials }: DavTarget, options: StorageO
     if (files) return files;
     if (response.status >= 400 && ![405, 501].includes(response.status))
       throw statusError(response);
-    const message = `${base.origin}${base.pathname} is no WebDAV folder (${response.status})`;
+    const message = `${base.origin}${base.pathname} is not a WebDAV folder (${response.status})`;
     throw new ImgctlError('bad-answer', message, {
       hint: 'check the URL, and that the server allows PROPFIND: imgctl config get upload-url',
       status: response.status,

@@ -82,16 +82,26 @@ describe('the error of a status', () => {
     expect(`${message}${hint}`).not.toContain('secret');
   });
 
-  it.each<[Record<string, string>, string]>([
-    [{ 'retry-after': '90' }, 'try again after 2026-01-05T10:01:30Z'],
-    [{ 'x-ratelimit-reset': '90' }, 'try again after 2026-01-05T10:01:30Z'],
-    [{ 'retry-after': '31536000' }, 'try again after 2027-01-05T10:00:00Z'],
-    [{ 'retry-after': '9'.repeat(400) }, 'try again after +275760-09-13T00:00:00Z'],
-    [{ 'retry-after': 'soon' }, 'try again later'],
-    [{}, 'try again later'],
-  ])('429 with the headers %j has the hint %s', (headers, hint) => {
-    const { code, exitCode, status, hint: actual } = rateLimitedError(response(429, '', headers));
-    expect([code, exitCode, status, actual]).toEqual(['rate-limited', 6, 429, hint]);
+  it.each([
+    ['/v2/image/9', 'list the images with: imgctl images list'],
+    ['/v2/image', 'check that the base URL is correct: imgctl config list'],
+  ])('404 of %s has the hint %s', (pathname, hint) => {
+    const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
+    expect(statusError(missing).hint).toBe(hint);
+  });
+
+  // The times are those of this machine's zone.
+  it.each<[Record<string, string>, RegExp]>([
+    [{ 'retry-after': '90' }, /^try again in 1 min 30 s, at \d\d:01:30$/],
+    [{ 'x-ratelimit-reset': '90' }, /^try again in 1 min 30 s, at \d\d:01:30$/],
+    [{ 'retry-after': '31536000' }, /^try again on 2027-01-0\d at [\d:]{8}$/],
+    [{ 'retry-after': '9'.repeat(400) }, /^try again later$/],
+    [{ 'retry-after': 'soon' }, /^try again later$/],
+    [{}, /^try again later$/],
+  ])('429 with the headers %j has the hint %s', (headers, expected) => {
+    const { code, exitCode, status, hint } = rateLimitedError(response(429, '', headers));
+    expect([code, exitCode, status]).toEqual(['rate-limited', 6, 429]);
+    expect(hint).toMatch(expected);
   });
 });
 

@@ -83,7 +83,9 @@ describe('api', () => {
     const response = { status: 201, headers: { 'X-Odd': 'a\u009bb' }, json: { id: 1 } };
     const { imgctl } = await scriptedUser({ 'GET /v2': response });
     const { stdout } = await imgctl('api /v2 -i');
-    expect(stdout).toMatch(/^201\n(?:.+\n)*x-odd: a\\u009bb\n(?:.+\n)*\n\{"id":1\}$/);
+    expect(stdout).toMatch(
+      /^HTTP\/1\.1 201 Created\n(?:.+\n)*x-odd: a\\u009bb\n(?:.+\n)*\n\{"id":1\}$/,
+    );
   });
 
   it('prints the body of an error and exits by its status', async () => {
@@ -92,7 +94,9 @@ describe('api', () => {
     });
     expect(await imgctl('api /v2/nope')).toEqual({
       stdout: '{"message":"No."}',
-      stderr: expect.stringMatching(/^imgctl: GET .*\/v2\/nope: 404, No\n/),
+      stderr: expect.stringMatching(
+        /^imgctl: GET .*\/v2\/nope: 404, No\nhint: check the path, and/,
+      ),
       exitCode: 5,
     });
   });

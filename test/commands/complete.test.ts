@@ -177,9 +177,9 @@ describe('__complete > the command table', () => {
   it('offers each option once, and only repeatable ones again', async () => {
     const found = await offers(['images', 'list', '--limit', '5', '-f', 'id,eq,1', '-q', '-']);
     expect(found.filter((flag) => flag === '--help')).toHaveLength(1);
-    expect(found).toEqual(expect.arrayContaining(['-f', '--filter', '--sort', '--version']));
-    expect(found).not.toEqual(expect.arrayContaining(['--limit']));
-    expect(found).not.toEqual(expect.arrayContaining(['-q']));
+    expect(found).toEqual(expect.arrayContaining(['--filter', '--sort', '--version']));
+    for (const flag of ['-f', '-h', '--limit', '--quiet']) expect(found).not.toContain(flag);
+    expect(await offers(['images', 'list', '-f'])).toContain('-f');
   });
 
   it.each([

@@ -29,6 +29,42 @@ describe('config', () => {
     expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
   });
 
+  it('get and path print a record with -o or --json only', async () => {
+    const { imgctl, file } = user();
+    await imgctl(['config', 'set', 'time', 'iso']);
+    const json = await imgctl(['config', 'get', 'time', '--json']);
+    const record = { key: 'time', value: 'iso', origin: 'profile default' };
+    expect(JSON.parse(json.stdout)).toEqual(record);
+    const csv = await imgctl(['config', 'get', 'time', '-o', 'csv']);
+    expect(csv.stdout).toBe('key,value,origin\r\ntime,iso,profile default\r\n');
+    const path = await imgctl(['config', 'path', '--json']);
+    expect(JSON.parse(path.stdout)).toEqual({ path: file });
+    const env = { IMGCTL_OUTPUT: 'json' };
+    expect((await imgctl(['config', 'path'], env)).stdout).toBe(`${file}\n`);
+    expect((await imgctl(['config', 'get', 'time', '-q', '--json'])).stdout).toBe('iso\n');
+  });
+
+  it('set base-url warns at once about plain http', async () => {
+    const { imgctl } = user();
+    const set = (url: string) => imgctl(['config', 'set', 'base-url', url, '--profile', 'work']);
+    expect(await set('http://images.example')).toEqual({
+      stdout: '',
+      stderr:
+        'imgctl: warning: plain http would expose credentials sent to images.example\n' +
+        'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n',
+      exitCode: 0,
+    });
+    for (const url of ['https://images.example', 'http://127.0.0.1:8080']) {
+      expect(await set(url)).toEqual(DONE);
+    }
+  });
+
+  it('writes a file that ends with a line break', async () => {
+    const { imgctl, file } = user();
+    await imgctl(['config', 'set', 'time', 'iso']);
+    expect(readFileSync(file, 'utf8')).toMatch(/\}\n$/);
+  });
+
   it('names the profile in its hint', async () => {
     const { stderr } = await user().imgctl(['config', 'get', 'time', '--profile', 'work']);
     expect(stderr).toContain('hint: set it with: imgctl config set time VALUE --profile work\n');

@@ -3,18 +3,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failed, fakeIo, runCli } from '../support/io.ts';
+import { type FakeIoOptions, failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
 /** Runs the command in this process and waits until it listens. */
-async function emulate(...options: string[]) {
-  const io = fakeIo();
+async function emulate(options: readonly string[] = [], settings: FakeIoOptions = {}) {
+  const io = fakeIo(settings);
   const ended = runCli(['emulator', '--port', '0', ...options], io);
   onTestFinished(async () => {
     io.interrupt();
     await ended;
   });
-  await expect.poll(() => io.stdout.text, { interval: 5 }).toMatch(/\n$/);
+  await expect.poll(() => io.stdout.text, { interval: 5, timeout: 10_000 }).toMatch(/\n$/);
   const { base_url: baseUrl } = JSON.parse(io.stdout.text) as { base_url: string };
   const login = (pair: string) =>
     fetch(`${baseUrl}/auth/request-token`, {
@@ -38,11 +38,35 @@ describe('emulator', () => {
     await expect(fetch(`${baseUrl}/v2`)).rejects.toThrow();
   });
 
+  it.each([
+    [[], 'demo', ' (password: demo)'],
+    [['--user', 'alice:secret'], 'alice', ''],
+  ])('says on a terminal how to log in and how to stop: %j', async (options, name, password) => {
+    const { io, baseUrl } = await emulate(options, { errorColumns: 80 });
+    const login = `imgctl login --base-url ${baseUrl} -u ${name}${password}`;
+    const stderr = `imgctl: log in from another terminal: ${login}\nimgctl: stop the service with Ctrl-C\n`;
+    await expect.poll(() => io.stderr.text, { timeout: 10_000 }).toBe(stderr);
+  });
+
+  it('ends its catalogue today, or on the day of --until', async () => {
+    const time = Date.UTC(2026, 10, 21, 15);
+    const newest = async (options: readonly string[]) => {
+      const { baseUrl, login } = await emulate(['--images', '25', ...options], { time });
+      const { token } = (await (await login('demo:demo')).json()) as { token: string };
+      const url = `${baseUrl}/v2/image?per_page=1&expand=1&sort=updated_on,desc`;
+      const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+      const { data } = (await response.json()) as { data: { updated_on: string }[] };
+      return data[0]?.updated_on;
+    };
+    expect(await newest([])).toBe('2026-11-20 Fri 19:00:00 EST');
+    expect(await newest(['--until', '2024-02-29'])).toBe('2024-02-28 Wed 19:00:00 EST');
+  });
+
   it('passes its options on to the service', async () => {
-    const { baseUrl, login } = await emulate(
+    const { baseUrl, login } = await emulate([
       ...['--images', '3', '--user', 'a:b:c', '--user', 'x:y', '--denied-user', 'eve:e'],
       ...['--token-ttl', '90s', '--token-limit', '2', '--fault', 'GET /v2=503'],
-    );
+    ]);
     const issued = await login('a:b:c');
     expect(issued.headers.get('x-ratelimit-limit')).toBe('2');
     const { token, duration } = (await issued.json()) as { token: string; duration: number };
@@ -56,11 +80,11 @@ describe('emulator', () => {
   });
 
   unixOnly('paths are written for Unix')('warns about a missing uploads folder', async () => {
-    const { io } = await emulate('--uploads', 'no-such folder', '--user', 'alice:a');
+    const { io } = await emulate(['--uploads', 'no-such folder', '--user', 'alice:a']);
     expect(io.stderr.text).toBe(
       "imgctl: warning: folder no-such folder does not exist\nhint: create it with: mkdir -p 'no-such folder/alice'\n",
     );
-    expect((await emulate('--uploads', '.')).io.stderr.text).toBe('');
+    expect((await emulate(['--uploads', '.'])).io.stderr.text).toBe('');
   });
 
   it.each([

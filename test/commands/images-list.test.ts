@@ -9,6 +9,7 @@ import {
   testImage,
   testImages,
 } from '../support/catalogue-page.ts';
+import { failed, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
@@ -198,7 +199,8 @@ describe('images list', () => {
     async (format) => {
       const image = { ...testImage(1), name: HOSTILE, folder: null, [HOSTILE]: [HOSTILE] };
       const { imgctl } = await scriptedUser(catalogueOf([image, testImage(2)]));
-      for (const options of ['', '--columns all', '--columns name', '--meta']) {
+      const meta = ['json', 'yaml'].includes(format) ? ['--meta'] : [];
+      for (const options of ['', '--columns all', '--columns name', ...meta]) {
         const line = `images list -o ${format} --color never ${options}`;
         const { stdout } = await imgctl(line, { columns: 400 });
         const text = format === 'tsv' ? stdout.replaceAll('\t', ' ') : stdout;
@@ -207,4 +209,75 @@ describe('images list', () => {
       }
     },
   );
+});
+
+describe('images list rejects options that would be ignored', () => {
+  it.each([
+    ['--meta', '--meta cannot be used with the format table'],
+    ['--meta -o csv', '--meta cannot be used with the format csv'],
+    ['-q -o csv --columns id', '--quiet and --columns cannot be used together'],
+  ])('%s', async (options, message) => {
+    const { imgctl, requests } = await emulatorUser();
+    const result = await imgctl(`images list ${options}`);
+    expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: `));
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('images list explains why nothing matches', () => {
+  const LIKE = 'like compares the whole value; to search in it: -f name,like,%ubuntu%';
+  it.each([
+    ['-f name,like,ubuntu', LIKE],
+    ['-f folder,ne,null -f name,like,ubuntu', LIKE],
+    ['-f name,like,ubuntu*', '% matches any text, * only itself: -f name,like,ubuntu%'],
+  ])('%s', async (options, hint) => {
+    const { imgctl } = await emulatorUser();
+    const note = `imgctl: no images match\nhint: ${hint}\n`;
+    const line = `images list ${options}`;
+    expect(await imgctl(line, { env: PASSWORD })).toEqual({
+      stdout: '',
+      stderr: note,
+      exitCode: 0,
+    });
+    const json = await imgctl(`${line} --json`, { env: PASSWORD });
+    expect(json.stdout).toBe('[]\n');
+    expect(JSON.parse(json.stderr)).toEqual({ note: { message: 'no images match', hint } });
+    const { stderr } = await imgctl(`${line} --fail-empty`, { env: PASSWORD });
+    expect(stderr).toBe(note);
+  });
+
+  it.each(['table', 'json'])('names the last page: %s', async (format) => {
+    const { imgctl } = await emulatorUser({ images: 25 });
+    const line = `images list --page 99 --per-page 10 -o ${format}`;
+    const { stderr, exitCode } = await imgctl(line, { env: PASSWORD });
+    expect(stderr).toContain('page 99 does not exist; the last page is 3');
+    expect(exitCode).toBe(0);
+    expect((await imgctl(`${line} --fail-empty`, { env: PASSWORD })).exitCode).toBe(5);
+  });
+});
+
+describe('images list selects', () => {
+  const NOW = Date.parse('2024-06-30T00:00:00Z');
+  const IMAGES = ['2024-06-01', '2024-06-20', '2024-06-29'].map((day, index) => ({
+    ...testImage(index + 1),
+    updated_on: `${day} ${['Sat', 'Thu', 'Sat'][index]} 00:00:00 UTC`,
+  }));
+
+  it.each([
+    ['--since 36h', [3]],
+    ['--since 2w', [2, 3]],
+    ['--since 90d', [1, 2, 3]],
+    ['--since 90d -n 2', [1, 2]],
+  ])('%s', async (options, ids) => {
+    const { env } = await scriptedUser(catalogueOf(IMAGES));
+    const argv = `images list --json ${options}`.split(' ');
+    const { stdout } = await runCli(argv, { env, time: NOW });
+    expect(idsOf(stdout)).toEqual(ids);
+  });
+
+  it('columns with -c', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
+    const { stdout } = await imgctl('images list -c name -o csv');
+    expect(stdout).toBe('name\r\nimage-0001.ova\r\n');
+  });
 });

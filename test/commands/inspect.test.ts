@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { FIXTURES } from '../support/files.ts';
-import { runCli, temporaryDirectory } from '../support/io.ts';
+import { failed, runCli, temporaryDirectory } from '../support/io.ts';
 
 /** Returns a folder with the sample as one.ova and two.ova. */
 async function samples(): Promise<string> {
@@ -139,4 +139,14 @@ it.skipIf(!existsSync(FIXTURES)).each([
   const { stdout, exitCode } = await runCli(['inspect', file], { cwd: FIXTURES });
   expect(stdout).toMatch(line);
   expect(exitCode).toBe(0);
+});
+
+it('inspect asks for a file in a folder', async () => {
+  const folder = temporaryDirectory();
+  expect(await runCli(['inspect', folder])).toEqual(
+    failed(
+      1,
+      `imgctl: ${folder} is not a file\nhint: name an OVA or OVF file: imgctl inspect ${folder}/NAME.ova\n`,
+    ),
+  );
 });

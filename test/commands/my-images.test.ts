@@ -65,7 +65,7 @@ describe('my-images', () => {
   });
 
   it.each([
-    ['', [], 'imgctl: no images yet\nhint: upload one, then run: imgctl sync\n', 0],
+    ['', [], 'imgctl: no images yet\nhint: upload one with: imgctl push FILE\n', 0],
     ['none', IMAGES, 'imgctl: no images match\n', 0],
     ['none --fail-empty', IMAGES, 'imgctl: no images match\n', 5],
     ['none -o ndjson', IMAGES, '', 0],

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { buildCatalog, type CatalogEntry } from '../../src/emulator/catalog.ts';
 import { FIELDS, type Field } from '../../src/query/fields.ts';
+import { END } from '../support/emulator.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 const IMAGES = 150;
@@ -11,7 +12,7 @@ const SEED = 7;
 const NOW = Date.UTC(2025, 7, 1);
 const DAY = 86_400_000;
 /** Has its timestamps as numbers, so that nothing is parsed here. */
-const entries = buildCatalog(IMAGES, SEED);
+const entries = buildCatalog(IMAGES, SEED, END);
 const anEntry = fc.constantFrom(...entries);
 
 type Value = number | string | boolean | null;

@@ -28,7 +28,9 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     const { directory, emulator, imgctl, keychain, requests } = await keychainUser();
     const login = await imgctl(LOGIN, { stdin: fakeTerminal('demo\r') });
     expect(login).toMatchObject({ stdout: '', exitCode: 0 });
-    expect(login.stderr).toMatch(/^Password: \n✓ Logged in.*\n.*stored in the system keychain\n$/);
+    expect(login.stderr).toMatch(
+      /^Password for demo at .*: \n✓ Logged in.*\n.*stored in the system keychain\n$/,
+    );
     expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toContain(
       '"stored-password": "keychain"',
     );
@@ -177,7 +179,7 @@ unixOnlySuite('the keychain is a shell script')('a stored password', () => {
     await store();
     keychain.replaceBy(script);
     const { stderr, exitCode } = await imgctl(['login'], { stdin: fakeTerminal('demo\r') });
-    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword: \n✓ Logged in/);
+    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword for demo at .*: \n✓ Logged in/);
     expect(stderr).toContain(warning);
     expect(exitCode).toBe(0);
   });

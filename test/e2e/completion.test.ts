@@ -45,7 +45,10 @@ const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['help im', ['images']],
   ['help fil', ['filters']],
   ['api -X PA', ['PATCH']],
-  ['sync-status ', ['41']],
+  ['sync-status ', ['1000', '998', '999']],
+  ['sync --h', ['--help']],
+  ['images list -f name,like,', []],
+  ['images list -f data_store,eq,', ['data_store,eq,images']],
   ['images get 1', ['1', '10']],
   ['images get -- -', ['-dash']],
   ['--profile staging images get ', []],
@@ -72,10 +75,11 @@ let server: ScriptedServer;
 let machine: Machine;
 
 beforeAll(async () => {
+  const ids = [998, 999, 1000];
   const images = NAMES.map((name, index) => ({ ...testImage(index + 1), name }));
   server = await startScriptedServer(({ url, method }) =>
     method === 'PATCH'
-      ? { status: 202, json: { request: { id: 41, status: 'PENDING' } } }
+      ? { status: 202, json: { request: { id: ids.shift(), status: 'PENDING' } } }
       : { json: cataloguePage(url, images) },
   );
   machine = new Machine({ IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' });
@@ -85,7 +89,7 @@ beforeAll(async () => {
     await machine.run('config', 'set', 'time', 'iso', '--profile', profile);
   }
   await machine.run('images', 'list');
-  await machine.run('sync');
+  for (let count = 0; count < 3; count += 1) await machine.run('sync');
 });
 
 afterAll(async () => {
@@ -119,6 +123,19 @@ describe.concurrent.each(SHELLS)('%s', (shell) => {
     const { words } = await machine.type(shell, lines);
     expect(words).toEqual(HOSTILE.map((name) => ['imgctl', 'images', 'get', name]));
     expect(existsSync(path.join(machine.folder, 'x'))).toBe(false);
+  });
+
+  it.skipIf(missing)(`lists sync requests newest first${reason(missing)}`, async () => {
+    const { terminal } = await machine.type(shell, [`imgctl sync-status ${LIST}`]);
+    const places = ['1000', '999', '998'].map((id) => terminal.indexOf(id));
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+    expect(places).not.toContain(-1);
+  });
+
+  it.skipIf(missing)(`lists each option once${reason(missing)}`, async () => {
+    const { terminal } = await machine.type(shell, [`imgctl sync -${LIST}`]);
+    expect(terminal.match(/--dry-run\b/g)).toHaveLength(1);
+    expect(terminal).not.toMatch(/\s-h\b/);
   });
 
   it.skipIf(missing)(`lists names without control characters${reason(missing)}`, async () => {

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { freshHome, runBuilt, startCli } from '../support/cli.ts';
 
 describe('demo', () => {
-  it('ends with push showing the image of the OVA and leaves no files', async () => {
+  it('ends with the image of the uploaded package and leaves no files', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME, IMGCTL_OUTPUT: 'json' };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });
     expect(exitCode).toBe(0);
-    const last = stdout.slice(stdout.lastIndexOf('$ imgctl push sample.ova'));
+    const last = stdout.slice(stdout.lastIndexOf('$ imgctl push'));
     expect(last).toMatch(/^\d+ +sample\.ova /m);
     expect(readdirSync(env.HOME)).toEqual([]);
     expect(readdirSync(env.TMPDIR)).toEqual([]);
@@ -20,7 +20,10 @@ describe('demo', () => {
     const demo = startCli(['demo'], { env });
     await demo.waitFor('stderr', 'PENDING');
     demo.child.kill('SIGINT');
-    expect(await demo.ended).toMatchObject({ exitCode: 130 });
+    const { stderr, exitCode } = await demo.ended;
+    expect(exitCode).toBe(130);
+    expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
+    expect(stderr).not.toContain('sync-status');
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 });

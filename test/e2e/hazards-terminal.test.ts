@@ -1,6 +1,8 @@
 // Hazards of terminals and pipes, against the built program.
 
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { freshHome, SHELL_COMMAND, scriptedService, startCli } from '../support/cli.ts';
@@ -33,12 +35,38 @@ describe.skipIf(noScript)('on a terminal (skipped without script of util-linux)'
   it('Ctrl-C at the password prompt exits 130 and echoes nothing', async () => {
     const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
     const login = onTerminal(env, 'true', 'login');
-    await login.waitFor('stdout', 'Password: ');
+    await login.waitFor('stdout', 'Password for demo');
     login.child.stdin?.write('s3cret\u0003');
     const { stdout, exitCode } = await login.ended;
     expect(exitCode).toBe(130);
     expect(stdout).toMatch(/imgctl:(\u001b\[39m)? interrupted/);
     expect(stdout).not.toContain('s3cret');
+  });
+
+  it('Ctrl-Z at the password prompt stops the job with echo, and fg continues it without', async () => {
+    const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
+    // An interactive shell has job control, and sh leaves the modes of the terminal alone.
+    const shell = onTerminal(env, 'COMMAND="sh -i"', '');
+    shell.child.stdin?.write(`${SHELL_COMMAND} login --retries 0\n`);
+    await shell.waitFor('stdout', 'Password for demo');
+    shell.child.stdin?.write('s3c\u001a');
+    await shell.waitFor('stdout', 'Stopped');
+    shell.child.stdin?.write('stty -a; fg\n');
+    await shell.waitFor('stdout', /Stopped.* echo .*Password for demo/s);
+    shell.child.stdin?.write('ret\r');
+    await shell.waitFor('stdout', 'cannot reach');
+    shell.child.stdin?.write('exit\n');
+    const { stdout } = await shell.ended;
+    expect(stdout).not.toMatch(/s3c|ret\r/);
+  });
+
+  it('login prompts on the terminal if stderr goes to a file', async () => {
+    const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_USERNAME: 'demo' };
+    const login = onTerminal(env, 'true', 'login --retries 0 2>$HOME/log');
+    await login.waitFor('stdout', 'Password for demo');
+    login.child.stdin?.write('s3cret\r');
+    expect((await login.ended).exitCode).toBe(3);
+    expect(readFileSync(join(env.HOME, 'log'), 'utf8')).toMatch(/^imgctl: cannot reach/m);
   });
 
   it('Ctrl-C during a wait exits 130 and never hides the cursor', async () => {

@@ -1,4 +1,4 @@
-// The examples of docs/library.md, type-checked and run with the built package.
+// The examples of docs/library.md and README.md, type-checked and run with the built package.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -71,6 +71,18 @@ it('the examples of docs/library.md run', async () => {
   const [list, sync] = await Promise.all([run(0), run(1)]);
   expect(list).toMatch(/^(\d+ \S*ubuntu\S*\n){5}$/);
   expect(sync).toMatch(/^succeeded\n\[\S+\] sample\.ova\n$/);
+});
+
+it('the example of README.md runs', async () => {
+  const { baseUrl } = await service();
+  const folder = project(baseUrl);
+  const page = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+  const [, example = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  const script = example.replace('https://images.example.com', baseUrl);
+  writeFileSync(path.join(folder, 'example.mjs'), script);
+  const env = { IMGCTL_PASSWORD: 'secret' };
+  const { stdout } = await execute(process.execPath, ['example.mjs'], { cwd: folder, env });
+  expect(stdout).toMatch(/^(\S*ubuntu\S*\n){5}$/);
 });
 
 it('the types of the library find a mistake with a bundler', async () => {

@@ -43,7 +43,10 @@ const OUTPUTS: readonly (readonly [schema: string, line: string, exitCode?: numb
   ['validate', 'validate WORK/bad.ova', 1],
   ['whoami', 'whoami'],
   ['doctor', 'doctor'],
+  ['token', 'token'],
   ['config-list', 'config list'],
+  ['config-get', 'config get timeout'],
+  ['config-path', 'config path'],
   ['profile-list', 'profile list'],
   ['commands', 'commands'],
 ];

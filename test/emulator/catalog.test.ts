@@ -3,21 +3,31 @@
 import { describe, expect, it } from 'vitest';
 import { buildCatalog, type CatalogEntry } from '../../src/emulator/catalog.ts';
 import { parseTimestamp } from '../../src/emulator/timestamp.ts';
+import { END } from '../support/emulator.ts';
 
-const LARGE = buildCatalog(5000, 1);
+const LARGE = buildCatalog(5000, 1, END);
 
 function distinct(entries: readonly CatalogEntry[], field: 'name' | 'path' | 'data_store') {
   return new Set(entries.map(({ image }) => image[field]));
 }
 
 describe('the catalogue', () => {
-  it('depends only on count and seed', () => {
-    expect(buildCatalog(300, 7)).toEqual(buildCatalog(300, 7));
-    expect(buildCatalog(300, 7)).not.toEqual(buildCatalog(300, 8));
+  it('depends only on count, seed and last day', () => {
+    expect(buildCatalog(300, 7, END)).toEqual(buildCatalog(300, 7, END));
+    expect(buildCatalog(300, 7, END)).not.toEqual(buildCatalog(300, 8, END));
+  });
+
+  it.each([25, 250])('of %i images ends at the start of its last day', (count) => {
+    const now = Date.UTC(2030, 1, 3, 15, 30);
+    const entries = buildCatalog(count, 1, now);
+    expect(Math.max(...entries.map(({ updated }) => updated))).toBe(Date.UTC(2030, 1, 3));
+    // The dates in the names move too.
+    const names = entries.map(({ image }) => image.name).join(' ');
+    expect(Math.max(...[...names.matchAll(/20\d{6}/g)].map(Number))).toBeGreaterThan(20290000);
   });
 
   it.each([0, 1, 2, 39, 40, 250, 1001])('has exactly %i images', (count) => {
-    expect(buildCatalog(count, 1)).toHaveLength(count);
+    expect(buildCatalog(count, 1, END)).toHaveLength(count);
   });
 
   it('has ascending ids and unique paths', () => {
@@ -34,7 +44,7 @@ describe('the catalogue', () => {
   });
 
   it('has the common distributions among the default 250 images', () => {
-    const folders = new Set(buildCatalog(250, 1).map(({ image }) => image.folder));
+    const folders = new Set(buildCatalog(250, 1, END).map(({ image }) => image.folder));
     const common = ['ubuntu', 'debian', 'rocky', 'almalinux', 'fedora', 'photon', 'freebsd'];
     expect(common.filter((folder) => !folders.has(folder))).toEqual([]);
   });

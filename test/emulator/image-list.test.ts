@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorRecord, Image, ImageList, ImageResponse } from '../../src/api/types.ts';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
-import { serve } from '../support/emulator.ts';
+import { END, serve } from '../support/emulator.ts';
 
-const IMAGES = buildCatalog(25, 1).map(({ image }) => image);
+const IMAGES = buildCatalog(25, 1, END).map(({ image }) => image);
 
 /** A service with 25 images, and ways to read them. */
 async function startListing() {

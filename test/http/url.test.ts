@@ -31,7 +31,7 @@ describe('parseBaseUrl', () => {
 
   it.each([
     ['', NOT_HTTP, EXAMPLE],
-    ['images.example.com', `${NOT_HTTP}images.example.com`, EXAMPLE],
+    ['images.example.com', `${NOT_HTTP}images.example.com`, 'use https://images.example.com'],
     ['@images.example.com', `${NOT_HTTP}…@images.example.com`, EXAMPLE],
     ['localhost:8080', `${NOT_HTTP}localhost:8080`, EXAMPLE],
     ['ftp://images.example.com', `${NOT_HTTP}ftp://images.example.com`, EXAMPLE],

@@ -30,6 +30,15 @@ const FILES = [
   'usr/share/zsh/vendor-completions/_imgctl',
 ];
 
+it('tools/deb.mjs says what is missing, without a stack trace', () => {
+  const { stderr, status } = spawnSync(process.execPath, ['tools/deb.mjs', 'nope'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const message = 'no executable for nope in build/\nhint: build them with: npm run executables\n';
+  expect({ stderr, status }).toEqual({ stderr: message, status: 1 });
+});
+
 const REASON = reasonToSkip();
 
 describe.skipIf(REASON !== '')(`the Debian package ${REASON}`, () => {

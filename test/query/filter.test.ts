@@ -13,6 +13,8 @@ describe('parseFilter', () => {
     ['NAME,LIKE,%Ubuntu%', 'name,like,%Ubuntu%', true],
     ['name,eq,a,b,,c', 'name,eq,a,b,,c', true],
     ['id,in,1,02,-3', 'id,in,1,2,-3', true],
+    ['id,in, 1, 02 ,3', 'id,in,1,2,3', true],
+    ['name,in,a , b', 'name,in,a,b', true],
     ['public,eq,TRUE', 'public,eq,true', true],
     ['folder,eq,null', 'folder,eq,null', false],
     ['folder,like,null', 'folder,like,null', true],

@@ -6,8 +6,8 @@ import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
 import { fakeIo, fakeTerminal } from '../support/io.ts';
 
-const PASSWORD = { what: 'password', hidden: true, instead: 'IMGCTL_PASSWORD' };
-const USER_NAME = { what: 'user name', hidden: false, instead: '--username' };
+const PASSWORD = { what: 'password', label: 'Password', hidden: true, instead: 'IMGCTL_PASSWORD' };
+const USER_NAME = { what: 'user name', label: 'User name', hidden: false, instead: '--username' };
 
 describe('a hidden prompt', () => {
   it.each([
@@ -88,7 +88,38 @@ describe('a visible prompt', () => {
   });
 });
 
+describe('Ctrl-Z at a prompt', () => {
+  it('restores the echo, stops the job, and continues with the same input', async () => {
+    const terminal = fakeTerminal();
+    const io = fakeIo({ stdin: terminal });
+    const modes: (boolean | undefined)[] = [];
+    const stopped = { ...io, suspend: async () => void modes.push(terminal.rawModes.at(-1)) };
+    const asked = ask(stopped, PASSWORD);
+    terminal.type('sec\u001a');
+    await setImmediate();
+    terminal.type('ret\r');
+    expect(await asked).toBe('secret');
+    expect(modes).toEqual([false]);
+    expect(terminal.rawModes).toEqual([true, false, true, false]);
+    expect(io.stderr.text).toBe('Password: Password: \n');
+  });
+});
+
 describe('a prompt', () => {
+  it('uses the terminal if stderr is redirected', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('secret\r'), errorColumns: undefined });
+    expect(await ask(io, PASSWORD)).toBe('secret');
+    expect([io.stderr.text, io.terminal.text]).toEqual(['', 'Password: \n']);
+  });
+
+  it.each([
+    ['\r', 'demo'],
+    ['alice\r', 'alice'],
+  ])('takes the default for an empty answer: %j', async (typed, answer) => {
+    const prompt = { ...USER_NAME, label: 'User name [demo]', fallback: 'demo' };
+    expect(await ask(fakeIo({ stdin: fakeTerminal(typed) }), prompt)).toBe(answer);
+  });
+
   it.each([
     ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
     ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],

@@ -34,7 +34,7 @@ export interface CliProcess {
   /** Resolves when the process has ended; the exit code is -1 if a signal killed it. */
   readonly ended: Promise<CliResult>;
   /** Resolves when the output contains this text; fails if the process ends before. */
-  waitFor(stream: 'stdout' | 'stderr', text: string): Promise<string>;
+  waitFor(stream: 'stdout' | 'stderr', text: string | RegExp): Promise<string>;
 }
 
 export interface CliOptions {
@@ -96,9 +96,11 @@ function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): Cl
     child,
     ended,
     async waitFor(stream, text) {
-      while (!output[stream].includes(text)) {
+      const isThere = () =>
+        typeof text === 'string' ? output[stream].includes(text) : text.test(output[stream]);
+      while (!isThere()) {
         const result = await Promise.race([once(child, 'output').then(() => undefined), ended]);
-        if (result && !output[stream].includes(text)) {
+        if (result && !isThere()) {
           throw new Error(`ended without "${text}" on ${stream}: ${JSON.stringify(result)}`);
         }
       }

@@ -26,6 +26,9 @@ export interface Service extends Emulator {
   login(name?: string): Promise<Credentials>;
 }
 
+/** The last day of the catalogue, so that its names and dates are the same on every day. */
+export const END = Date.UTC(2025, 6, 31);
+
 /** Starts a service on a free port for the running test. */
 export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Service> {
   const service = await serveUntilClosed(options);
@@ -35,7 +38,7 @@ export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Ser
 
 /** Starts a service that the caller closes: for several tests, or outside of them. */
 export async function serveUntilClosed(options: Partial<EmulatorOptions> = {}): Promise<Service> {
-  const emulator = await startEmulator({ now: Date.now, ...options });
+  const emulator = await startEmulator({ now: Date.now, until: END, ...options });
   const send: Service['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;
     const response = await fetch(url, { method, headers, redirect: 'manual' });

@@ -50,7 +50,7 @@ export interface FakeIoOptions {
   /** Makes stdout a terminal of this width. */
   readonly columns?: number;
   /** Makes stderr a terminal of this width; 80 by default if stdin is a terminal. */
-  readonly errorColumns?: number;
+  readonly errorColumns?: number | undefined;
   /** Colours what goes to a terminal, as outside of tests [sets NO_COLOR]. */
   readonly color?: boolean;
   readonly cwd?: string;
@@ -65,6 +65,10 @@ export interface FakeIoOptions {
 export interface FakeIo extends Io {
   readonly stdout: MemorySink;
   readonly stderr: MemorySink;
+  /** What was written to the terminal beside stderr. */
+  readonly terminal: MemorySink;
+  /** How often the job was stopped. */
+  readonly suspensions: number;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
   /** Moves the fake clock, forwards or backwards. */
@@ -78,11 +82,23 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   setMaxListeners(0, abort.signal);
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
+  const terminal = new MemorySink(80);
+  let suspensions = 0;
   let time = options.time;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
-    stderr: new MemorySink(options.errorColumns ?? (input.isTTY ? 80 : undefined)),
+    stderr: new MemorySink(
+      'errorColumns' in options ? options.errorColumns : input.isTTY ? 80 : undefined,
+    ),
+    terminal,
+    openTerminal: () => (input.isTTY ? terminal : undefined),
+    get suspensions() {
+      return suspensions;
+    },
+    async suspend() {
+      suspensions += 1;
+    },
     env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },

@@ -87,6 +87,8 @@ describe('docs/cli.md', () => {
     const HOME = temporaryDirectory();
     const env = { HOME, IMGCTL_PASSWORD: 'demo' };
     const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
+    const wrong = { HOME, IMGCTL_PASSWORD: 'wrong' };
+    expect(await runCli(login, { env: wrong })).toMatchObject({ exitCode: 4 });
     for (const argv of [login, ['sync'], ['images', 'list'], ['images', 'changes']]) {
       expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     }

@@ -33,7 +33,7 @@ function rootSection(root, below, topics) {
     ),
     `Topics: ${topics.map(link).join(', ')}`,
     '## Options of every command',
-    'They work before or after the name of the command. A duration is a whole number with a unit: `500ms`, `30s`, `5m`, `1h`, `2d` or `3w`.',
+    'They work before or after the name of the command. A duration is a number with a unit: `500ms`, `30s`, `5m`, `1h`, `2d` or `3w`.',
     options(root),
     ...examples(root),
   ];

@@ -4,7 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { cursorNames } from '../../catalogue/change-state.ts';
 import type { Context } from '../../context.ts';
-import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
+import {
+  type CommandDeclaration,
+  type OptionDeclaration,
+  optionTerm,
+  type ValueSource,
+} from '../../declarations.ts';
 import { valueOr } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { printable } from '../../output/sanitize.ts';
@@ -53,17 +58,19 @@ const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
 /** Returns all completions at the cursor, even those that do not begin with the typed text. */
 export function findCandidates(context: Context, position: Position): Candidates {
   const { subcommands, options, value, lead } = position;
-  if (options.length > 0) {
-    const flags = options.flatMap((option) =>
-      flagsOf(option).map((value) => ({ value, description: optionTerm(option)[1] })),
-    );
-    return space(flags);
-  }
+  if (options.length > 0) return space(options.map((option) => flagFor(option, position.typed)));
   if (subcommands.length > 0) return space(entriesOf(subcommands));
   if (value?.kind === 'choice') return words(value.words, lead);
   if (value?.kind !== 'text' || value.from === undefined) return words([], lead);
   const { mode, candidates } = fromSource(context, position, value.from);
   return { mode, candidates: candidates.filter(canStand(position)).map(after(lead)) };
+}
+
+/** Returns the short flag if it was typed, else the long one: both would be the same line twice. */
+function flagFor(option: OptionDeclaration, typed: string): Candidate {
+  const flags = flagsOf(option);
+  const value = flags.find((flag) => flag === typed) ?? flags.at(-1) ?? '';
+  return { value, description: optionTerm(option)[1] };
 }
 
 function fromSource(context: Context, position: Position, source: ValueSource): Candidates {

@@ -3,6 +3,7 @@
 import { authorizationHeader, requestHeaders } from '../../api/auth.ts';
 import { type ClientOptions, SERVICE } from '../../api/client.ts';
 import { readJson, serviceMessage, statusError, utcTime } from '../../api/responses.ts';
+import { describeDuration } from '../../duration.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import { RENEW_CERTIFICATE, TransportError } from '../../http/errors.ts';
 import type { HttpResponse } from '../../http/message.ts';
@@ -12,7 +13,6 @@ import type { ConnectStage, StageName } from '../../http/stages.ts';
 import { createTransport } from '../../http/transport.ts';
 import { resolveUrl } from '../../http/url.ts';
 import type { Io } from '../../io.ts';
-import { describeDuration } from '../../session/duration.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import type { TokenVerdict } from './login.ts';
 

@@ -3,10 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { describeDuration } from '../../duration.ts';
 import { ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { helperProgram } from '../../session/credential-helper.ts';
-import { describeDuration } from '../../session/duration.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { SharedStore, StoreFacts } from '../../session/shared/shared-store.ts';
 import { openSharedStore } from '../token-state.ts';

@@ -8,7 +8,7 @@ export const OPTIONS: readonly Block[] = [
   {
     terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
   },
-  'A duration is a whole number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
+  'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
   { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
 ];
 
@@ -47,8 +47,8 @@ export const FILTERS: readonly Block[] = [
   {
     shell: [
       'imgctl images list -f updated_on,ge,-30d',
-      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2025-01-01',
-      'imgctl images list -f created_on,like,2024-05-%',
+      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
+      'imgctl images list -f created_on,like,2025-%',
     ],
   },
   'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
@@ -163,7 +163,7 @@ export const ENVIRONMENT: readonly Block[] = [
       ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
       [
         'XDG_STATE_HOME',
-        'the history of syncs and pushes is in its imgctl folder (~/.local/state)',
+        'the history of syncs and pushes, and the answers of a failed login, are in its imgctl folder (~/.local/state)',
       ],
       ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
     ],

@@ -13,7 +13,17 @@ import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
 import { PUSH } from './push.ts';
 import type { Schema } from './schema.ts';
-import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './setup.ts';
+import {
+  CATALOGUE,
+  DOCTOR,
+  MESSAGES,
+  PROFILES,
+  SETTING,
+  SETTINGS_FILE,
+  SETTINGS_LIST,
+  TOKEN,
+  WHOAMI,
+} from './setup.ts';
 
 /** With --columns, --get, --meta, --urls or -q, the output has another shape. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -34,7 +44,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   validate: FINDINGS,
   whoami: WHOAMI,
   doctor: DOCTOR,
+  token: TOKEN,
   'config-list': SETTINGS_LIST,
+  'config-get': SETTING,
+  'config-path': SETTINGS_FILE,
   'profile-list': PROFILES,
   commands: CATALOGUE,
   messages: MESSAGES,

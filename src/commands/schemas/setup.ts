@@ -12,9 +12,23 @@ export const WHOAMI: Schema = record({
   username: textOrNull('user name of the account'),
   token: word(['valid', 'expired', 'none', 'from IMGCTL_TOKEN'], 'state of the token'),
   expires_on: textOrNull('when the token expires, in UTC (ISO 8601)'),
-  expires_in: value(['string', 'number', 'null'], 'time until then'),
+  expires_in: value(['integer', 'null'], 'seconds until then'),
   stored_in: textOrNull('file or token store that has the token'),
 });
+
+export const TOKEN: Schema = record({
+  token: text('the access token'),
+  expires_on: textOrNull('when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'),
+  expires_in: value(['integer', 'null'], 'seconds until then'),
+});
+
+export const SETTING: Schema = record({
+  key: text('name of the setting'),
+  value: text('value'),
+  origin: text('where the value comes from'),
+});
+
+export const SETTINGS_FILE: Schema = record({ path: text('path of the settings file') });
 
 export const DOCTOR = listOf(
   record({

@@ -51,14 +51,16 @@ export const config: CommandSpec = {
     {
       name: 'get',
       summary: 'print the value of a setting',
+      description: ['Prints the bare value unless you add -o or --json.'],
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
+      output: 'config-get',
       load: async () => (await import('../config.ts')).get,
     },
     {
       name: 'set',
-      summary: 'set a value',
+      summary: 'set the value of a setting',
       examples: [
         'imgctl config set base-url https://images.example.com',
         'imgctl config set columns.images id,name,path',
@@ -86,7 +88,9 @@ export const config: CommandSpec = {
     {
       name: 'path',
       summary: 'print the path of the settings file',
+      description: ['Prints the bare path unless you add -o or --json.'],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
+      output: 'config-path',
       load: async () => (await import('../config.ts')).showPath,
     },
   ],

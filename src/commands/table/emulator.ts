@@ -7,6 +7,7 @@ export const emulator: CommandSpec = {
   summary: 'run the embedded service on this machine',
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
+    'The same --images, --seed and --until always give the same catalogue.',
     'With --uploads, it also takes uploads of its users and prints "upload_url": WebDAV at /upload/ with user name and password, and S3 with the bucket s3 (s3+http://HOST:PORT/s3), where the user name is the access key and the password the secret key.',
     'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS; for uploads also drop:BYTES (after so many bytes), late:STATUS (after the whole body), etag (a wrong ETag) and partial (a file is visible while it arrives).',
   ],
@@ -40,7 +41,7 @@ export const emulator: CommandSpec = {
       flags: '--from <file>',
       description: 'serve the images of this snapshot (see: imgctl images snapshot)',
       value: { kind: 'text', from: 'files' },
-      conflicts: ['images', 'seed'],
+      conflicts: ['images', 'seed', 'until'],
     },
     {
       flags: '--uploads <dir>',
@@ -90,6 +91,11 @@ export const emulator: CommandSpec = {
       description: "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable",
       value: TEXT,
       repeatable: true,
+    },
+    {
+      flags: '--until <date>',
+      description: 'last day of the catalogue, such as 2025-07-31 (today)',
+      value: TEXT,
     },
     {
       flags: '--seed <n>',

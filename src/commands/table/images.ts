@@ -16,7 +16,7 @@ import {
 export const images: CommandSpec = {
   name: 'images',
   summary: 'list and show images of the public catalogue',
-  examples: ['imgctl images list ubuntu --limit 5', 'imgctl images get 1001'],
+  examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
   subcommands: [
     {
       name: 'list',
@@ -25,8 +25,8 @@ export const images: CommandSpec = {
       description: ['Lists every matching image, unless you use --limit or --page.'],
       examples: [
         'imgctl images list --filter name,like,%ubuntu%',
-        'imgctl images list debian --sort updated_on,desc --limit 5',
-        'imgctl images list -f updated_on,ge,-30d --columns id,name,updated_on -o csv',
+        'imgctl images list debian --sort updated_on,desc -n 5',
+        'imgctl images list --since 30d -c id,name,updated_on -o csv',
       ],
       seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
       arguments: [WORDS],
@@ -59,9 +59,9 @@ export const images: CommandSpec = {
         'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
       ],
       examples: [
-        'imgctl images get 42',
+        'imgctl images get 1003',
         "imgctl images get '[images-01] ubuntu/ubuntu-24.04.ova' --get id",
-        "imgctl images get 7 42 --json | jq -r '.[].path'",
+        "imgctl images get 1003 1006 --json | jq -r '.[].path'",
         'imgctl images get --lock web --get path',
       ],
       seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
@@ -97,7 +97,7 @@ export const images: CommandSpec = {
 export const myImages: CommandSpec = {
   name: 'my-images',
   summary: 'list your own images',
-  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc --limit 1 --json'],
+  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
@@ -169,7 +169,7 @@ export const syncStatus: CommandSpec = {
   ],
   examples: [
     'imgctl sync-status',
-    'imgctl sync-status 41 --wait --json',
+    'imgctl sync-status 1 --wait --json',
     'imgctl sync-status --list',
   ],
   seeAlso: ['sync'],

@@ -13,7 +13,7 @@ export const WORDS: ArgumentDeclaration = {
 
 export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   {
-    flags: '--columns <a,b>',
+    flags: '-c, --columns <a,b>',
     description:
       'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
     value: { kind: 'text', from: 'columns' },
@@ -49,7 +49,16 @@ export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'text', from: 'sorts' },
     repeatable: true,
   },
-  { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
+  {
+    flags: '--since <duration>',
+    description: 'show only images updated within this time, such as 12h, 30d or 4w',
+    value: { kind: 'duration', isAge: true },
+  },
+  {
+    flags: '-n, --limit <n>',
+    description: 'show at most n images',
+    value: { kind: 'number', min: 1 },
+  },
   { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
   { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
   ...VIEW_OPTIONS,

@@ -7,12 +7,13 @@ export const login: CommandSpec = {
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
-    'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. If the login fails, the next one offers your answers as defaults.',
+    'A password command is stored in the profile, so that other commands can renew an expired token.',
     'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. If the setting credential-helper is set, that program stores it instead (Windows: wincred). To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
-    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. With --ignore-limit it asks the service, for example after the clock was wrong.',
+    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. Use --ignore-limit to send one anyway, for example after you corrected the clock.',
   ],
   examples: [
-    'imgctl login --base-url https://images.example.com --username alice',
+    'imgctl login --base-url https://images.example.com -u alice',
     'imgctl login --store-password',
     "imgctl login --username backup --password-command 'cat /run/secrets/imgctl'",
     'pass show images | imgctl login --username alice --password-stdin',
@@ -20,7 +21,7 @@ export const login: CommandSpec = {
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
     {
-      flags: '--username <name>',
+      flags: '-u, --username <name>',
       description: 'user name of the account',
       value: TEXT,
       env: SETTINGS.username.env,
@@ -50,7 +51,7 @@ export const logout: CommandSpec = {
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
-    'Deletes every token that the profile used, also of another user or base URL. Profiles of the same user and base URL share a token, so the others are logged out too.',
+    'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
     'Deletes the password that "imgctl login --store-password" stored in the keychain or the credential helper, if any. Keeps the settings. Does not contact the service, which cannot revoke a token. A token in a shared store (see "imgctl help fleet") is deleted only by --all.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
@@ -84,7 +85,7 @@ export const token: CommandSpec = {
   name: 'token',
   summary: 'print a valid access token',
   description: [
-    'Renews the token first if it has expired and the password is available without a prompt.',
+    'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json.',
   ],
   examples: [
     'curl -H "Authorization: Bearer $(imgctl token)" https://images.example.com/v2',
@@ -92,6 +93,7 @@ export const token: CommandSpec = {
   ],
   seeAlso: ['login', 'api'],
   exitCodes: SERVICE_CODES,
+  output: 'token',
   load: async () => (await import('../token.ts')).run,
 };
 
@@ -116,8 +118,10 @@ export const doctor: CommandSpec = {
 
 export const demo: CommandSpec = {
   name: 'demo',
-  summary: 'run login, listing and sync against the embedded service',
-  description: ['Runs entirely on this machine, in a temporary folder that is removed afterwards.'],
+  summary: 'try imgctl without an account, on this machine alone',
+  description: [
+    'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
+  ],
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   load: async () => (await import('../demo.ts')).run,

@@ -1,0 +1,94 @@
+// Hints for commands and options that other tools have and imgctl calls something else.
+
+/** What was typed after imgctl, and the command to use instead. */
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['list', 'images list'],
+  ['ls', 'images list'],
+  ['search', 'images list TEXT'],
+  ['find', 'images list TEXT'],
+  ['get', 'images get'],
+  ['show', 'images get'],
+  ['describe', 'images get'],
+  ['status', 'sync-status'],
+  ['sync status', 'sync-status'],
+  ['sync list', 'sync-status --list'],
+  ['sync wait', 'sync --wait'],
+  ['upload', 'push FILE'],
+  ['auth', 'login'],
+  ['auth login', 'login'],
+  ['auth logout', 'logout'],
+  ['auth status', 'whoami'],
+  ['auth token', 'token'],
+  ['init', 'login'],
+  ['configure', 'login'],
+  ['signin', 'login'],
+  ['check', 'validate'],
+  ['settings', 'config'],
+  ['completions', 'completion'],
+  ['images search', 'images list TEXT'],
+  ['images find', 'images list TEXT'],
+  ['images show', 'images get'],
+  ['images describe', 'images get'],
+  ['images mine', 'my-images'],
+  ['config show', 'config list'],
+  ['config view', 'config list'],
+  ['profile create', 'login --profile NAME'],
+  ['profile add', 'login --profile NAME'],
+  ['profile switch', 'profile use'],
+  ['profile remove', 'profile delete'],
+]);
+
+const PIPE_TO_JQ = 'pipe JSON to jq: imgctl images list --json | jq';
+const NO_SECRETS = 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD';
+const TLS = 'certificates are always verified; trust another: imgctl config set ca-file FILE';
+const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
+
+/** Options of other tools, and what to do instead. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--all', 'omit it: every image is listed unless you use --limit'],
+  ['--format', 'use -o FORMAT, such as -o json'],
+  ['--csv', 'use -o csv'],
+  ['--yaml', 'use -o yaml'],
+  ['--jq', PIPE_TO_JQ],
+  ['--template', PIPE_TO_JQ],
+  ['--insecure', TLS],
+  ['-k', TLS],
+  ['--name', WORDS],
+  ['--search', WORDS],
+  ['--query', WORDS],
+  ['--order', 'use --sort FIELD,desc'],
+  ['--order-by', 'use --sort FIELD,desc'],
+  ['--sort-by', 'use --sort FIELD,desc'],
+  ['--fields', 'use --columns a,b'],
+  ['--page-size', 'use --per-page N'],
+  ['--max', 'use --limit N'],
+  ['--follow', 'use --wait'],
+  ['--watch', 'use --wait'],
+  ['--user', 'use --username NAME'],
+  ['--password', NO_SECRETS],
+  ['--token', 'no option takes a secret; use IMGCTL_TOKEN'],
+  ['-p', NO_SECRETS],
+  ['--url', 'use --base-url URL'],
+  ['--host', 'use --base-url URL'],
+  ['--server', 'use --base-url URL'],
+  ['--endpoint', 'use --base-url URL'],
+  ['--verbose', 'use --debug'],
+  ['-v', 'use --debug, or -V for the version'],
+  ['--silent', 'use --quiet'],
+]);
+
+/** Returns a hint for the words that were typed after imgctl; longer guesses go first. */
+export function guessCommand(words: readonly string[]): string | undefined {
+  for (let count = words.length; count > 0; count -= 1) {
+    const command = COMMANDS.get(words.slice(0, count).join(' '));
+    if (command !== undefined) return `use: imgctl ${command}`;
+  }
+  return undefined;
+}
+
+export function guessOption(option: string): string | undefined {
+  return OPTIONS.get(option);
+}
+
+/** Every suggested command line, for the test that they exist. */
+export const GUESSED_COMMANDS: readonly string[] = [...COMMANDS.values()];

@@ -1,0 +1,28 @@
+// Durations and times of day, as users read them.
+
+/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. */
+export function describeDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (days > 2) return `${days} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
+  if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
+  if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  return `${seconds} s`;
+}
+
+const HALF_A_DAY = 12 * 3_600_000;
+
+/** Formats a later instant as `in 58 s, at 15:20:36` in the zone of this machine, rounded up to a second. */
+export function describeLater(instant: number, now: number): string {
+  const rounded = Math.ceil(instant / 1000) * 1000;
+  const date = new Date(rounded);
+  // An instant beyond the calendar of JavaScript.
+  if (Number.isNaN(date.getTime())) return 'later';
+  const two = (number: number) => `${number}`.padStart(2, '0');
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  const wait = rounded - now;
+  return wait > HALF_A_DAY ? `on ${day} at ${time}` : `in ${describeDuration(wait)}, at ${time}`;
+}

@@ -1,0 +1,127 @@
+// The shell blocks of README.md and docs/ work as they are written, with the embedded service.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { type EmulatorProcess, SHELL_COMMAND, startEmulatorProcess } from '../support/cli.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const USERS = ['demo', 'alice', 'backup'];
+
+/** Programs that install software or need a service of the machine, so that their blocks cannot run here. */
+const ELSEWHERE =
+  /^(?:npm|git|sudo|node tools|podman|docker|brew|tar|kubectl|openssl)\b|token-store/m;
+const PROGRAMS = ['bash', 'jq', 'curl', 'timeout'];
+const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error);
+const NEEDED = MISSING.length === 0 ? 'none is skipped' : `skipped without ${MISSING.join(', ')}`;
+
+interface BlockOfPage {
+  readonly page: string;
+  readonly text: string;
+}
+
+/** docs/cli.md repeats the examples of the help, which have a test of their own. */
+const PAGES = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+const BLOCKS = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) => {
+  const fences = readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
+  const blocks = [...fences].map(([, text = '']): BlockOfPage => ({ page, text }));
+  return page === 'docs/cli.md' ? blocks.filter(({ text }) => installsCompletion(text)) : blocks;
+});
+
+function installsCompletion(text: string): boolean {
+  return text.includes('imgctl completion') && text.includes('>');
+}
+
+let folder: string;
+let emulator: EmulatorProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'imgctl-documents-'));
+  for (const name of ['bin', 'work']) mkdirSync(path.join(folder, name));
+  for (const name of USERS) {
+    mkdirSync(path.join(folder, 'uploads', name), { recursive: true });
+    await writeSampleOva(path.join(folder, 'uploads', name, 'sample.ova'));
+  }
+  await writeSampleOva(path.join(folder, 'work/appliance.ova'), 'appliance');
+  writeFileSync(path.join(folder, 'password'), 'demo\n');
+  // The embedded service of a block ends soon, on any free port.
+  const soon = `timeout --preserve-status 2 ${SHELL_COMMAND} "$@" --port 0`;
+  program('imgctl', `[ "$1" != emulator ] || exec ${soon}\nexec ${SHELL_COMMAND} "$@"`);
+  program('pass', 'echo demo');
+  emulator = await startEmulatorProcess(
+    ...USERS.flatMap((name) => ['--user', `${name}:demo`]),
+    ...['--token-limit', '100', '--sync-delay', '1ms', '--uploads', path.join(folder, 'uploads')],
+  );
+  await runBlock(
+    'sync',
+    `imgctl login --base-url ${emulator.baseUrl} -u alice; imgctl sync --wait`,
+  );
+});
+
+afterAll(async () => {
+  await emulator.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function program(name: string, script: string): void {
+  writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Each page has its own user. */
+function homeOf(page: string): string {
+  return path.join(folder, 'homes', path.basename(page));
+}
+
+/** Runs a block in bash as a user with the password in the environment would. */
+async function runBlock(page: string, text: string) {
+  const home = homeOf(page);
+  mkdirSync(home, { recursive: true });
+  const script = text
+    .replace('dav+https://uploads.example.com/alice', `dav+${emulator.baseUrl}/upload`)
+    .replaceAll(/https:\/\/images\.example\.com|http:\/\/127\.0\.0\.1:8080/g, emulator.baseUrl)
+    .replace('/mnt/uploads', path.join(folder, 'uploads/alice'))
+    .replaceAll('/run/secrets/imgctl', path.join(folder, 'password'));
+  const env = {
+    PATH: `${path.join(folder, 'bin')}:${process.env.PATH}`,
+    HOME: home,
+    IMGCTL_PASSWORD: 'demo',
+  };
+  const options = { cwd: path.join(folder, 'work'), env, timeout: 60_000 };
+  return promisify(execFile)('bash', ['-eu', '-o', 'pipefail', '-c', script], options);
+}
+
+const SILENT = /^imgctl (?:login|completion|config set) |>>? ~/m;
+
+describe.skipIf(MISSING.length > 0)(`the shell blocks (${NEEDED})`, () => {
+  const here = BLOCKS.filter(({ text }) => !ELSEWHERE.test(text));
+
+  it('that cannot run here are few', () => {
+    expect(here.length).toBeGreaterThan(13);
+    expect(BLOCKS.length - here.length).toBeLessThan(16);
+  });
+
+  it.each(here.map(({ page, text }) => [page, text.trim()] as const))(
+    'of %s run: %s',
+    async (page, text) => {
+      // Some blocks log in as other users.
+      await runBlock(page, 'imgctl login -q --base-url https://images.example.com -u alice');
+      const { stdout } = await runBlock(page, text);
+      if (!SILENT.test(text)) expect(stdout).toMatch(/./);
+    },
+  );
+
+  it.each([
+    ['bash', '.local/share/bash-completion/completions/imgctl'],
+    ['bash without that package', '.bashrc'],
+    ['zsh', '.zfunc/_imgctl'],
+    ['zsh', '.zshrc'],
+    ['fish', '.config/fish/completions/imgctl.fish'],
+  ])('that install completion for %s write %s', (_shell, file) => {
+    const text = readFileSync(path.join(homeOf('docs/cli.md'), file), 'utf8');
+    expect(text).toMatch(/imgctl (?:completion bash|__complete)|compinit/);
+  });
+});
