@@ -30,6 +30,9 @@ const LEFT_OUT = [
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
   ['conf', 'semver', NOTHING],
+  // screen-table.ts gives it only text whose width is its length, and colours it itself.
+  ['cli-table3', 'string-width', 'module.exports = (text) => text.length;'],
+  ['cli-table3', '@colors/colors/safe', NOTHING],
   // Both end the process at SIGINT and SIGTERM, but imgctl finishes its work first. Locks are still removed at exit.
   ['atomically', 'when-exit', 'module.exports = () => {};'],
   [

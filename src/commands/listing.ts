@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { counted } from '../output/messages.ts';
 import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
@@ -22,6 +23,7 @@ export interface ViewOptions {
   columns?: string;
   header?: boolean;
   time?: string;
+  trunc?: boolean;
 }
 
 export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
@@ -44,6 +46,7 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
+    whole: options.trunc === false,
     times:
       style === 'wire'
         ? undefined
@@ -82,6 +85,17 @@ export async function rememberNames(
 ): Promise<void> {
   const { account } = await context.session();
   await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
+}
+
+/** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
+export function describeCount(
+  count: number,
+  { limit }: ListingOptions,
+  total: number | undefined,
+): string {
+  if (limit === undefined || count < limit || count === total) return counted(count, 'image');
+  const shown = total === undefined ? '' : `${count} of `;
+  return `${shown}${counted(total ?? count, 'image')} (--limit)`;
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */

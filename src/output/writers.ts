@@ -4,6 +4,7 @@ import type { Sink } from '../io.ts';
 import { stringify, turn } from '../json.ts';
 import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
 import { loadStyle } from './style.ts';
+import type { ColumnKind } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -27,7 +28,8 @@ interface TimeFields {
 
 interface ValueOptions {
   readonly sink: Sink;
-  readonly terminal: Terminal;
+  /** Read when something is printed, as a window may change its width meanwhile. */
+  readonly terminal: () => Terminal;
   readonly format: Format;
   /** Starts tables of rows, csv and tsv with a header line [true]. */
   readonly header?: boolean | undefined;
@@ -46,6 +48,23 @@ export interface RecordOptions extends ValueOptions {
 
 export interface ListOptions extends RecordOptions {
   readonly columns: readonly string[];
+  /** Cuts nothing of a table on a terminal [false]. */
+  readonly whole?: boolean | undefined;
+  /** Draws frames around a table on a terminal [false]. */
+  readonly boxed?: () => boolean;
+  /** Called after a table on a terminal, with the columns that it has no room for. */
+  readonly footer?: (hidden: readonly string[]) => void;
+}
+
+/** How a command's data is printed; overrides options and settings. */
+export interface PrintOptions
+  extends Partial<
+    Pick<ListOptions, 'allFields' | 'columns' | 'format' | 'header' | 'idField' | 'times'>
+  > {
+  /** True to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
+  readonly whole?: boolean | undefined;
+  /** Returns how many rows there are, for the line below a table on a terminal. */
+  readonly summary?: () => string;
 }
 
 export interface ListWriter<Item> {
@@ -58,19 +77,44 @@ export interface ListWriter<Item> {
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
   if (options.quiet) return createIdWriter(options);
-  const { columns, times, terminal, header = true } = options;
+  const { columns, times } = options;
   const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
   return createWriter(options, {
     columns,
     cells,
     data: (row) => dataOf(row, options),
-    async table(rows) {
-      if (rows.length === 0) return '';
-      const { tableText } = await import('./table.ts');
-      const names = header ? columns : undefined;
-      return tableText(names, rows.map(cells), terminal, (await loadStyle(terminal)).heading);
-    },
+    table: (rows) => writeTable(options, rows.map(cells)),
   });
+}
+
+async function writeTable(options: ListOptions, rows: readonly unknown[][]): Promise<void> {
+  const { sink, columns, header = true, whole = false, boxed, footer } = options;
+  const terminal = options.terminal();
+  if (rows.length === 0) return;
+  const style = await loadStyle(terminal);
+  const kinds = columns.map(kindsOf(options));
+  if (terminal.width === undefined) {
+    const { tableText } = await import('./table.ts');
+    return writeText(sink, tableText(header ? columns : undefined, rows, kinds, style));
+  }
+  const { drawTable } = await import('./screen-table.ts');
+  const table = { columns, kinds, header, rows, terminal, style, whole, boxed: boxed?.() === true };
+  const { hidden, parts } = drawTable(table);
+  for (const part of parts) {
+    await writeText(sink, part);
+    await turn();
+  }
+  footer?.(hidden);
+}
+
+const STATES = ['state', 'status', 'token', 'severity', 'change'];
+
+function kindsOf({ idField = 'id', times }: RecordOptions): (name: string) => ColumnKind {
+  return (name) => {
+    if (name === idField) return 'id';
+    if (times?.fields.includes(name) || name.endsWith('_on')) return 'time';
+    return STATES.includes(name) ? 'state' : 'text';
+  };
 }
 
 /** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
@@ -79,7 +123,8 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
     columns: [name],
     cells: (value) => [value],
     data: (value) => value,
-    table: async (values) => values.map((value) => `${printable(cellText(value))}\n`).join(''),
+    table: (values) =>
+      writeText(options.sink, values.map((value) => `${printable(cellText(value))}\n`).join('')),
   });
 }
 
@@ -91,7 +136,8 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   } else if (!quiet && format === 'table') {
     const { recordText } = await import('./table.ts');
     const fields = pickFields(record, columns, times);
-    await writeText(sink, recordText(fields, (await loadStyle(options.terminal)).heading));
+    const style = await loadStyle(options.terminal());
+    await writeText(sink, recordText(fields, kindsOf(options), style));
   } else {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
@@ -128,7 +174,7 @@ interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
   data(item: Item): unknown;
-  table(items: readonly Item[]): Promise<string>;
+  table(items: readonly Item[]): Promise<void>;
 }
 
 function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter<Item> {
@@ -152,7 +198,7 @@ async function writeList<Item>(
   { format, sink, header = true }: ValueOptions,
   view: View<Item>,
 ): Promise<void> {
-  if (format === 'table') return writeText(sink, await view.table(items));
+  if (format === 'table') return view.table(items);
   if (format === 'csv' || format === 'tsv') {
     const { csvText, tsvText } = await import('./delimited.ts');
     const lines = [...(header ? [view.columns] : []), ...items.map(view.cells)];

@@ -74,6 +74,11 @@ export const SETTINGS = {
   },
   'columns.images': { summary: 'columns of images list', check: () => {} },
   'columns.my-images': { summary: 'columns of my-images', check: () => {} },
+  'table-style': {
+    summary: 'tables on a terminal: plain, or box with frames',
+    fallback: 'plain',
+    ...oneOf('table-style', 'plain', 'box'),
+  },
   'auth-scheme': {
     summary: 'how the token is sent',
     fallback: 'bearer',

@@ -19,6 +19,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'text', from: 'columns' },
   },
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
+  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
   {
     flags: '--time <style>',
     description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
