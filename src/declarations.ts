@@ -23,10 +23,18 @@ export type ValueSource =
   | 'sorts'
   | 'sync-ids';
 
-/** The kind of a value, checked before the command runs. Numbers are parsed, durations become milliseconds. */
+/**
+ * The kind of a value, checked before the command runs. Numbers are parsed and durations become milliseconds,
+ * unless their text is kept.
+ */
 export type Value =
   | { readonly kind: 'text'; readonly from?: ValueSource }
-  | { readonly kind: 'number'; readonly min: number; readonly max?: number }
+  | {
+      readonly kind: 'number';
+      readonly min: number;
+      readonly max?: number;
+      readonly keepText?: boolean;
+    }
   | { readonly kind: 'duration'; readonly keepText?: boolean }
   | {
       readonly kind: 'choice';
@@ -47,10 +55,13 @@ export interface ArgumentDeclaration {
 export interface OptionDeclaration {
   /** `-o, --output <format>` */
   readonly flags: string;
-  /** With the default in brackets. */
   readonly description: string;
   /** Undefined if the option takes no value. */
   readonly value?: Value;
+  /** The value if the option is not given, as typed; help adds it in brackets. */
+  readonly default?: string;
+  /** The environment variable that sets it too. */
+  readonly env?: string;
   readonly repeatable?: boolean;
   /** Names of options, as the command receives them. */
   readonly implies?: Readonly<Record<string, boolean>>;
@@ -69,6 +80,12 @@ export interface CommandDeclaration {
   readonly seeAlso?: readonly string[];
   readonly arguments?: readonly ArgumentDeclaration[];
   readonly options?: readonly OptionDeclaration[];
+  /** True if it may change the service, or settings and files of the user; caches do not count. */
+  readonly mutates?: boolean;
+  /** The name of the schema of its JSON output; undefined if it prints none. */
+  readonly output?: string;
+  /** Exit codes besides 0, 1, 2, 130 and 143, which any command can have. */
+  readonly exitCodes?: readonly number[];
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   readonly subcommands?: readonly CommandDeclaration[];
@@ -79,6 +96,19 @@ export interface ProgramDeclaration {
   readonly commands: readonly CommandDeclaration[];
   /** Options of every command. */
   readonly options: readonly OptionDeclaration[];
+}
+
+/** Returns the flags, and the description with the default in brackets. */
+export function optionTerm(option: OptionDeclaration): [flags: string, meaning: string] {
+  const { flags, description, default: value } = option;
+  return [flags, value === undefined ? description : `${description} (${value})`];
+}
+
+/** Any command can succeed, fail, be misused, interrupted and terminated. */
+const COMMON_EXIT_CODES = [0, 1, 2, 130, 143];
+
+export function exitCodesOf({ exitCodes = [] }: CommandDeclaration): number[] {
+  return [...COMMON_EXIT_CODES, ...exitCodes].sort((left, right) => left - right);
 }
 
 /** `<id...>` or `[id...]`. */

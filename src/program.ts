@@ -10,6 +10,7 @@ import {
   type ArgumentDeclaration,
   argumentTerm,
   type OptionDeclaration,
+  optionTerm,
   type Value,
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
@@ -122,7 +123,8 @@ function addHelp(group: Command, context: Context): void {
 }
 
 function optionOf(declaration: OptionDeclaration): Option {
-  const { flags, description, value, repeatable, implies, conflicts } = declaration;
+  const { value, repeatable, implies, conflicts } = declaration;
+  const [flags, description] = optionTerm(declaration);
   const option = new Option(flags, description);
   if (value) {
     const parse = valueParser(value, option.long ?? flags);
@@ -148,7 +150,10 @@ function valueParser(value: Value, name: string): (text: string) => string | num
     case 'text':
       return (text) => text;
     case 'number':
-      return (text) => parseNumber(text, value, name);
+      return (text) => {
+        const number = parseNumber(text, value, name);
+        return value.keepText ? text : number;
+      };
     case 'duration':
       return (text) => {
         const milliseconds = parseDuration(text, name);
@@ -170,7 +175,9 @@ function parseNumber(
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
   const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`);
+  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+    hint: `for example: ${name} ${min}`,
+  });
 }
 
 /** Makes commander throw our errors. */

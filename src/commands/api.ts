@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { resolveUrl } from '../http/url.ts';
+import { parseJson } from '../json.ts';
 import { printable } from '../output/sanitize.ts';
 
 const NEWLINE = 10;
@@ -15,6 +16,7 @@ interface ApiOptions {
   field?: string[];
   include?: boolean;
   paginate?: boolean;
+  slurp?: boolean;
 }
 
 export async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
@@ -24,6 +26,7 @@ export async function run(context: Context, options: ApiOptions, path: string): 
       hint: `omit --paginate or --method ${method}`,
     });
   }
+  checkSlurp(options);
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
   for (const [key, value] of (options.field ?? []).map(parseField))
@@ -33,10 +36,24 @@ export async function run(context: Context, options: ApiOptions, path: string): 
   while (next) {
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
-    await printResponse(context, response, options);
-    if (!isSuccess(response)) throw statusError(response);
+    const success = isSuccess(response);
+    if (options.slurp && success) await printElement(context, response, visited.size === 1);
+    else await printResponse(context, response, options);
+    if (!success) throw statusError(response);
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
+  // A failure leaves the array open: a program that reads it must not take it for complete.
+  if (options.slurp) await context.console.print(']\n');
+}
+
+function checkSlurp({ slurp, paginate, include }: ApiOptions): void {
+  if (!slurp || (paginate && !include)) return;
+  const message = include
+    ? '--slurp and --include cannot be used together'
+    : '--slurp needs --paginate';
+  throw new ImgctlError('usage', message, {
+    hint: include ? 'omit one of them' : 'add --paginate, or omit --slurp',
+  });
 }
 
 function parseMethod(text: string): string {
@@ -53,6 +70,29 @@ function parseField(text: string): [string, string] {
   throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
     hint: 'use a parameter such as -f per_page=5',
   });
+}
+
+/** Prints a response as an element of a JSON array. @throws ImgctlError bad-answer: it is not JSON */
+async function printElement(
+  { console, io }: Context,
+  { body, url }: HttpResponse,
+  isFirst: boolean,
+): Promise<void> {
+  const { text, excess } = parseJson(body);
+  if (text === undefined) {
+    const reason = excess ?? 'it is not JSON';
+    throw new ImgctlError('bad-answer', `cannot add ${url.pathname} to the array: ${reason}`, {
+      hint: 'omit --slurp to print the bytes of each response',
+    });
+  }
+  const element = text.trim();
+  await console.print(isFirst ? '[' : ',\n');
+  await console.print(io.stdout.isTTY ? printableLines(element) : element);
+}
+
+/** Control characters from the service must not reach a terminal. */
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
 }
 
 /** Redaction takes time: of a larger error body only this much is printed. */
@@ -81,8 +121,7 @@ async function printResponse(
   const text = isError || io.stdout.isTTY ? shown.toString('utf8') : '';
   const redacted = redact(text);
   if (io.stdout.isTTY) {
-    // Control characters from the service must not reach a terminal.
-    const lines = redacted.split('\n').map(printable).join('\n');
+    const lines = printableLines(redacted);
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
   }
   await console.print(redacted === text ? shown : redacted);

@@ -1,8 +1,17 @@
 // The command table: the root and every command, in the order of the reference.
 
-import { api, complete, completion, emulator, help, printVersion } from './table/automation.ts';
+import {
+  api,
+  commands,
+  complete,
+  completion,
+  emulator,
+  help,
+  printVersion,
+} from './table/automation.ts';
+import { config, profile } from './table/configuration.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
-import { config, demo, doctor, login, logout, profile, token, whoami } from './table/setup.ts';
+import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
 
@@ -35,6 +44,7 @@ export const ROOT: CommandSpec = {
     emulator,
     demo,
     completion,
+    commands,
     complete,
     help,
     printVersion,

@@ -75,7 +75,7 @@ export const SETTINGS = {
   'columns.images': { summary: 'columns of images list', check: () => {} },
   'columns.my-images': { summary: 'columns of my-images', check: () => {} },
   'table-style': {
-    summary: 'tables on a terminal: plain, or box with frames',
+    summary: 'frames around tables on a terminal',
     fallback: 'plain',
     ...oneOf('table-style', 'plain', 'box'),
   },

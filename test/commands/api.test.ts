@@ -98,6 +98,34 @@ describe('api', () => {
     expect(requests.slice(1).every((request) => request.includes('expand=1'))).toBe(true);
   });
 
+  it('prints one JSON array of every page with --slurp, number by number as sent', async () => {
+    const { imgctl } = await scriptedUser({
+      'GET /v2/image?page=2': { body: '\ufeff{"big": 9007199254740993}\r\n' },
+      'GET /v2/image': { body: '{"meta": {"pages": {"next_url": "?page=2"}}, "x": 1e400}' },
+    });
+    expect(await imgctl('api /v2/image --paginate --slurp')).toEqual({
+      stdout:
+        '[{"meta": {"pages": {"next_url": "?page=2"}}, "x": 1e400},\n{"big": 9007199254740993}]\n',
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
+  it.each([
+    ['an error', { status: 503, json: { message: 'Busy.' } }, '{"message":"Busy."}\n', '503, Busy'],
+    ['text', { body: 'Busy.' }, '', 'cannot add /v2/image to the array: it is not JSON'],
+    ['nothing', { body: '' }, '', 'it is not JSON'],
+  ])('leaves the array of --slurp open if a page is %s', async (_what, page, printed, message) => {
+    const { imgctl } = await scriptedUser({
+      'GET /v2/image?page=2': page,
+      'GET /v2/image': { json: { meta: { pages: { next_url: '?page=2' } } } },
+    });
+    const result = await imgctl('api /v2/image --paginate --slurp');
+    expect(result.stdout).toBe(`[{"meta":{"pages":{"next_url":"?page=2"}}}${printed}`);
+    expect(result.stderr).toContain(message);
+    expect(result.exitCode).toBe(1);
+  });
+
   it('fails if --paginate reads a page twice', async () => {
     const page = (query: string) => ({
       json: { meta: { pages: { next_url: `/v2/image${query}` } } },
@@ -117,6 +145,8 @@ describe('api', () => {
     ['//evil.example/v2', 'not a URL of'],
     ['/v2 -X CONNECT', 'invalid --method'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
+    ['/v2 --slurp', '--slurp needs --paginate'],
+    ['/v2 --slurp --paginate -i', '--slurp and --include cannot be used together'],
     ['/v2 -f novalue', '--field must be key=value'],
     ['/v2 -f =x', '--field must be key=value'],
   ])('rejects %s without a request', async (line, message) => {

@@ -60,7 +60,7 @@ it.each([
   ['--per-page', '101', '--per-page must be a whole number from 1 to 100 (got 101)'],
 ])('%s %s is a usage error that names the range', async (option, value, message) => {
   const result = await runCli(['images', 'list', option, value]);
-  expect(result).toEqual({ stdout: '', stderr: `imgctl: ${message}\n`, exitCode: 2 });
+  expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: for example: ${option} 1\n`));
 });
 
 describe('usage errors', () => {

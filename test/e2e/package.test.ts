@@ -26,7 +26,7 @@ interface Manifest extends Dependencies {
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const LICENCES = 'THIRD-PARTY-LICENSES.txt';
-const ONE_MEGABYTE = 1_000_000;
+const MAX_BYTES = 1_500_000;
 
 let folder: string;
 let packed: Packed;
@@ -55,11 +55,13 @@ describe('the package', () => {
     const library = ['dist/library.cjs', 'dist/types/library/index.d.ts'];
     expect(names).toEqual(expect.arrayContaining([...program, ...library, ...documents]));
     const others = names.filter((name) => !documents.includes(name));
-    expect(others.filter((name) => !/^(bin|dist|completions|man)\//.test(name))).toEqual([]);
+    expect(
+      others.filter((name) => !/^(bin|dist|completions|docs\/schemas|man)\//.test(name)),
+    ).toEqual([]);
   });
 
-  it('unpacks to at most 1 MB', () => {
-    expect(packed.unpackedSize).toBeLessThanOrEqual(ONE_MEGABYTE);
+  it('unpacks to at most 1.5 MB', () => {
+    expect(packed.unpackedSize).toBeLessThanOrEqual(MAX_BYTES);
   });
 
   it('has no dependencies and no installation scripts', () => {

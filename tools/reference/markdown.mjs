@@ -1,7 +1,7 @@
 // Writes docs/cli.md: every command and topic on one page.
 
 import { FILES, FILES_NOTE } from './files.mjs';
-import { relativesOf } from './pages.mjs';
+import { fieldsOf, relativesOf } from './pages.mjs';
 
 const INTRODUCTION = `<!-- Made from the command table by: npm run generate -->
 
@@ -49,6 +49,7 @@ function commandSection(page, manual) {
     ...(names.length === 0 ? [] : [termTable('Argument', names)]),
     ...(page.options.length === 0 ? [] : [options(page)]),
     ...examples(page),
+    ...outcome(page, manual),
     ...(others.length === 0 ? [] : [`See also: ${others.map(link).join(', ')}`]),
   ];
 }
@@ -72,10 +73,16 @@ function usage({ names, usage: rest }) {
 }
 
 function options(page) {
-  return termTable(
-    'Option',
-    page.options.map(({ flags, description }) => [flags, description]),
-  );
+  return termTable('Option', page.options);
+}
+
+/** Returns the fields of the JSON output and the exit codes of a command; nothing for a group. */
+function outcome(page, manual) {
+  if (page.subcommands.length > 0) return [];
+  const exit = `Exit codes: ${page.exitCodes.join(', ')}`;
+  if (page.output === undefined) return [exit];
+  const names = fieldsOf(page, manual).map(([name]) => codeSpan(name));
+  return [`JSON output ([schema](schemas/${page.output}.json)): ${names.join(', ')}`, exit];
 }
 
 function examples(page) {

@@ -10,18 +10,22 @@ const ENTRY = '\0manual';
 
 /** Returns every command and topic as a page: `{ commands: [root, ...], topics }`. */
 export async function readManual(root) {
-  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, argumentTerm } =
+  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, ...texts } =
     await importTable(root);
   const options = [VERSION_OPTION, ...GLOBAL_OPTIONS, HELP_OPTION];
-  const commands = pagesBelow(ROOT, [], argumentTerm);
-  commands[0] = { ...commands[0], options, usage: '<command> [options]' };
+  const commands = pagesBelow(ROOT, [], texts);
+  commands[0] = {
+    ...commands[0],
+    options: options.map(texts.optionTerm),
+    usage: '<command> [options]',
+  };
   const topics = [];
   for (const { name, summary, load } of TOPICS) {
     // The page of imgctl itself lists them.
     if (name === 'options') continue;
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
   }
-  return { commands, topics };
+  return { commands, topics, schemas: texts.SCHEMAS, fieldsOfSchema: texts.fieldsOf };
 }
 
 /** Bundles the declarations of src/ without the commands themselves, and imports them. */
@@ -43,12 +47,15 @@ async function importTable(root) {
 }
 
 function tableOnly(source) {
-  const code = [
+  const files = [
     'commands/command-table.ts',
     'commands/table/global-options.ts',
     'commands/table/topics.ts',
+    'commands/schemas/index.ts',
+    'commands/schemas/schema.ts',
     'declarations.ts',
-  ]
+  ];
+  const code = files
     .map((file) => `export * from ${JSON.stringify(join(source, file))};\n`)
     .join('');
   return {
@@ -63,7 +70,7 @@ function tableOnly(source) {
 }
 
 /** Returns the command and then its subcommands, in the order of the help. */
-function pagesBelow(spec, parents, argumentTerm) {
+function pagesBelow(spec, parents, texts) {
   const { name, aliases = [], summary, description = [], examples, seeAlso = [] } = spec;
   const words = [...parents, name];
   const declared = spec.arguments ?? [];
@@ -73,19 +80,21 @@ function pagesBelow(spec, parents, argumentTerm) {
     usage: [
       '[options]',
       ...(shown.length > 0 ? ['[command]'] : []),
-      ...declared.map(argumentTerm),
+      ...declared.map(texts.argumentTerm),
     ].join(' '),
     /** The full name and its aliases: `imgctl images list`, `imgctl images ls`. */
     names: [name, ...aliases].map((each) => [...parents, each].join(' ')),
     summary,
     description: [sentence(summary), ...description],
     arguments: declared,
-    options: spec.options ?? [],
+    options: (spec.options ?? []).map(texts.optionTerm),
     examples,
     seeAlso,
+    output: spec.output,
+    exitCodes: texts.exitCodesOf(spec),
     subcommands: shown,
   };
-  return [page, ...shown.flatMap((each) => pagesBelow(each, words, argumentTerm))];
+  return [page, ...shown.flatMap((each) => pagesBelow(each, words, texts))];
 }
 
 /** Returns the pages that a page refers to: the root, its group, its subcommands and its seeAlso. */
@@ -110,6 +119,11 @@ export function relativesOfTopic({ name }, { commands }) {
     ({ words, seeAlso }) =>
       words.length === 1 || (words.at(-1) !== 'help' && seeAlso.includes(`help ${name}`)),
   );
+}
+
+/** Returns the fields of the JSON that a command prints, with their meanings. */
+export function fieldsOf({ output }, { schemas, fieldsOfSchema }) {
+  return [...fieldsOfSchema(schemas[output])].map(([name, { description }]) => [name, description]);
 }
 
 export function sentence(text) {

@@ -1,7 +1,7 @@
 // Finds completions: fixed words from the command table, and values from the files of this machine.
 
 import type { Context } from '../../context.ts';
-import type { CommandDeclaration, ValueSource } from '../../declarations.ts';
+import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
 import { printable } from '../../output/sanitize.ts';
 import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -49,7 +49,7 @@ export function findCandidates(context: Context, position: Position): Candidates
   const { subcommands, options, value, lead } = position;
   if (options.length > 0) {
     const flags = options.flatMap((option) =>
-      flagsOf(option).map((value) => ({ value, description: option.description })),
+      flagsOf(option).map((value) => ({ value, description: optionTerm(option)[1] })),
     );
     return space(flags);
   }

@@ -1,6 +1,11 @@
 // The help page of a command, and the page of imgctl itself, as text for a terminal.
 
-import { argumentTerm, type Block, type CommandDeclaration } from '../../declarations.ts';
+import {
+  argumentTerm,
+  type Block,
+  type CommandDeclaration,
+  optionTerm,
+} from '../../declarations.ts';
 import { GROUPS } from '../table/groups.ts';
 import { TOPIC_NAMES } from '../table/topics.ts';
 import { renderBlocks } from './text.ts';
@@ -39,10 +44,7 @@ export function renderPage(name: string, command: CommandDeclaration, style: Pag
       'Arguments',
       declared.map((each) => [each.name, each.description]),
     ),
-    ...termSection(
-      'Options',
-      options.map(({ flags, description: text }) => [flags, text]),
-    ),
+    ...termSection('Options', options.map(optionTerm)),
     ...termSection(
       'Commands',
       subcommands.map((each) => [each.name, each.summary]),

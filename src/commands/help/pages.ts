@@ -1,14 +1,12 @@
 // The blocks of the help topics; a test runs every shell line.
 
-import type { Block } from '../../declarations.ts';
+import { type Block, optionTerm } from '../../declarations.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from '../table/global-options.ts';
 
 export const OPTIONS: readonly Block[] = [
   'These options work with every command, before or after its name:',
   {
-    terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(
-      ({ flags, description }) => [flags, description] as const,
-    ),
+    terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
   },
   'A duration is a whole number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
   { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
@@ -129,6 +127,7 @@ export const OUTPUT: readonly Block[] = [
       'imgctl images list --json --meta --limit 3',
     ],
   },
+  'Programs: a JSON Schema of each output is in docs/schemas, and "imgctl commands --json" lists the fields of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
   'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
   'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables cut the widest texts first, and never cut ids.',
 ];

@@ -1,18 +1,18 @@
 // Declares the commands for scripts, tests and shells: api, emulator, completion and help.
 
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
 import { TOPIC_NAMES } from './topics.ts';
 
 export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',
     'imgctl api /v2/user/image/vm -X PATCH -i',
-    "imgctl api /v2/image --paginate | jq -r '.data[]'",
+    "imgctl api /v2/image --paginate --slurp | jq '[.[].data[]] | length'",
   ],
   seeAlso: ['token'],
   arguments: [
@@ -23,10 +23,13 @@ export const api: CommandSpec = {
       value: { kind: 'text', from: 'api-paths' },
     },
   ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
   options: [
     {
       flags: '-X, --method <method>',
-      description: 'HTTP method (GET)',
+      description: 'HTTP method',
+      default: 'GET',
       value: { kind: 'text', from: 'methods' },
     },
     {
@@ -37,8 +40,24 @@ export const api: CommandSpec = {
     },
     { flags: '-i, --include', description: 'also print status and headers' },
     { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
+    { flags: '--slurp', description: 'with --paginate: print one JSON array of the pages' },
   ],
   load: async () => (await import('../api.ts')).run,
+};
+
+export const commands: CommandSpec = {
+  name: 'commands',
+  summary: 'list every command and whether it changes anything',
+  description: [
+    'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
+  ],
+  examples: [
+    'imgctl commands',
+    "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
+  ],
+  seeAlso: ['help output', 'help exit-codes'],
+  output: 'commands',
+  load: async () => (await import('../commands.ts')).run,
 };
 
 export const emulator: CommandSpec = {
@@ -55,15 +74,22 @@ export const emulator: CommandSpec = {
   ],
   seeAlso: ['demo'],
   options: [
-    { flags: '--host <address>', description: 'address to listen on (127.0.0.1)', value: TEXT },
+    {
+      flags: '--host <address>',
+      description: 'address to listen on',
+      default: '127.0.0.1',
+      value: TEXT,
+    },
     {
       flags: '--port <n>',
-      description: 'port to listen on; 0 selects a free one (8080)',
+      description: 'port to listen on; 0 selects a free one',
+      default: '8080',
       value: { kind: 'number', min: 0, max: 65_535 },
     },
     {
       flags: '--images <n>',
-      description: 'number of images in the public catalogue (250)',
+      description: 'number of images in the public catalogue',
+      default: '250',
       value: { kind: 'number', min: 0, max: 1_000_000 },
     },
     {
@@ -73,7 +99,8 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--user <name:password>',
-      description: 'add a user; repeatable (demo:demo)',
+      description: 'add a user; repeatable',
+      default: 'demo:demo',
       value: TEXT,
       repeatable: true,
     },
@@ -83,21 +110,29 @@ export const emulator: CommandSpec = {
       value: TEXT,
       repeatable: true,
     },
-    { flags: '--token-ttl <duration>', description: 'lifetime of a token (24h)', value: DURATION },
+    {
+      flags: '--token-ttl <duration>',
+      description: 'lifetime of a token',
+      default: '24h',
+      value: DURATION,
+    },
     {
       flags: '--token-limit <n>',
-      description: 'token requests per window (5)',
+      description: 'token requests per window',
+      default: '5',
       value: { kind: 'number', min: 0, max: 1_000_000 },
     },
     {
       flags: '--token-window <duration>',
-      description: 'window for --token-limit (1m)',
+      description: 'window for --token-limit',
+      default: '1m',
       value: DURATION,
     },
     { flags: '--latency <duration>', description: 'delay before each response', value: DURATION },
     {
       flags: '--sync-delay <duration>',
-      description: 'time that a sync takes (2s)',
+      description: 'time that a sync takes',
+      default: '2s',
       value: DURATION,
     },
     {
@@ -108,7 +143,8 @@ export const emulator: CommandSpec = {
     },
     {
       flags: '--seed <n>',
-      description: 'seed for the generated catalogue (1)',
+      description: 'seed for the generated catalogue',
+      default: '1',
       value: { kind: 'number', min: 0, max: 2 ** 31 },
     },
   ],

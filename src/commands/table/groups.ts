@@ -41,6 +41,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Automation',
     entries: [
       ['api, token', 'send a request; print an access token'],
+      ['commands', 'list all commands, also as JSON'],
       ['emulator', 'run the embedded service'],
       ['help, version', 'show help (-h); print the version (-V)'],
     ],

@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
 import { SETTINGS } from '../../session/setting-table.ts';
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
 
 const WORDS: ArgumentDeclaration = {
   name: 'text',
@@ -22,7 +22,7 @@ const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
   {
     flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')} (local in tables, else wire)`,
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
     value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
   },
 ];
@@ -73,11 +73,14 @@ export const images: CommandSpec = {
         },
         {
           flags: '--per-page <n>',
-          description: 'page size, 1 to 100 (100)',
+          description: 'page size, 1 to 100',
+          default: '100',
           value: { kind: 'number', min: 1, max: 100 },
         },
         { flags: '--urls', description: 'print one image URL per line' },
       ],
+      output: 'images-list',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-list.ts')).run,
     },
     {
@@ -98,6 +101,8 @@ export const images: CommandSpec = {
         },
       ],
       options: VIEW_OPTIONS,
+      output: 'images-get',
+      exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
     },
   ],
@@ -110,6 +115,8 @@ export const myImages: CommandSpec = {
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
+  output: 'my-images',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../my-images.ts')).run,
 };
 
@@ -117,13 +124,14 @@ const WAIT_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
   {
     flags: '--poll-interval <duration>',
-    description: 'fixed time between status checks (2s growing to 15s)',
+    description: 'fixed time between status checks, instead of 2s growing to 15s',
     value: DURATION,
     implies: { wait: true },
   },
   {
     flags: '--wait-timeout <duration>',
-    description: 'stop waiting after this time and exit with 7 (1h)',
+    description: 'stop waiting after this time and exit with 7',
+    default: '1h',
     value: DURATION,
     implies: { wait: true },
   },
@@ -156,6 +164,9 @@ export const sync: CommandSpec = {
       description: 'show the request, check the token and list your images; submit nothing',
     },
   ],
+  mutates: true,
+  output: 'sync',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync.ts')).run,
 };
 
@@ -186,6 +197,8 @@ export const syncStatus: CommandSpec = {
       conflicts: ['wait', 'pollInterval', 'waitTimeout'],
     },
   ],
+  output: 'sync-status',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync-status.ts')).run,
 };
 
@@ -201,6 +214,7 @@ export const inspect: CommandSpec = {
   ],
   seeAlso: ['validate'],
   arguments: [FILES],
+  output: 'inspect',
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -217,5 +231,6 @@ export const validate: CommandSpec = {
   ],
   seeAlso: ['inspect', 'sync'],
   arguments: [FILES],
+  output: 'validate',
   load: async () => (await import('../validate.ts')).run,
 };

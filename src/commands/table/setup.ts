@@ -1,8 +1,7 @@
-// Declares the commands to set up and check: login, token, settings, profiles, doctor and demo.
+// Declares the commands to log in and to check: login, token, doctor and demo.
 
-import type { ArgumentDeclaration } from '../../declarations.ts';
-import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/setting-table.ts';
-import { type CommandSpec, TEXT } from './spec.ts';
+import { SETTINGS } from '../../session/setting-table.ts';
+import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -20,12 +19,18 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
-    { flags: '--username <name>', description: 'user name of the account', value: TEXT },
+    {
+      flags: '--username <name>',
+      description: 'user name of the account',
+      value: TEXT,
+      env: SETTINGS.username.env,
+    },
     { flags: '--password-stdin', description: 'read the password from standard input' },
     {
       flags: '--password-command <command>',
       description: 'shell command whose first output line is the password',
       value: TEXT,
+      env: SETTINGS['password-command'].env,
     },
     { flags: '--store-password', description: 'store the password in the system keychain' },
     {
@@ -33,6 +38,8 @@ export const login: CommandSpec = {
       description: 'request a token even if the remembered limit is reached',
     },
   ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../login.ts')).run,
 };
 
@@ -48,6 +55,7 @@ export const logout: CommandSpec = {
   options: [
     { flags: '--all', description: 'delete the tokens and stored passwords of all profiles' },
   ],
+  mutates: true,
   load: async () => (await import('../logout.ts')).run,
 };
 
@@ -58,6 +66,8 @@ export const whoami: CommandSpec = {
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }],
+  output: 'whoami',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../whoami.ts')).run,
 };
 
@@ -72,6 +82,7 @@ export const token: CommandSpec = {
     'IMGCTL_TOKEN=$(imgctl token) make deploy',
   ],
   seeAlso: ['login', 'api'],
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../token.ts')).run,
 };
 
@@ -89,6 +100,8 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.remedy) | .remedy'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
+  output: 'doctor',
+  exitCodes: SERVICE_CODES,
   load: async () => (await import('../doctor.ts')).run,
 };
 
@@ -99,136 +112,4 @@ export const demo: CommandSpec = {
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   load: async () => (await import('../demo.ts')).run,
-};
-
-const KEY: ArgumentDeclaration = {
-  name: 'key',
-  description: 'name of the setting',
-  required: true,
-  value: { kind: 'text', from: 'setting-keys' },
-};
-
-const PROFILE: ArgumentDeclaration = {
-  name: 'profile',
-  description: 'name of the profile',
-  required: true,
-  value: { kind: 'text', from: 'profiles' },
-};
-
-/** The summary with the valid values and, in brackets, the default. */
-function describe({ summary, valid, fallback }: SettingDefinition): string {
-  const values = valid === undefined ? '' : `: ${valid.join(', ')}`;
-  return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
-}
-
-export const config: CommandSpec = {
-  name: 'config',
-  summary: 'show and change settings',
-  // A getter: no other command needs the texts.
-  get description() {
-    return [
-      'Settings:',
-      { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
-    ];
-  },
-  examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
-  seeAlso: ['profile', 'help environment'],
-  subcommands: [
-    {
-      name: 'list',
-      summary: 'list every setting with its value and origin',
-      description: [
-        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
-      ],
-      examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
-      load: async () => (await import('../config.ts')).list,
-    },
-    {
-      name: 'get',
-      summary: 'print the value of a setting',
-      examples: ['imgctl config get base-url', 'imgctl config get timeout'],
-      arguments: [KEY],
-      load: async () => (await import('../config.ts')).get,
-    },
-    {
-      name: 'set',
-      summary: 'set a value',
-      examples: [
-        'imgctl config set base-url https://images.example.com',
-        'imgctl config set columns.images id,name,path',
-      ],
-      arguments: [
-        KEY,
-        {
-          name: 'value',
-          description: 'new value',
-          required: true,
-          value: { kind: 'text', from: 'setting-values' },
-        },
-      ],
-      load: async () => (await import('../config.ts')).set,
-    },
-    {
-      name: 'unset',
-      summary: 'remove a setting',
-      examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
-      arguments: [KEY],
-      load: async () => (await import('../config.ts')).unset,
-    },
-    {
-      name: 'path',
-      summary: 'print the path of the settings file',
-      examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
-      load: async () => (await import('../config.ts')).showPath,
-    },
-  ],
-};
-
-export const profile: CommandSpec = {
-  name: 'profile',
-  summary: 'list, select and delete profiles',
-  description: [
-    'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',
-  ],
-  examples: ['imgctl profile list', 'imgctl profile use staging'],
-  seeAlso: ['login', 'config set'],
-  subcommands: [
-    {
-      name: 'list',
-      summary: 'list profiles and mark the default one',
-      description: [
-        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
-      ],
-      examples: [
-        'imgctl profile list',
-        'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
-      ],
-      load: async () => (await import('../profile.ts')).list,
-    },
-    {
-      name: 'use',
-      summary: 'make a profile the default',
-      description: [
-        '--profile and IMGCTL_PROFILE override the default. Exits with 5 if the profile does not exist.',
-      ],
-      examples: ['imgctl profile use staging', 'imgctl profile use default'],
-      seeAlso: ['help environment'],
-      arguments: [PROFILE],
-      load: async () => (await import('../profile.ts')).use,
-    },
-    {
-      name: 'delete',
-      summary: 'delete a profile with its settings, tokens and password',
-      description: [
-        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
-      ],
-      examples: [
-        'imgctl profile delete staging',
-        "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
-      ],
-      seeAlso: ['logout'],
-      arguments: [PROFILE],
-      load: async () => (await import('../profile.ts')).remove,
-    },
-  ],
 };

@@ -17,5 +17,8 @@ export interface CommandSpec extends CommandDeclaration {
   readonly subcommands?: readonly CommandSpec[];
 }
 
+/** Exit codes of every command that sends requests: network, login, not found, rate limit. */
+export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
+
 export const TEXT = { kind: 'text' } as const satisfies Value;
 export const DURATION = { kind: 'duration' } as const satisfies Value;

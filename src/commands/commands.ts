@@ -1,0 +1,132 @@
+// imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
+
+import type { Context } from '../context.ts';
+import {
+  type ArgumentDeclaration,
+  type Block,
+  type CommandDeclaration,
+  exitCodesOf,
+  type OptionDeclaration,
+  type Value,
+} from '../declarations.ts';
+import { renderBlocks } from './help/text.ts';
+import { fieldsOf, type Schema } from './schemas/schema.ts';
+
+export async function run(context: Context): Promise<void> {
+  const commands = leavesOf(context.program.commands);
+  if (context.quiet || ['table', 'csv', 'tsv'].includes(context.format)) {
+    const rows = commands.map(([path, { summary, mutates = false }]) => {
+      return { command: path, summary, mutates };
+    });
+    return context.printList(rows, ['command', 'summary', 'mutates'], { idField: 'command' });
+  }
+  const { SCHEMAS } = await import('./schemas/index.ts');
+  const { ENVIRONMENT, EXIT_CODES } = await import('./help/pages.ts');
+  await context.printRecord({
+    version: context.version,
+    commands: commands.map(([path, command]) => describe(path, command, SCHEMAS)),
+    global_options: context.program.options.map(describeOption),
+    environment: termsOf(ENVIRONMENT).flatMap(([names, meaning]) =>
+      names.split(', ').map((name) => ({ name, meaning })),
+    ),
+    exit_codes: termsOf(EXIT_CODES).map(([code, meaning]) => ({ code: Number(code), meaning })),
+  });
+}
+
+/** Returns the commands that can be run, by their words. */
+function leavesOf(
+  commands: readonly CommandDeclaration[],
+  parents: readonly string[] = [],
+): [string, CommandDeclaration][] {
+  return commands
+    .filter(({ hidden }) => !hidden)
+    .flatMap((command) => {
+      const path = [...parents, command.name];
+      const { subcommands = [] } = command;
+      return subcommands.length > 0 ? leavesOf(subcommands, path) : [[path.join(' '), command]];
+    });
+}
+
+function describe(
+  path: string,
+  declaration: CommandDeclaration,
+  schemas: Readonly<Record<string, Schema>>,
+) {
+  const { aliases = [], summary, description = [], examples } = declaration;
+  const { mutates = false, output } = declaration;
+  const group = path.slice(0, -declaration.name.length);
+  const schema = output === undefined ? undefined : schemas[output];
+  return {
+    command: path,
+    aliases: aliases.map((alias) => group + alias),
+    summary,
+    description: renderBlocks(description, Number.POSITIVE_INFINITY).trimEnd(),
+    mutates,
+    arguments: (declaration.arguments ?? []).map(describeArgument),
+    options: (declaration.options ?? []).map(describeOption),
+    output:
+      schema === undefined ? null : { schema: `${output}.json`, fields: describeFields(schema) },
+    exit_codes: exitCodesOf(declaration),
+    examples,
+  };
+}
+
+function describeArgument(argument: ArgumentDeclaration) {
+  const { name, description, required = false, variadic = false, value } = argument;
+  return {
+    name,
+    description,
+    ...typeOf(value ?? { kind: 'text' }),
+    required,
+    repeatable: variadic,
+  };
+}
+
+function describeOption(option: OptionDeclaration) {
+  const { flags, description, value, repeatable = false, env, conflicts } = option;
+  return {
+    name: /--[^ ]+/.exec(flags)?.[0],
+    short: /^-[^-]/.exec(flags)?.[0],
+    value_name: /<(.+)>/.exec(flags)?.[1],
+    description,
+    ...typeOf(value),
+    repeatable,
+    default: value?.kind === 'number' && option.default ? Number(option.default) : option.default,
+    env,
+    conflicts: conflicts?.map(flagOf),
+  };
+}
+
+/** Returns the flag of an option that is named as the command receives it. */
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function typeOf(value: Value | undefined) {
+  switch (value?.kind) {
+    case undefined:
+      return { type: 'boolean' };
+    case 'text':
+      return { type: 'string' };
+    case 'number':
+      return { type: 'integer', minimum: value.min, maximum: value.max };
+    case 'duration':
+      return { type: 'duration' };
+    case 'choice':
+      return { type: 'string', choices: value.words };
+  }
+}
+
+function describeFields(schema: Schema) {
+  return [...fieldsOf(schema)].map(([name, { type, description }]) => ({
+    name,
+    type: [type ?? 'string'].flat().join(' or '),
+    description,
+  }));
+}
+
+function termsOf(blocks: readonly Block[]) {
+  return blocks.flatMap((block) =>
+    typeof block === 'object' && 'terms' in block ? block.terms : [],
+  );
+}

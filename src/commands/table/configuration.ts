@@ -1,0 +1,146 @@
+// Declares the commands for settings and profiles.
+
+import type { ArgumentDeclaration } from '../../declarations.ts';
+import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/setting-table.ts';
+import type { CommandSpec } from './spec.ts';
+
+const KEY: ArgumentDeclaration = {
+  name: 'key',
+  description: 'name of the setting',
+  required: true,
+  value: { kind: 'text', from: 'setting-keys' },
+};
+
+const PROFILE: ArgumentDeclaration = {
+  name: 'profile',
+  description: 'name of the profile',
+  required: true,
+  value: { kind: 'text', from: 'profiles' },
+};
+
+/** The summary with the valid values and, in brackets, the default. */
+function describe({ summary, valid, fallback }: SettingDefinition): string {
+  const values = valid === undefined ? '' : `: ${valid.join(', ')}`;
+  return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
+}
+
+export const config: CommandSpec = {
+  name: 'config',
+  summary: 'show and change settings',
+  // A getter: no other command needs the texts.
+  get description() {
+    return [
+      'Settings:',
+      { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
+    ];
+  },
+  examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
+  seeAlso: ['profile', 'help environment'],
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'list every setting with its value and origin',
+      description: [
+        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
+      ],
+      examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
+      output: 'config-list',
+      load: async () => (await import('../config.ts')).list,
+    },
+    {
+      name: 'get',
+      summary: 'print the value of a setting',
+      examples: ['imgctl config get base-url', 'imgctl config get timeout'],
+      arguments: [KEY],
+      exitCodes: [5],
+      load: async () => (await import('../config.ts')).get,
+    },
+    {
+      name: 'set',
+      summary: 'set a value',
+      examples: [
+        'imgctl config set base-url https://images.example.com',
+        'imgctl config set columns.images id,name,path',
+      ],
+      arguments: [
+        KEY,
+        {
+          name: 'value',
+          description: 'new value',
+          required: true,
+          value: { kind: 'text', from: 'setting-values' },
+        },
+      ],
+      mutates: true,
+      load: async () => (await import('../config.ts')).set,
+    },
+    {
+      name: 'unset',
+      summary: 'remove a setting',
+      examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
+      arguments: [KEY],
+      mutates: true,
+      load: async () => (await import('../config.ts')).unset,
+    },
+    {
+      name: 'path',
+      summary: 'print the path of the settings file',
+      examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
+      load: async () => (await import('../config.ts')).showPath,
+    },
+  ],
+};
+
+export const profile: CommandSpec = {
+  name: 'profile',
+  summary: 'list, select and delete profiles',
+  description: [
+    'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',
+  ],
+  examples: ['imgctl profile list', 'imgctl profile use staging'],
+  seeAlso: ['login', 'config set'],
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'list profiles and mark the default one',
+      description: [
+        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
+      ],
+      examples: [
+        'imgctl profile list',
+        'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
+      ],
+      output: 'profile-list',
+      load: async () => (await import('../profile.ts')).list,
+    },
+    {
+      name: 'use',
+      summary: 'make a profile the default',
+      description: [
+        '--profile and IMGCTL_PROFILE override the default. Exits with 5 if the profile does not exist.',
+      ],
+      examples: ['imgctl profile use staging', 'imgctl profile use default'],
+      seeAlso: ['help environment'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      load: async () => (await import('../profile.ts')).use,
+    },
+    {
+      name: 'delete',
+      summary: 'delete a profile with its settings, tokens and password',
+      description: [
+        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
+      ],
+      examples: [
+        'imgctl profile delete staging',
+        "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
+      ],
+      seeAlso: ['logout'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      load: async () => (await import('../profile.ts')).remove,
+    },
+  ],
+};
