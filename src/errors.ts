@@ -8,6 +8,8 @@ export const EXIT_CODES = {
   'incomplete-list': 1,
   'sync-failed': 1,
   'invalid-package': 1,
+  conflict: 1,
+  'storage-full': 1,
   usage: 2,
   config: 2,
   unreachable: 3,

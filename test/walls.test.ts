@@ -40,12 +40,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'ovf',
     'query',
     'session',
+    'upload',
   ],
   library: ['api', 'catalogue', 'errors.ts', 'http', 'io.ts', 'query', 'session'],
   catalogue: ['api', 'errors.ts', 'query'],
   session: ['api', 'errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
   api: ['errors.ts', 'http', 'json.ts'],
   http: ['errors.ts'],
+  upload: ['errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
   files: ['errors.ts', 'io.ts', 'json.ts'],
   query: ['errors.ts', 'json.ts'],
   output: ['errors.ts', 'io.ts', 'json.ts'],
@@ -63,15 +65,16 @@ const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
 
 /** Modules that a folder must not import. */
 const FORBIDDEN: Readonly<Record<string, RegExp>> = {
-  query: /^(node:|undici|conf|chalk|commander)/,
-  ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
-  http: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
-  api: /^(node:|undici|conf|chalk|commander)/,
+  query: /^(node:|undici|conf|chalk|ora|cli-table3|commander)/,
+  ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
+  http: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|ora|cli-table3|commander)/,
+  api: /^(node:|undici|conf|chalk|ora|cli-table3|commander)/,
   catalogue:
-    /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
-  library: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
+    /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
+  library: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|ora|cli-table3|commander)/,
   output: /^(node:(net|tls|https?|fs|child_process|process)|undici|conf|commander)/,
-  emulator: /^(node:(tty|readline|child_process|process)|undici|conf|chalk|commander)/,
+  emulator:
+    /^(node:(tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
 };
 
 /** The files that may read the process, the clock and the environment. */

@@ -70,7 +70,8 @@ function uploadPackage(uploads) {
 }
 
 async function startEmulator() {
-  const options = ['--port', '0', '--sync-delay', '1ms', '--uploads', join(folder, 'uploads')];
+  // Pending at the first check of the status, at once, and processed at the second, after 2 s.
+  const options = ['--port', '0', '--sync-delay', '1900ms', '--uploads', join(folder, 'uploads')];
   emulator = spawn(process.execPath, [launcher, 'emulator', '-q', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

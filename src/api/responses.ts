@@ -1,6 +1,7 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
 import { ImgctlError } from '../errors.ts';
+import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
 import { isObject, type Parsed, parseJson, parseJsonExactly } from '../json.ts';
@@ -36,7 +37,8 @@ function valueIn(response: HttpResponse, parsed: Parsed): unknown {
   const { method, status, url } = response;
   const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;
   const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
-  const hint = parsed.excess !== undefined && method === 'GET' ? print : CHECK_BASE_URL;
+  const check = response.proxy?.hint ?? CHECK_BASE_URL;
+  const hint = parsed.excess !== undefined && method === 'GET' ? print : check;
   throw new ImgctlError('bad-answer', message, { hint, status });
 }
 
@@ -47,10 +49,10 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
   return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
 }
 
-function bodyKind({ body }: HttpResponse, excess: string | undefined): string {
-  const start = body.subarray(0, 200).toString('utf8').trimStart();
+function bodyKind(response: HttpResponse, excess: string | undefined): string {
+  const start = bodyText(response.body.subarray(0, 200)).trimStart();
   if (start === '') return 'an empty body instead of JSON';
-  if (start.startsWith('<')) return 'HTML instead of JSON';
+  if (start.startsWith('<')) return htmlOf(response);
   if (excess !== undefined) return excess;
   return start.startsWith('{') || start.startsWith('[')
     ? 'JSON that is truncated or malformed'
@@ -73,28 +75,37 @@ export function serviceMessage(body: Buffer): string | undefined {
 }
 
 /** Returns the start of the body as one line, or what it is if it is a web page. */
-function bodyExcerpt(body: Buffer): string {
-  const text = body.subarray(0, 2_000).toString('utf8').replace(/\s+/g, ' ').trim();
-  return text.startsWith('<') ? 'with HTML instead of JSON' : text.slice(0, 200);
+function bodyExcerpt(response: HttpResponse): string {
+  const text = bodyText(response.body.subarray(0, 2_000)).replace(/\s+/g, ' ').trim();
+  if (!text.startsWith('<')) return text.slice(0, 200);
+  return `with ${htmlOf(response)}`;
+}
+
+function htmlOf({ proxy }: HttpResponse): string {
+  return `HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
   const { status } = response;
-  const reason = serviceMessage(response.body) ?? bodyExcerpt(response.body);
+  const reason = serviceMessage(response.body) ?? bodyExcerpt(response);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
   if (status >= 300 && status < 400) return redirectError(response);
   if (status === 401) return unauthorizedError(response);
+  const proxyHint = reason.startsWith('with HTML') ? response.proxy?.hint : undefined;
+  if (status === 403 && proxyHint !== undefined) {
+    return new ImgctlError('not-permitted', message, { hint: proxyHint, status });
+  }
   if (status === 403) return notPermittedError(reason, status);
   if (status === 404 || status === 410) {
-    return new ImgctlError('not-found', message, { hint: CHECK_BASE_URL, status });
+    return new ImgctlError('not-found', message, { hint: proxyHint ?? CHECK_BASE_URL, status });
   }
   if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
     const retried = isRetryableStatus(status) && isSafeMethod(response.method);
     const hint = `the service failed; try again later${retried ? ', or with more --retries' : ''}`;
-    return new ImgctlError('server-error', message, { hint, status });
+    return new ImgctlError('server-error', message, { hint: proxyHint ?? hint, status });
   }
   return new ImgctlError('failed', message, { status });
 }

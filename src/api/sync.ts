@@ -1,6 +1,7 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { ExactNumber, isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
@@ -51,7 +52,8 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   });
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = await parseJsonExactly(response.body);
-  const body = parsed.text !== undefined ? parsed.value : response.body.toString('utf8', 0, 2_000);
+  const body =
+    parsed.text !== undefined ? parsed.value : bodyText(response.body.subarray(0, 2_000));
   const record = isObject(body) ? body : {};
   return {
     id: findId(record) ?? idOfUrl(response.headers.location),
@@ -67,7 +69,8 @@ async function sendSync(send: Send): Promise<HttpResponse> {
   return response;
 }
 
-function mayBeSubmitted(error: unknown): error is ImgctlError {
+/** True if the service may have accepted the submit that failed. */
+export function mayBeSubmitted(error: unknown): error is ImgctlError {
   const unknown: readonly ErrorCode[] = [
     'outcome-unknown',
     'server-error',

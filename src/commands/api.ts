@@ -4,6 +4,7 @@ import { nextPage } from '../api/pages.ts';
 import { isSuccess, statusError } from '../api/responses.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
@@ -118,7 +119,7 @@ async function printResponse(
     console.warn(`only the first MiB of the ${body.length} bytes of the error is printed`);
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
-  const text = isError || io.stdout.isTTY ? shown.toString('utf8') : '';
+  const text = isError || io.stdout.isTTY ? bodyText(shown) : '';
   const redacted = redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);

@@ -11,6 +11,7 @@ import {
 } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
@@ -33,6 +34,7 @@ export const ROOT: CommandSpec = {
     token,
     images,
     myImages,
+    push,
     sync,
     syncStatus,
     inspect,

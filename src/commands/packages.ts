@@ -5,27 +5,38 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { PackageSummary, ReadOptions } from '../ovf/package.ts';
 
-/**
- * Reads the packages in order and passes each to `handle`.
- * @throws ImgctlError usage: an empty name; not-found or failed for an unreadable one, after the others
- */
+/** Reads the packages in order and passes each to `handle`. @throws as eachFile does */
 export async function eachPackage(
   context: Context,
   files: readonly string[],
   options: (file: string) => ReadOptions,
   handle: (summary: PackageSummary) => Promise<void>,
 ): Promise<void> {
+  const { readPackage } = await import('../ovf/package.ts');
+  const { signal } = context.io;
+  await eachFile(context, files, async (file, resolved) => {
+    const summary = await readPackage(resolved, { ...options(file), signal });
+    await handle({ ...summary, file });
+  });
+}
+
+/**
+ * Runs the action for each file, with its absolute path.
+ * @throws ImgctlError usage: an empty name; not-found or failed for an unreadable one, after the others
+ */
+export async function eachFile(
+  context: Context,
+  files: readonly string[],
+  action: (file: string, resolved: string) => Promise<void>,
+): Promise<void> {
   if (files.includes('')) {
     const hint = PROVIDE_FILE;
     throw new ImgctlError('usage', "the name of a file must not be empty (got '')", { hint });
   }
-  const { readPackage } = await import('../ovf/package.ts');
-  const { cwd, signal } = context.io;
   const unreadable: ImgctlError[] = [];
   for (const file of files) {
     try {
-      const summary = await readPackage(path.resolve(cwd, file), { ...options(file), signal });
-      await handle({ ...summary, file });
+      await action(file, path.resolve(context.io.cwd, file));
     } catch (error) {
       unreadable.push(readError(file, error));
     }

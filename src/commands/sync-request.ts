@@ -32,11 +32,18 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   await context.printRecord(shown, { columns });
-  if (reportsOnStderr) {
-    for (const warning of warnings) context.console.warn(`sync ${id}: ${warning}`);
-    // A request that succeeds may still have errors in some files.
-    for (const error of errors) context.console.warn(`sync ${id}: error: ${error}`);
-  }
+  if (reportsOnStderr) reportMessages(context, request);
+  requireSuccess(request);
+}
+
+export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
+  for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
+  // A request that succeeds may still have errors in some files.
+  for (const error of errors) console.warn(`sync ${id}: error: ${error}`);
+}
+
+/** @throws ImgctlError sync-failed */
+export function requireSuccess({ id, state, status, errors }: SyncRequest): void {
   if (state !== 'failed') return;
   const fix = 'fix the files named above, upload them again, then run: imgctl sync';
   throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {

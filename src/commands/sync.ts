@@ -23,19 +23,35 @@ export async function run(context: Context, options: SyncOptions): Promise<void>
 }
 
 async function sync(context: Context, options: SyncOptions): Promise<void> {
-  const { client, baseUrl, tokens } = await context.session();
+  const { tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
   const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, submitted);
+  const request = await follow(context, submitted.key, options, context.io.now());
+  return showRequest(context, await nameChanges(context, request, before));
+}
+
+export interface KnownSync extends SubmittedSync {
+  /** The id as commands take it. */
+  readonly key: number | string;
+}
+
+/** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
+export async function submit(context: Context): Promise<KnownSync> {
+  const { client } = await context.session();
   const submitted = await client.submitSync();
-  const { id, status, message, response } = submitted;
+  const { id } = submitted;
   if (id === undefined) throw unknownId(submitted);
   const key = typeof id === 'object' ? `${id}` : id;
-  await rememberRequest(context, key, status);
-  if (options.wait) {
-    const request = await follow(context, key, options, context.io.now());
-    return showRequest(context, await nameChanges(context, request, before));
-  }
+  await rememberRequest(context, key, submitted.status);
+  return { ...submitted, key };
+}
+
+export async function showSubmitted(context: Context, submitted: KnownSync): Promise<void> {
+  const { baseUrl } = await context.session();
+  const { id, key, status, message, response } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'] });

@@ -3,7 +3,6 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import type { PackageSummary } from '../ovf/package.ts';
 import { describeDuration } from '../session/duration.ts';
 import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
@@ -20,7 +19,7 @@ export async function run(
   // ndjson findings reach the terminal continuously; a progress line would flicker between them.
   const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
-  const invalid: PackageSummary[] = [];
+  const invalid: InvalidPackage[] = [];
   try {
     await eachPackage(
       context,
@@ -37,7 +36,7 @@ export async function run(
       async (summary) => {
         const errors = countErrors(summary);
         const warnings = summary.findings.length - errors;
-        if (errors > 0) invalid.push(summary);
+        if (errors > 0) invalid.push({ file: summary.file, errors });
         else {
           const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
           const result = `${summary.file}: valid, ${found}`;
@@ -53,18 +52,28 @@ export async function run(
   if (invalid.length > 0) throw invalidPackage(invalid);
 }
 
-/** Formats the share done, the bytes per second and the time left. @param elapsed milliseconds */
-export function describeRate(done: number, total: number, elapsed: number): string {
-  const rate = describeBytes((1000 * done) / Math.max(1, elapsed));
-  const left = describeDuration(((total - done) / done) * elapsed);
+/**
+ * Formats the share done, the bytes per second and the time left.
+ * @param elapsed milliseconds, for what was done after the first `known` bytes
+ */
+export function describeRate(done: number, total: number, elapsed: number, known = 0): string {
+  const perMillisecond = (done - known) / Math.max(1, elapsed);
+  const rate = describeBytes(1000 * perMillisecond);
+  const left = describeDuration((total - done) / Math.max(perMillisecond, 1e-3));
   return `${Math.floor((100 * done) / total)} %, ${rate}/s, ${left} left`;
 }
 
-function invalidPackage(invalid: readonly PackageSummary[]): ImgctlError {
+interface InvalidPackage {
+  readonly file: string;
+  /** Their number. */
+  readonly errors: number;
+}
+
+export function invalidPackage(invalid: readonly InvalidPackage[]): ImgctlError {
   const [first] = invalid;
   const message =
     invalid.length === 1 && first
-      ? `${first.file} is invalid: ${counted(countErrors(first), 'error')}`
+      ? `${first.file} is invalid: ${counted(first.errors, 'error')}`
       : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
   return new ImgctlError('invalid-package', message, {
     hint: 'fix the findings above, export the package again, then validate it',

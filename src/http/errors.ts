@@ -79,11 +79,13 @@ const CERTIFICATE =
 export const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the service to renew the certificate';
 
+const HTTP_1 = 'the service must support HTTP/1.1: ask its administrators';
+
 /** Certificate errors that another certificate authority would not fix. */
 const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => string])[] = [
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
   [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
-  [/NO_APPLICATION_PROTOCOL/, () => 'the service must support HTTP/1.1: ask its administrators'],
+  [/NO_APPLICATION_PROTOCOL/, () => HTTP_1],
   [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
 ];
 
@@ -117,6 +119,10 @@ export function networkError(
       : `no trusted TLS connection to ${url.host}: ${code}`;
     return new TransportError('tls', message, { hint, cause, sent });
   }
+  if (speaksHttp2(cause)) {
+    const message = `${url.host} speaks only HTTP/2`;
+    return new TransportError('bad-answer', message, { hint: HTTP_1, cause, sent });
+  }
   const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
   if (cause.name === 'HTTPParserError' || overflow) {
     const detail = overflow ? ': too many headers' : code === '' ? '' : `: ${code}`;
@@ -131,6 +137,11 @@ export function networkError(
     sent,
     transient: !lasting,
   });
+}
+
+/** True if the response begins with a SETTINGS or GOAWAY frame of HTTP/2 (RFC 9113, section 4.1). */
+function speaksHttp2(error: Error & { data?: unknown }): boolean {
+  return error.name === 'HTTPParserError' && /^\0\0.[\x04\x07]\0{5}/s.test(`${error.data}`);
 }
 
 export function trustHint({ trust }: Endpoint): string {
@@ -152,13 +163,14 @@ export function reasonOf(error: NodeJS.ErrnoException): string {
 
 /** @param waitingFor what the request was waiting for */
 export function timeoutError(
-  { method, url, timeout }: HttpRequest,
+  { method, url, timeout, body }: HttpRequest,
   waitingFor: string,
   sent: boolean,
   { name, show }: Endpoint,
 ): TransportError {
   const request = `${method} ${url.origin}${url.pathname}`;
-  const message = `${request}: no complete response within ${timeout / 1000} s, still ${waitingFor}`;
+  const missing = body ? 'no progress' : 'no complete response';
+  const message = `${request}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
   const hint = `allow more time with --timeout 60s, or check ${name}: ${show}`;
   return new TransportError('timeout', message, { hint, sent });
 }

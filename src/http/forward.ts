@@ -2,7 +2,7 @@
 
 import { TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
-import { proxyFailure, proxyRefusal } from './proxy-connection.ts';
+import { checkProxy, proxyFailure, proxyRefusal } from './proxy-connection.ts';
 import { type HttpProxy, proxyAuthorization } from './proxy-env.ts';
 
 export interface Forwarder {
@@ -29,16 +29,17 @@ export function createForwarder(proxy: HttpProxy): Forwarder {
       headers: { ...headers, ...proxyAuthorization(proxy) },
     }),
     async judge(response) {
-      const { url, status, headers } = await response.catch((error: unknown) => {
+      const received = await response.catch((error: unknown) => {
         throw blame(error);
       });
+      const { url, status, headers } = received;
       if (isOwnResponse(status, headers)) {
         const target = `${url.hostname}:${url.port || 80}`;
         // With a status below 500 the proxy refused to forward the request.
         throw proxyRefusal(proxy, target, status, status >= 500);
       }
       hasResponded = true;
-      return response;
+      return { ...received, proxy: { host: proxy.url.host, hint: checkProxy(proxy) } };
     },
   };
 }

@@ -4,9 +4,19 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds until the last byte of the response. */
+  /** Milliseconds until the last byte of the response; with a body, without a byte in either direction. */
   readonly timeout: number;
   readonly signal: AbortSignal;
+  readonly body?: RequestBody | undefined;
+  /** Repeating it does no harm, although its method is not safe. */
+  readonly repeatable?: boolean | undefined;
+}
+
+export interface RequestBody {
+  /** Bytes. */
+  readonly length: number;
+  /** Returns the bytes from the beginning, for each time that the request is sent. */
+  chunks(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpResponse {
@@ -21,6 +31,8 @@ export interface HttpResponse {
   readonly wireBytes: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** The proxy that forwarded the request, and may have made an error page. */
+  readonly proxy?: { readonly host: string; readonly hint: string };
 }
 
 /** How hints name the origin and its settings, so that this folder knows neither. */

@@ -66,6 +66,7 @@ export function proxyRefusal(
   return new TransportError('proxy', message, { hint, status, sent });
 }
 
-function checkProxy({ setting, bypass }: HttpProxy): string {
+/** Returns a hint. */
+export function checkProxy({ setting, bypass }: HttpProxy): string {
   return `check ${setting}${bypass === undefined ? '' : `, or ${bypass}`}`;
 }

@@ -33,7 +33,7 @@ export async function sendWithRetry(
   { retries, sleep, random, onEvent }: RetryOptions,
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
-  const safe = isSafeMethod(method);
+  const safe = isSafeMethod(method) || request.repeatable === true;
   for (let count = 1; ; count += 1) {
     let wait = backoff(count, random());
     try {

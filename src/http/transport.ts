@@ -1,11 +1,12 @@
 // Sends one request to one origin and returns its whole response, within a deadline and a size limit.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { ImgctlError } from '../errors.ts';
 import { type ConnectOptions, createConnector } from './connect.ts';
 import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
 import type { Forwarder } from './forward.ts';
 import { ignoreContinue } from './informational.ts';
-import type { Endpoint, HttpEvent, HttpRequest, HttpResponse } from './message.ts';
+import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
 import type { ConnectStage } from './stages.ts';
 
 export interface TransportOptions extends ConnectOptions {
@@ -83,7 +84,7 @@ function dispatch(
   latest: Transport['latest'],
   budget: Budget,
 ): Promise<HttpResponse> {
-  const { method, url, signal } = request;
+  const { method, url, signal, body: content } = request;
   return new Promise((resolve, reject) => {
     let controller: { abort(reason: Error): void } | undefined;
     let ended = false;
@@ -119,16 +120,22 @@ function dispatch(
     const aborted = () => fail(signal.reason);
     const waitingFor = () => {
       if (status !== 0) return 'reading the response';
+      if (isSending) return 'sending';
       return controller ? 'waiting for the response' : (latest()?.describe() ?? 'connecting');
     };
     const timedOut = () =>
       fail(timeoutError(request, waitingFor(), controller !== undefined, endpoint));
     const timer = setTimeout(timedOut, request.timeout);
+    let isSending = false;
+    const sending = (more: boolean) => {
+      isSending = more;
+      if (!ended) timer.refresh();
+    };
     if (signal.aborted) return aborted();
     signal.addEventListener('abort', aborted, { once: true });
 
     pool.dispatch(
-      { method: method as 'GET', ...address },
+      { method: method as 'GET', ...address, ...(content && bodyOf(content, address, sending)) },
       {
         onRequestStart(started) {
           controller = started;
@@ -141,6 +148,7 @@ function dispatch(
         },
         onResponseData(_controller, chunk) {
           wireBytes += chunk.length;
+          if (content) timer.refresh();
           if (hold(chunk)) chunks.push(chunk);
         },
         onResponseEnd() {
@@ -153,11 +161,33 @@ function dispatch(
           );
         },
         onResponseError(_controller, error) {
+          // A body that could not be read has an error of its own.
+          if (error instanceof ImgctlError) return fail(error);
           fail(networkError(request, error, controller !== undefined, endpoint));
         },
       },
     );
   });
+}
+
+/** Returns undici's options for a body; calls `sending` with each chunk, and with false at the end. */
+function bodyOf(
+  { length, chunks }: RequestBody,
+  { headers }: ReturnType<Forwarder['address']>,
+  sending: (more: boolean) => void,
+) {
+  const follow = async function* () {
+    for await (const chunk of chunks()) {
+      sending(true);
+      yield chunk;
+    }
+    sending(false);
+  };
+  return {
+    // undici takes any iterable, although its types say less.
+    body: follow() as unknown as Uint8Array,
+    headers: { ...headers, 'content-length': `${length}` },
+  };
 }
 
 function joinHeaders(raw: Record<string, string | string[] | undefined>): Record<string, string> {

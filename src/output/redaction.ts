@@ -63,7 +63,8 @@ export class Redaction {
 
 function shortForms(text: string, secret: string): Form[] {
   const whole = (form: string) => ({ text: form, required: form.length });
-  return [text, ...base64Forms(secret, 0)].map(whole);
+  const hex = Buffer.from(secret).toString('hex');
+  return [text, hex, ...base64Forms(secret, 0)].map(whole);
 }
 
 /** Also in base64 and hexadecimal, with other bytes around it. */

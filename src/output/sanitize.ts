@@ -55,8 +55,3 @@ export function cellText(value: unknown): string {
 export function jsonText(value: unknown, indent: number): string {
   return escapeInJson(stringify(value, indent));
 }
-
-/** Returns lines still to be escaped, as one text: V8 copies each line to search it. */
-export function ndjsonText(values: readonly unknown[]): string {
-  return values.map((value) => `${stringify(value)}\n`).join('');
-}

@@ -1,58 +1,86 @@
-// Formats aligned tables for pipes, and records as keys and values.
+// Writes aligned tables for pipes, and records as keys and values.
 
+import { turn } from '../json.ts';
+import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
 import { cellText, printable } from './sanitize.ts';
 import { type Paint, PLAIN, type Style, stateStyle } from './style.ts';
-import { displayWidth } from './terminal.ts';
+import { displayWidth, measureWidth } from './terminal.ts';
 
 export const GAP = '  ';
+
+/** Wider cells stick out, so that one of a megabyte does not pad every other line. */
+export const MAX_ALIGNED = 1_000;
 
 /** What a column holds, which decides about its colour, and whether its values may be cut. */
 export type ColumnKind = 'id' | 'time' | 'state' | 'text';
 
-/** Aligns numbers to the right and shows null as `-`. Nothing is cut. */
-export function tableText(
-  header: readonly string[] | undefined,
-  rows: readonly (readonly unknown[])[],
-  kinds: readonly ColumnKind[],
-  style: Style,
-): string {
-  const body = rows.map((row) => row.map(tableCell));
-  const names = header?.map(printable);
-  const widths = naturalWidths(names ? [names, ...body] : body);
-  const numeric = widths.map((_, column) => isNumeric(rows, column));
-  const line = (cells: readonly string[], paints: readonly Paint[] | undefined) => {
-    const aligned = cells.map((cell, column) => {
-      const padding = ' '.repeat((widths[column] ?? 0) - displayWidth(cell));
-      const text = paints?.[column]?.(cell) ?? cell;
-      return numeric[column] ? padding + text : text + padding;
-    });
-    return withoutTrailingSpace(aligned.join(GAP));
-  };
-  const paints = style === PLAIN ? undefined : kinds.map((kind) => cellPaint(kind, style));
-  const head = names
-    ? [line(names, style === PLAIN ? undefined : names.map(() => style.faint))]
-    : [];
-  return [...head, ...body.map((cells) => line(cells, paints)), ''].join('\n');
+export interface Cell {
+  readonly text: string;
+  readonly width: number;
 }
 
-/** Shows a field per line. */
-export function recordText(
+export interface Column {
+  /** Of the widest cell. */
+  width: number;
+  numbers: number;
+  /** Values that are neither numbers nor null. */
+  others: number;
+}
+
+/** Aligns numbers to the right and shows null as `-`. Nothing is cut. */
+export async function writeTable(
+  out: ChunkWriter,
+  header: readonly string[] | undefined,
+  rows: Iterable<readonly unknown[]>,
+  kinds: readonly ColumnKind[],
+  style: Style,
+): Promise<void> {
+  const columns: Column[] = [];
+  const body = await cellsOf(rows, columns);
+  const numeric = columns.map(isNumeric);
+  const names = header && (await cellsOf([header], columns))[0];
+  const widths = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
+  const line = (cells: readonly Cell[], paints: readonly Paint[] | undefined) => {
+    const aligned = cells.map((cell, column) => {
+      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - cell.width));
+      const text = paints?.[column]?.(cell.text) ?? cell.text;
+      return numeric[column] ? padding + text : text + padding;
+    });
+    return `${withoutTrailingSpace(aligned.join(GAP))}\n`;
+  };
+  const colors = style === PLAIN ? undefined : kinds.map((kind) => cellPaint(kind, style));
+  if (names)
+    await out.add(
+      line(
+        names,
+        colors?.map(() => style.faint),
+      ),
+    );
+  for (const cells of body) {
+    const written = out.add(line(cells, colors));
+    if (written) await written;
+  }
+}
+
+/** Writes a field per line. */
+export async function writeRecordTable(
+  out: ChunkWriter,
   record: Readonly<Record<string, unknown>>,
   kindOf: (name: string) => ColumnKind,
   style: Style,
-): string {
-  const fields = Object.entries(record).map(([key, value]) => ({
-    name: printable(key),
-    text: cellPaint(kindOf(key), style)(tableCell(value)),
-  }));
-  const width = Math.max(0, ...fields.map(({ name }) => displayWidth(name)));
-  return fields
-    .map(({ name, text }) => {
-      const padding = ' '.repeat(width - displayWidth(name));
-      return `${withoutTrailingSpace(`${style.faint(name)}${padding}${GAP}${text}`)}\n`;
-    })
-    .join('');
+): Promise<void> {
+  const columns: Column[] = [];
+  const keys = Object.keys(record);
+  const fields = await cellsOf(Object.entries(record), columns);
+  const width = columns[0]?.width ?? 0;
+  for (const [index, [name = NO_CELL, value = NO_CELL]] of fields.entries()) {
+    const padding = ' '.repeat(width - name.width);
+    const text = cellPaint(kindOf(keys[index] ?? ''), style)(value.text);
+    await out.add(`${withoutTrailingSpace(`${style.faint(name.text)}${padding}${GAP}${text}`)}\n`);
+  }
 }
+
+const NO_CELL: Cell = { text: '', width: 0 };
 
 export function cellPaint(kind: ColumnKind, style: Style): Paint {
   return (text) => {
@@ -68,21 +96,43 @@ function withoutTrailingSpace(line: string): string {
   return line.slice(0, `|${line}`.trim().length - 1);
 }
 
-export function tableCell(value: unknown): string {
-  return value === null || value === undefined ? '-' : printable(cellText(value));
+export function isNumeric({ numbers, others }: Column): boolean {
+  return numbers > 0 && others === 0;
 }
 
-export function isNumeric(rows: readonly (readonly unknown[])[], column: number): boolean {
-  const values = rows.map((row) => row[column]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => typeof value === 'number');
-}
-
-export function naturalWidths(lines: readonly (readonly string[])[]): number[] {
-  const widths: number[] = [];
-  for (const line of lines) {
-    for (const [column, cell] of line.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell));
+/** Formats all cells and adds them up in `columns`; the event loop turns meanwhile. */
+export async function cellsOf(
+  rows: Iterable<readonly unknown[]>,
+  columns: Column[],
+): Promise<Cell[][]> {
+  const body: Cell[][] = [];
+  let length = 0;
+  for (const row of rows) {
+    const cells: Cell[] = [];
+    for (const [at, value] of row.entries()) {
+      const shown = tableCell(value);
+      const text = typeof shown === 'string' ? shown : await shown;
+      const width = text.length > MAX_PIECE ? await measureWidth(text) : displayWidth(text);
+      cells.push({ text, width });
+      columns[at] ??= { width: 0, numbers: 0, others: 0 };
+      addTo(columns[at], value, width);
+      length += text.length;
+    }
+    body.push(cells);
+    if (length > MAX_PIECE) {
+      length = 0;
+      await turn();
     }
   }
-  return widths;
+  return body;
+}
+
+function addTo(column: Column, value: unknown, width: number): void {
+  column.width = Math.max(column.width, width);
+  if (typeof value === 'number') column.numbers += 1;
+  else if (value !== null) column.others += 1;
+}
+
+function tableCell(value: unknown): string | Promise<string> {
+  return value === null || value === undefined ? '-' : inPieces(cellText(value), printable);
 }

@@ -1,6 +1,7 @@
 // Decides what a stream can show (colour, movement, width), and measures the width of text.
 
 import type { Sink } from '../io.ts';
+import { turn } from '../json.ts';
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColorChoice = (typeof COLOR_CHOICES)[number];
@@ -58,11 +59,36 @@ const TWO_CELLS =
 /** Returns the number of cells; the text must not contain control characters. */
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
-  // Segmenting takes ten times as long as adding up characters, and few texts need it.
-  if (!JOINING.test(text)) return sumOfWidths(text);
   let width = 0;
-  for (const cluster of clustersOf(text)) width += clusterWidth(cluster);
+  for (const part of widthsOf(text)) width += part;
   return width;
+}
+
+/** Does the same for a text of any length; the event loop turns meanwhile. */
+export async function measureWidth(text: string): Promise<number> {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  let parts = 0;
+  for (const part of widthsOf(text)) {
+    width += part;
+    parts += 1;
+    if (parts % PARTS_PER_TURN === 0) await turn();
+  }
+  return width;
+}
+
+const PARTS_PER_TURN = 500;
+
+function* widthsOf(text: string): Generator<number> {
+  // Segmenting takes ten times as long as adding up characters, and few texts need it.
+  if (JOINING.test(text)) {
+    for (const cluster of clustersOf(text)) yield clusterWidth(cluster);
+    return;
+  }
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + withoutHalf(text.slice(start, start + PIECE_LENGTH)).length;
+    yield sumOfWidths(text.slice(start, end));
+  }
 }
 
 /** Returns the text, cut with an ellipsis if it is wider than `width` cells. */
@@ -110,7 +136,7 @@ export function* clustersOf(text: string): Generator<string> {
   while (start < text.length) {
     const isLast = start + PIECE_LENGTH >= text.length;
     const slice = text.slice(start, start + PIECE_LENGTH);
-    const piece = isLast ? slice : slice.replace(/[\ud800-\udbff]$/, '');
+    const piece = isLast ? slice : withoutHalf(slice);
     for (const { segment, index } of segmenter.segment(piece)) {
       const mayContinue = !isLast && index > 0 && index + segment.length === piece.length;
       if (mayContinue) break; // the next piece begins with it
@@ -118,6 +144,11 @@ export function* clustersOf(text: string): Generator<string> {
       start += segment.length;
     }
   }
+}
+
+/** Removes the first half of a character at the end. */
+function withoutHalf(slice: string): string {
+  return slice.replace(/[\ud800-\udbff]$/, '');
 }
 
 function clusterWidth(cluster: string): number {

@@ -1,10 +1,10 @@
 // Writes lists and records in every format.
 
 import type { Sink } from '../io.ts';
-import { stringify, turn } from '../json.ts';
-import { cellText, escapeInJson, ndjsonText, printable } from './sanitize.ts';
-import { loadStyle } from './style.ts';
-import type { ColumnKind } from './table.ts';
+import { stringify } from '../json.ts';
+import { ChunkWriter } from './chunks.ts';
+import { cellText, escapeInJson, printable } from './sanitize.ts';
+import { columnKind, showRecord, showTable } from './show-table.ts';
 import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -56,17 +56,6 @@ export interface ListOptions extends RecordOptions {
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-/** How a command's data is printed; overrides options and settings. */
-export interface PrintOptions
-  extends Partial<
-    Pick<ListOptions, 'allFields' | 'columns' | 'format' | 'header' | 'idField' | 'times'>
-  > {
-  /** True to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
-  readonly whole?: boolean | undefined;
-  /** Returns how many rows there are, for the line below a table on a terminal. */
-  readonly summary?: () => string;
-}
-
 export interface ListWriter<Item> {
   /** Writes ndjson at once; the other formats are written by `end`. */
   write(items: readonly Item[]): Promise<void>;
@@ -83,38 +72,16 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
     columns,
     cells,
     data: (row) => dataOf(row, options),
-    table: (rows) => writeTable(options, rows.map(cells)),
+    async table(out, rows) {
+      if (rows.length === 0) return;
+      const kinds = columns.map(kindsOf(options));
+      await showTable(out, { ...options, kinds, rows: mapped(rows, cells) });
+    },
   });
 }
 
-async function writeTable(options: ListOptions, rows: readonly unknown[][]): Promise<void> {
-  const { sink, columns, header = true, whole = false, boxed, footer } = options;
-  const terminal = options.terminal();
-  if (rows.length === 0) return;
-  const style = await loadStyle(terminal);
-  const kinds = columns.map(kindsOf(options));
-  if (terminal.width === undefined) {
-    const { tableText } = await import('./table.ts');
-    return writeText(sink, tableText(header ? columns : undefined, rows, kinds, style));
-  }
-  const { drawTable } = await import('./screen-table.ts');
-  const table = { columns, kinds, header, rows, terminal, style, whole, boxed: boxed?.() === true };
-  const { hidden, parts } = drawTable(table);
-  for (const part of parts) {
-    await writeText(sink, part);
-    await turn();
-  }
-  footer?.(hidden);
-}
-
-const STATES = ['state', 'status', 'token', 'severity', 'change'];
-
-function kindsOf({ idField = 'id', times }: RecordOptions): (name: string) => ColumnKind {
-  return (name) => {
-    if (name === idField) return 'id';
-    if (times?.fields.includes(name) || name.endsWith('_on')) return 'time';
-    return STATES.includes(name) ? 'state' : 'text';
-  };
+function kindsOf({ idField = 'id', times }: RecordOptions) {
+  return (name: string) => columnKind(name, idField, times?.fields ?? []);
 }
 
 /** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
@@ -123,8 +90,7 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
     columns: [name],
     cells: (value) => [value],
     data: (value) => value,
-    table: (values) =>
-      writeText(options.sink, values.map((value) => `${printable(cellText(value))}\n`).join('')),
+    table: (out, values) => addAll(out, values, (value) => `${printable(cellText(value))}\n`),
   });
 }
 
@@ -134,10 +100,9 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
     await writeDocument(sink, format, dataOf(record, options));
   } else if (!quiet && format === 'table') {
-    const { recordText } = await import('./table.ts');
-    const fields = pickFields(record, columns, times);
-    const style = await loadStyle(options.terminal());
-    await writeText(sink, recordText(fields, kindsOf(options), style));
+    const out = new ChunkWriter(sink);
+    await showRecord(out, pickFields(record, columns, times), kindsOf(options), options.terminal());
+    await out.end();
   } else {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
@@ -174,7 +139,7 @@ interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
   data(item: Item): unknown;
-  table(items: readonly Item[]): Promise<void>;
+  table(out: ChunkWriter, items: readonly Item[]): Promise<void>;
 }
 
 function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter<Item> {
@@ -182,12 +147,16 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
   const all: Item[] = [];
   return {
     async write(items) {
-      if (format === 'ndjson')
-        await writeText(sink, ndjsonText(items.map(view.data)), escapeInJson);
-      else for (const item of items) all.push(item);
+      if (format === 'ndjson') {
+        const out = new ChunkWriter(sink, escapeInJson);
+        await addAll(out, items, (item) => `${stringify(view.data(item))}\n`);
+        await out.end();
+      } else {
+        for (const item of items) all.push(item);
+      }
     },
     async end(meta) {
-      if (format !== 'ndjson') await writeList(all, meta, options, view);
+      if (format !== 'ndjson') await writeList(all, meta, { ...options, format }, view);
     },
   };
 }
@@ -195,17 +164,67 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
 async function writeList<Item>(
   items: readonly Item[],
   meta: unknown,
-  { format, sink, header = true }: ValueOptions,
+  { format, sink, header = true }: ValueOptions & { format: Exclude<Format, 'ndjson'> },
   view: View<Item>,
 ): Promise<void> {
-  if (format === 'table') return view.table(items);
-  if (format === 'csv' || format === 'tsv') {
-    const { csvText, tsvText } = await import('./delimited.ts');
-    const lines = [...(header ? [view.columns] : []), ...items.map(view.cells)];
-    return writeText(sink, (format === 'csv' ? csvText : tsvText)(lines, sink.isTTY));
+  const out = new ChunkWriter(sink, await loadEscape(format));
+  if (format === 'json') {
+    await writeJsonList(out, mapped(items, view.data), meta);
+  } else if (format === 'yaml') {
+    const { writeYamlList } = await import('./yaml.ts');
+    await writeYamlList(out, mapped(items, view.data), meta);
+  } else if (format === 'table') {
+    await view.table(out, items);
+  } else {
+    const { writeCsv, writeTsv } = await import('./delimited.ts');
+    const write = format === 'csv' ? writeCsv : writeTsv;
+    if (header) await write(out, [view.columns], sink.isTTY);
+    await write(out, mapped(items, view.cells), sink.isTTY);
   }
-  const data = items.map(view.data);
-  return writeDocument(sink, format, meta === undefined ? data : { data, meta });
+  await out.end();
+}
+
+/** Maps each item when it is needed, so that a long list takes many short steps. */
+function* mapped<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
+  for (const item of items) yield map(item);
+}
+
+async function addAll<Item>(
+  out: ChunkWriter,
+  items: Iterable<Item>,
+  text: (item: Item) => string,
+): Promise<void> {
+  for (const item of items) {
+    const written = out.add(text(item));
+    if (written) await written;
+  }
+}
+
+/** Writes the same as one call of JSON.stringify, but item by item. */
+async function writeJsonList(
+  out: ChunkWriter,
+  items: Iterable<unknown>,
+  meta: unknown,
+): Promise<void> {
+  const wrap = (list: readonly unknown[]) => (meta === undefined ? list : { data: list });
+  const whole = stringify(meta === undefined ? [] : { data: [], meta }, 2);
+  const start = whole.indexOf('[') + 1;
+  const ending = meta === undefined ? '\n' : '\n  ';
+  const endLength = stringify(wrap([]), 2).length - start + ending.length;
+  let isEmpty = true;
+  await addAll(out, items, (item) => {
+    const before = isEmpty ? whole.slice(0, start) : ',';
+    isEmpty = false;
+    return before + stringify(wrap([item]), 2).slice(start, -endLength);
+  });
+  await out.add(isEmpty ? whole : ending + whole.slice(start));
+  await out.add('\n');
+}
+
+/** Loads what the text of a format still needs, chunk by chunk, as it takes long for a long text. */
+async function loadEscape(format: Format): Promise<((chunk: string) => string) | undefined> {
+  if (format === 'json' || format === 'ndjson') return escapeInJson;
+  return format === 'yaml' ? (await import('./yaml.ts')).escapeInYaml : undefined;
 }
 
 async function writeDocument(
@@ -213,31 +232,8 @@ async function writeDocument(
   format: Extract<Format, 'json' | 'ndjson' | 'yaml'>,
   value: unknown,
 ): Promise<void> {
-  if (format === 'yaml') {
-    const { yamlText } = await import('./yaml.ts');
-    return writeText(sink, yamlText(value));
-  }
-  return writeText(sink, `${stringify(value, format === 'json' ? 2 : 0)}\n`, escapeInJson);
-}
-
-const CHUNK_LENGTH = 64 * 1024;
-
-/**
- * Writes chunk by chunk, each after the sink has accepted the one before.
- * @param prepare changes each chunk, which takes long for a long text
- */
-async function writeText(
-  sink: Sink,
-  text: string,
-  prepare = (chunk: string): string => chunk,
-): Promise<void> {
-  let start = 0;
-  while (start < text.length) {
-    // Without a turn of the event loop, Ctrl-C would have no effect before the end.
-    if (start > 0) await turn();
-    let end = start + CHUNK_LENGTH;
-    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
-    await sink.write(prepare(text.slice(start, end)));
-    start = end;
-  }
+  const out = new ChunkWriter(sink, await loadEscape(format));
+  if (format === 'yaml') await (await import('./yaml.ts')).writeYaml(out, value);
+  else await out.add(`${stringify(value, format === 'json' ? 2 : 0)}\n`);
+  await out.end();
 }

@@ -2,6 +2,7 @@
 // The yaml package is several times slower, and PyYAML misreads some of its output (`=`, U+009B, 1e+21).
 
 import { stringify } from '../json.ts';
+import type { ChunkWriter } from './chunks.ts';
 import { cachedEscape, escapeInJson } from './sanitize.ts';
 
 /** Texts that need no quotes in any version. */
@@ -12,9 +13,33 @@ const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?\d+)$/i;
 /** Parsers search 1024 characters for the colon after a key; a longer key needs a `?`. */
 const MAX_KEY = 1_000;
 
-export function yamlText(value: unknown): string {
+/** Writes a value; `escapeInYaml` has to be applied to the text. */
+export async function writeYaml(out: ChunkWriter, value: unknown): Promise<void> {
+  await out.add(textOf(value, '', ''));
+}
+
+/** Writes a list item by item; with meta it becomes `data`. */
+export async function writeYamlList(
+  out: ChunkWriter,
+  items: Iterable<unknown>,
+  meta: unknown,
+): Promise<void> {
+  const isWrapped = meta !== undefined;
+  const margin = isWrapped ? '  ' : '';
+  let isEmpty = true;
+  for (const item of items) {
+    if (isEmpty && isWrapped) await out.add('data:\n');
+    isEmpty = false;
+    const written = out.add(textOf(item, `${margin}- `, `${margin}  `));
+    if (written) await written;
+  }
+  if (isEmpty) await writeYaml(out, isWrapped ? { data: [], meta } : []);
+  else if (isWrapped) await writeYaml(out, { meta });
+}
+
+function textOf(value: unknown, first: string, margin: string): string {
   const lines: string[] = [];
-  addLines(lines, value, '', '');
+  addLines(lines, value, first, margin);
   return `${lines.join('\n')}\n`;
 }
 
@@ -60,7 +85,12 @@ function scalarText(value: unknown): string {
 
 function quoteIfNeeded(text: string): string {
   if (PLAIN.test(text) && !RESERVED.test(text)) return text;
-  return escapeInJson(JSON.stringify(text), escapeCharacter);
+  return JSON.stringify(text);
+}
+
+/** Escapes what JSON.stringify leaves raw, which is in quotes. */
+export function escapeInYaml(text: string): string {
+  return escapeInJson(text, escapeCharacter);
 }
 
 /** Returns `\u009b` or `\U000e0001`, as YAML has no surrogate pairs. */

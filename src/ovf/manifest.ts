@@ -101,9 +101,20 @@ export interface DigestOptions {
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
 
-interface ExpectedDigest {
+export interface ExpectedDigest {
   readonly file: PackageFile;
   readonly entry: ManifestEntry;
+}
+
+/** Adds a finding if the digest (lower-case hexadecimal) is not the expected one. */
+export function compareDigest(
+  { file, entry }: ExpectedDigest,
+  digest: string,
+  findings: FindingList,
+): void {
+  if (digest === entry.digest) return;
+  const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
+  findings.add('digest-mismatch', file.name, message);
 }
 
 /** Reads each file once, in order and in constant memory. */
@@ -115,15 +126,14 @@ export async function verifyDigests(
   const total = expected.reduce((sum, { file }) => sum + file.size, 0);
   const buffers = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)] as const;
   let done = 0;
-  for (const { file, entry } of expected) {
+  for (const each of expected) {
+    const { file, entry } = each;
     const digest = await computeDigest(file, entry.algorithm, buffers, (bytes) => {
       signal?.throwIfAborted();
       done += bytes;
       onProgress?.(done, total);
     });
-    if (digest === entry.digest) continue;
-    const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
-    findings.add('digest-mismatch', file.name, message);
+    compareDigest(each, digest, findings);
   }
 }
 

@@ -1,15 +1,24 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
+import { basename } from 'node:path';
 import { readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
-import { FindingList } from './findings.ts';
-import { type DigestOptions, matchManifest, readManifest, verifyDigests } from './manifest.ts';
+import { type Finding, FindingList } from './findings.ts';
+import {
+  compareDigest,
+  type DigestOptions,
+  type ExpectedDigest,
+  matchManifest,
+  readManifest,
+  verifyDigests,
+} from './manifest.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
 import { openSource } from './source.ts';
 import type { PackagedFile, PackageSummary } from './summary.ts';
 
 export type { Finding, FindingCode, Severity } from './findings.ts';
+export type { ExpectedDigest } from './manifest.ts';
 export type * from './summary.ts';
 
 export interface ReadOptions extends DigestOptions {
@@ -25,9 +34,28 @@ export async function readPackage(
   file: string,
   options: ReadOptions = {},
 ): Promise<PackageSummary> {
-  options.signal?.throwIfAborted();
   const findings = new FindingList();
-  const source = await openSource(file, findings, options.signal);
+  const { summary, expected } = await checkPackage(file, options, findings);
+  if (options.digests ?? true) await verifyDigests(expected, findings, options);
+  return { ...summary, findings: findings.list(file) };
+}
+
+export interface CheckedPackage {
+  readonly summary: PackageSummary;
+  /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
+  readonly files: readonly Pick<PackageFile, 'name' | 'path'>[];
+  /** The digests to verify, in the order of the manifest. */
+  readonly expected: readonly ExpectedDigest[];
+}
+
+/** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
+export async function checkPackage(
+  file: string,
+  { signal }: Pick<ReadOptions, 'signal'> = {},
+  findings = new FindingList(),
+): Promise<CheckedPackage> {
+  signal?.throwIfAborted();
+  const source = await openSource(file, findings, signal);
   const { kind, descriptor, members } = source;
   const { references: declared, ...content } = await readDescriptor(descriptor, findings);
   const references = await resolveReferences(declared, source, findings);
@@ -39,13 +67,13 @@ export async function readPackage(
   if (kind === 'ova' && descriptor !== null && content.ovfVersion !== null) {
     checkOrder({ ...layout, descriptor }, members, findings);
   }
-  await checkDisks(content.disks, references, findings, options.signal);
+  await checkDisks(content.disks, references, findings, signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
-  if (manifest !== null && descriptor !== null) {
-    const expected = await matchManifest(manifest, [descriptor, ...referenced], source, findings);
-    if (options.digests ?? true) await verifyDigests(expected, findings, options);
-  }
-  return {
+  const expected =
+    manifest !== null && descriptor !== null
+      ? await matchManifest(manifest, [descriptor, ...referenced], source, findings)
+      : [];
+  const summary = {
     kind,
     file,
     ...content,
@@ -54,6 +82,30 @@ export async function readPackage(
     certificate: certificate?.name ?? null,
     findings: findings.list(file),
   };
+  // A manifest may list files that nothing references; they belong to the package all the same.
+  const listed = expected
+    .map(({ file: each }) => each)
+    .filter(({ path }) => path !== descriptor?.path);
+  const own = [...referenced, ...listed, manifestFile, certificate, descriptor].filter(
+    (each) => each !== null,
+  );
+  return {
+    summary,
+    files: kind === 'ovf' ? own : [{ name: basename(file), path: file }],
+    expected,
+  };
+}
+
+/** Returns the findings for digests, in the order of `expected`, that were computed elsewhere. */
+export function digestFindings(
+  file: string,
+  expected: readonly ExpectedDigest[],
+  digests: readonly string[],
+): Finding[] {
+  const findings = new FindingList();
+  for (const [index, each] of expected.entries())
+    compareDigest(each, digests[index] ?? '', findings);
+  return findings.list(file);
 }
 
 interface PackageLayout {

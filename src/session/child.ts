@@ -8,6 +8,13 @@ const TIME_LIMIT = 30_000;
 const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
 
+const SECRETS = new Set([
+  'IMGCTL_PASSWORD',
+  'IMGCTL_TOKEN',
+  'IMGCTL_UPLOAD_PASSWORD',
+  'IMGCTL_UPLOAD_SECRET',
+]);
+
 export interface ChildOptions {
   /** The program, or a shell command if there are no `args`. */
   readonly command: string;
@@ -33,7 +40,7 @@ export interface ChildResult {
 /** Runs a program to its end. @throws only the reason of an interrupt */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;
-  const { IMGCTL_PASSWORD: _password, IMGCTL_TOKEN: _token, ...env } = io.env;
+  const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !SECRETS.has(name)));
   io.signal.throwIfAborted();
   const child: ChildProcess = spawn(command, args, {
     shell: options.args === undefined,

@@ -176,14 +176,18 @@ async function findProxy(
  * Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
  * @throws ImgctlError config: unreadable, or without a certificate
  */
-export function readCertificates(settings: Settings, io: Io): string | undefined {
-  const { value, origin } = settings.resolve('ca-file');
+export function readCertificates(
+  settings: Settings,
+  io: Io,
+  key: 'ca-file' | 'upload-ca-file' = 'ca-file',
+): string | undefined {
+  const { value, origin } = settings.resolve(key);
   if (value === undefined) return undefined;
   const unusable = (reason: string, cause?: unknown) => {
     const flag = settings.profileFlag;
-    const message = `cannot read the ca-file ${value} (from ${origin}): ${reason}`;
+    const message = `cannot read the ${key} ${value} (from ${origin}): ${reason}`;
     return new ImgctlError('config', message, {
-      hint: `run: imgctl config set ca-file /path/to/ca.pem${flag}, or: imgctl config unset ca-file${flag}`,
+      hint: `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`,
       cause,
     });
   };

@@ -1,8 +1,9 @@
 // The settings and their valid values.
 
-import { ImgctlError } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
+import { emptyValue, invalid, nonEmpty } from './checks.ts';
 import { parseDuration } from './duration.ts';
+import { UPLOAD_SETTINGS } from './upload-settings.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -25,10 +26,6 @@ const oneOf = (what: string, ...valid: string[]) => ({
 const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
   if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return;
   throw invalid(what, text, `use a whole number from ${min} to ${max}`);
-};
-
-const nonEmpty = (what: string) => (text: string) => {
-  if (text === '') throw emptyValue(what);
 };
 
 /** All settings, in the order of `config list`. */
@@ -94,6 +91,7 @@ export const SETTINGS = {
     summary: 'format of timestamps',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),
   },
+  ...UPLOAD_SETTINGS,
 } as const satisfies Record<string, SettingDefinition>;
 
 export type SettingKey = keyof typeof SETTINGS;
@@ -118,14 +116,4 @@ function checkUsername(text: string): void {
 /** Hides the password of a user:password, as other programs take it. */
 function beforeColon(text: string): string {
   return text.replace(/:.*/s, ':…');
-}
-
-function emptyValue(what: string): ImgctlError {
-  return new ImgctlError('usage', `${what} must not be empty`, {
-    hint: `provide a value, or remove the setting: imgctl config unset ${what}`,
-  });
-}
-
-function invalid(what: string, text: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
 }

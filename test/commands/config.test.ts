@@ -84,7 +84,7 @@ describe('config', () => {
   });
 
   it.each([
-    ['base-url', 'https://alice:secret@example.com', 'imgctl login'],
+    ['base-url', 'https://alice:hunter2@example.com', 'imgctl login'],
     ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
     ['timeout', '30', '500ms'],
     ['columns.images', 'id,nam', 'name'],
@@ -96,7 +96,7 @@ describe('config', () => {
     const result = await imgctl(['config', 'set', '--', key, value]);
     expect(result).toEqual(failed(2, /^imgctl: .+\nhint: .+\n$/));
     expect(result.stderr.split('\n')[1]).toContain(hint);
-    expect(result.stderr).not.toContain('secret');
+    expect(result.stderr).not.toContain('hunter2');
     const list = await imgctl(['config', 'list', '--json']);
     expect(list.stdout).not.toContain('profile default');
   });

@@ -102,7 +102,11 @@ function worldOf({ env, hasFolder, columns }: Case, baseUrl: string, folder: str
 }
 
 /** Returns the trial of a seed with only the mutations that cause the fault. */
-export async function smallest(run: RunTrial, seed: string, fault: string): Promise<Trial> {
+export async function smallest<Result extends Pick<Trial, 'faults' | 'mutations'>>(
+  run: (seed: string, skipped?: ReadonlySet<string>) => Promise<Result>,
+  seed: string,
+  fault: string,
+): Promise<Result> {
   const skipped = new Set<string>();
   let best = await run(seed);
   for (const mutation of best.mutations) {

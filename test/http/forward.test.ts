@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
-import { bytes, clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
+import { bytes, clientOf, connect, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 import {
@@ -142,6 +142,25 @@ describe('a request for plain http through a proxy', () => {
     const { client, tokens } = await through(() => ({ status: 401, json: {} }));
     expect((await failure(client.send(GET))).code).toBe('token-refused');
     expect(tokens.refusals).toEqual([['T1', false]]);
+  });
+
+  it.each([
+    [200, 'bad-answer'],
+    [403, 'not-permitted'],
+    [404, 'not-found'],
+    [503, 'server-error'],
+  ])('blames the proxy for a page with status %i only perhaps', async (status, code) => {
+    const page = { status, body: '<html>Blocked</html>' };
+    const { client, server } = await through(() => page);
+    const error = await failure(client.serviceRoot());
+    const { host } = new URL(server.baseUrl);
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(
+      new RegExp(`${status}.* with HTML instead of JSON, perhaps from the proxy ${host}$`),
+    );
+    expect(error.hint).toMatch(CHECK);
+    const direct = await connect({ 'GET /v2': page });
+    expect((await failure(direct.client.serviceRoot())).message).not.toContain('proxy');
   });
 
   it.each([

@@ -2,8 +2,16 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvText, tsvText } from '../../src/output/delimited.ts';
+import { writeCsv, writeTsv } from '../../src/output/delimited.ts';
+import { textOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
+
+type Rows = readonly (readonly unknown[])[];
+
+const csvText = (rows: Rows, onTerminal: boolean) =>
+  textOf((out) => writeCsv(out, rows, onTerminal));
+const tsvText = (rows: Rows, onTerminal: boolean) =>
+  textOf((out) => writeTsv(out, rows, onTerminal));
 
 /** RFC 4180; a line that breaks its rules gives other cells. */
 function readCsv(text: string): string[][] {
@@ -15,7 +23,7 @@ function readCsv(text: string): string[][] {
   return rows.slice(0, -1);
 }
 
-describe('csvText', () => {
+describe('writeCsv', () => {
   it.each([
     ['plain', ['a', 1, true], 'a,1,true'],
     ['null and missing', ['a', null, undefined], 'a,,'],
@@ -35,21 +43,21 @@ describe('csvText', () => {
     ],
     ['a byte order mark before text', ['\ufeffa=1'], '\ufeffa=1'],
     ['negative numbers', [-5, -0.5], '-5,-0.5'],
-  ])('writes %s', (_case, row, expected) => {
-    expect(csvText([row], false)).toBe(`${expected}\r\n`);
+  ])('writes %s', async (_case, row, expected) => {
+    expect(await csvText([row], false)).toBe(`${expected}\r\n`);
   });
 
-  it('writes exact values to a file and escapes them on a terminal', () => {
+  it('writes exact values to a file and escapes them on a terminal', async () => {
     const quoted = (text: string) => `"'${text.replaceAll('"', '""')}"\r\n`;
-    expect(csvText([[HOSTILE]], false)).toBe(quoted(HOSTILE));
-    expect(csvText([[HOSTILE]], true)).toBe(quoted(HOSTILE_ESCAPED));
+    expect(await csvText([[HOSTILE]], false)).toBe(quoted(HOSTILE));
+    expect(await csvText([[HOSTILE]], true)).toBe(quoted(HOSTILE_ESCAPED));
   });
 
-  it('parses to the same cells, formulas with their apostrophe', () => {
+  it('parses to the same cells, formulas with their apostrophe', async () => {
     const cell = fc.oneof(anyText(), fc.constant(null), fc.integer());
     const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }));
-    fc.assert(
-      fc.property(rows, (cells) => {
+    await fc.assert(
+      fc.asyncProperty(rows, async (cells) => {
         const expected = cells.map((row) =>
           row.map((value) => {
             if (typeof value !== 'string') return value === null ? '' : `${value}`;
@@ -57,15 +65,15 @@ describe('csvText', () => {
             return '=+-@\t\r\n＝＋－＠'.includes(first) ? `'${value}` : value;
           }),
         );
-        expect(readCsv(csvText(cells, false))).toEqual(expected);
+        expect(readCsv(await csvText(cells, false))).toEqual(expected);
       }),
     );
   });
 
-  it('writes one harmless line per row on a terminal', () => {
-    fc.assert(
-      fc.property(fc.array(fc.array(anyText(), { minLength: 1 })), (cells) => {
-        const lines = csvText(cells, true).split('\r\n');
+  it('writes one harmless line per row on a terminal', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(anyText(), { minLength: 1 })), async (cells) => {
+        const lines = (await csvText(cells, true)).split('\r\n');
         expect(lines).toHaveLength(cells.length + 1);
         for (const line of lines) expect(line).not.toMatch(RAW_HARM);
       }),
@@ -73,27 +81,27 @@ describe('csvText', () => {
   });
 });
 
-describe('tsvText', () => {
+describe('writeTsv', () => {
   it.each([
     ['plain', ['a', 1, true, null], 'a\t1\ttrue\t'],
     ['tab, CR and LF', ['a\tb\rc\nd\r\ne'], 'a b c d  e'],
     ['quotes and commas unchanged', ['"a",b'], '"a",b'],
     ['formulas unchanged', ['=1+1', -5], '=1+1\t-5'],
     ['a map', [{ a: 'x\ty' }], '{"a":"x\\ty"}'],
-  ])('writes %s', (_case, row, expected) => {
-    expect(tsvText([row], false)).toBe(`${expected}\n`);
+  ])('writes %s', async (_case, row, expected) => {
+    expect(await tsvText([row], false)).toBe(`${expected}\n`);
   });
 
-  it('escapes on a terminal only', () => {
-    expect(tsvText([['\u001b[31m\u202e\t']], false)).toBe('\u001b[31m\u202e \n');
-    expect(tsvText([['\u001b[31m\u202e\t']], true)).toBe('\\u001b[31m\\u202e \n');
+  it('escapes on a terminal only', async () => {
+    expect(await tsvText([['\u001b[31m\u202e\t']], false)).toBe('\u001b[31m\u202e \n');
+    expect(await tsvText([['\u001b[31m\u202e\t']], true)).toBe('\\u001b[31m\\u202e \n');
   });
 
-  it('writes as many cells as given, and nothing harmful on a terminal', () => {
+  it('writes as many cells as given, and nothing harmful on a terminal', async () => {
     const rows = fc.array(fc.array(anyText(), { minLength: 2, maxLength: 2 }));
-    fc.assert(
-      fc.property(rows, fc.boolean(), (cells, onTerminal) => {
-        const lines = tsvText(cells, onTerminal).split('\n').slice(0, -1);
+    await fc.assert(
+      fc.asyncProperty(rows, fc.boolean(), async (cells, onTerminal) => {
+        const lines = (await tsvText(cells, onTerminal)).split('\n').slice(0, -1);
         expect(lines).toHaveLength(cells.length);
         for (const line of lines) {
           const read = line.split('\t');

@@ -43,6 +43,7 @@ describe('Redaction', () => {
     ['a', 'a banana', '*** banana'],
     ['12345', 'port 12345, not 123456', 'port ***, not 123456'],
     ['#&!', 'x#&!, #&amp;!', 'x#&!, ***'],
+    ['!    !', '! !, 212020202021, 2120202020210', '***, ***, 2120202020210'],
     ['', 'a demo', 'a demo'],
     ['   ', 'a   demo', 'a   demo'],
   ])('masks the short secret %j as a whole word in %s', (secret, text, expected) => {

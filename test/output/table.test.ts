@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadStyle, PLAIN } from '../../src/output/style.ts';
-import { type ColumnKind, recordText, tableText } from '../../src/output/table.ts';
+import { type ColumnKind, writeRecordTable, writeTable } from '../../src/output/table.ts';
+import { textOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 const HEADER = ['id', 'name', 'folder'];
@@ -13,11 +14,18 @@ const ROWS = [
   [56, 'e\u0301.ova', 'a/b'],
 ];
 
-const KINDS: readonly ColumnKind[] = ['id', 'text', 'text'];
+function tableText(
+  header: readonly string[] | undefined,
+  rows: readonly (readonly unknown[])[],
+  kinds: readonly ColumnKind[] = ['id', 'text', 'text'],
+  style = PLAIN,
+): Promise<string> {
+  return textOf((out) => writeTable(out, header, rows, kinds, style));
+}
 
-describe('tableText', () => {
-  it('aligns columns by width, numbers to the right, without trailing spaces', () => {
-    expect(tableText(HEADER, ROWS, KINDS, PLAIN)).toBe(
+describe('writeTable', () => {
+  it('aligns columns by width, numbers to the right, without trailing spaces', async () => {
+    expect(await tableText(HEADER, ROWS)).toBe(
       [
         '  id  name                                 folder',
         '   7  debian-12-server-cloudimg-amd64.ova  debian',
@@ -42,16 +50,25 @@ describe('tableText', () => {
     ['an empty text as empty', ['a', 'b'], [['', 'x']], 'a  b\n   x\n'],
     ['a list as JSON', ['a'], [[['x', 1]]], 'a\n["x",1]\n'],
     ['two lines as one', ['a'], [['x\ny']], 'a\nx\\ny\n'],
-  ])('shows %s', (_case, header, rows, expected) => {
-    expect(tableText(header, rows, KINDS, PLAIN)).toBe(expected);
+  ])('shows %s', async (_case, header, rows, expected) => {
+    expect(await tableText(header, rows)).toBe(expected);
   });
 
-  it('shows any rows in full, escaped and one per line', () => {
+  it('shows a wide cell in full without padding the others to its width', async () => {
+    const rows = [
+      ['x'.repeat(2_000), 1],
+      ['y', 2],
+    ];
+    const padded = `y${' '.repeat(999)}  2\n`;
+    expect(await tableText(undefined, rows)).toBe(`${rows[0]?.[0]}  1\n${padded}`);
+  });
+
+  it('shows any rows in full, escaped and one per line', async () => {
     const value = fc.oneof(anyText(), fc.integer(), fc.constant(null), fc.boolean());
     const rows = fc.array(fc.array(value, { minLength: 3, maxLength: 3 }), { maxLength: 5 });
-    fc.assert(
-      fc.property(rows, (cells) => {
-        const lines = tableText(HEADER, cells, KINDS, PLAIN).split('\n');
+    await fc.assert(
+      fc.asyncProperty(rows, async (cells) => {
+        const lines = (await tableText(HEADER, cells)).split('\n');
         expect(lines).toHaveLength(cells.length + 2);
         for (const line of lines) {
           expect(line).not.toMatch(RAW_HARM);
@@ -68,7 +85,7 @@ describe('tableText', () => {
       [12, 'FAILED', null],
     ];
     const kinds = ['id', 'state', 'time'] as const;
-    const text = tableText(header, rows, kinds, await loadStyle({ color: true }));
+    const text = await tableText(header, rows, kinds, await loadStyle({ color: true }));
     expect(text.replaceAll('\u001b', '')).toBe(
       [
         '[2mid[22m  [2mstatus[22m   [2mat[22m',
@@ -78,14 +95,14 @@ describe('tableText', () => {
       ].join('\n'),
     );
     const plain = text.replaceAll(/\u001b\[\d+m/g, '');
-    expect(plain).toBe(tableText(header, rows, kinds, PLAIN));
+    expect(plain).toBe(await tableText(header, rows, kinds));
   });
 });
 
-describe('recordText', () => {
-  it('shows each field uncut and escaped on its own line', () => {
+describe('writeRecordTable', () => {
+  it('shows each field uncut and escaped on its own line', async () => {
     const record = { id: 5, 名前: HOSTILE, folder: null, errors: ['x'], 'bad\nkey': '' };
-    expect(recordText(record, () => 'text', PLAIN)).toBe(
+    expect(await textOf((out) => writeRecordTable(out, record, () => 'text', PLAIN))).toBe(
       [
         'id        5',
         `名前      ${HOSTILE_ESCAPED}`,

@@ -1,6 +1,7 @@
 // A sink that records what is written, and terminals for tests of the output.
 
 import type { ByteSink } from '../../src/io.ts';
+import { ChunkWriter } from '../../src/output/chunks.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 
 export class MemorySink implements ByteSink {
@@ -29,6 +30,18 @@ export class MemorySink implements ByteSink {
     this.#bytes.push(bytes);
     this.pieces.push(typeof data === 'string' ? data : bytes.toString());
   }
+}
+
+/** Returns what a function writes. */
+export async function textOf(
+  write: (out: ChunkWriter) => Promise<void>,
+  prepare?: (chunk: string) => string,
+): Promise<string> {
+  const sink = new MemorySink();
+  const out = new ChunkWriter(sink, prepare);
+  await write(out);
+  await out.end();
+  return sink.text;
 }
 
 export const PIPE: Terminal = { color: false, width: undefined, interactive: false, unicode: true };

@@ -27,6 +27,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Packages and sync',
     entries: [
       ['inspect, validate', 'show a local OVA or OVF; check it'],
+      ['push', 'upload packages and sync them'],
       ['sync, sync-status', 'submit an image sync; follow it'],
     ],
   },

@@ -120,24 +120,26 @@ export const myImages: CommandSpec = {
   load: async () => (await import('../my-images.ts')).run,
 };
 
-const WAIT_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
+export const POLL_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '--poll-interval <duration>',
     description: 'fixed time between status checks, instead of 2s growing to 15s',
     value: DURATION,
-    implies: { wait: true },
   },
   {
     flags: '--wait-timeout <duration>',
     description: 'stop waiting after this time and exit with 7',
     default: '1h',
     value: DURATION,
-    implies: { wait: true },
   },
 ];
 
-const FILES: ArgumentDeclaration = {
+const WAIT_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
+  ...POLL_OPTIONS.map((option) => ({ ...option, implies: { wait: true } })),
+];
+
+export const FILES: ArgumentDeclaration = {
   name: 'file',
   description: 'OVA files, or OVF files with their disks in the same folder',
   required: true,

@@ -1,20 +1,15 @@
 // The time and memory of the built program for small responses that unfold into millions of values.
 
 import { EventEmitter, once } from 'node:events';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { report } from '../hardening/home.ts';
 import { bombs, envelopeOf } from '../support/bombs.ts';
-import { runBuilt, scriptedService, startCli } from '../support/cli.ts';
+import { scriptedService, startCli } from '../support/cli.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
-import { report } from './home.ts';
+import { canMeasure, expectCheapFailure } from './measured.ts';
 
-const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 const COUNT = 22_000_000;
-const MAX_SECONDS = 5;
-/** In MiB. */
-const MAX_MEMORY = 400;
 const MAX_SECONDS_TO_END = 1;
 
 const KINDS = ['objects', 'arrays', 'numbers', 'nested', 'pages of 60 MB'];
@@ -42,25 +37,20 @@ async function environment(kind: string, command: string, onRequest = () => {}) 
     onRequest();
     return responses.get(kind) ?? {};
   });
-  return { ...(command === 'login' ? user : env), NODE_OPTIONS: `--require="${TELL_USAGE}"` };
+  return command === 'login' ? user : env;
 }
 
 describe.each(KINDS)('a response of %s', (kind) => {
-  it.skipIf(!existsSync('/proc/self/status')).each(COMMANDS)(
+  it.skipIf(!canMeasure).each(COMMANDS)(
     'ends %s in time, with little memory and one line (skipped without /proc)',
     async (command) => {
       const env = await environment(kind, command);
-      const start = performance.now();
-      const { stdout, stderr, exitCode } = await runBuilt(command.split(' '), { env });
-      const seconds = (performance.now() - start) / 1_000;
-      const lines = stderr.trim().split('\n').filter(Boolean);
-      const { peak } = JSON.parse(lines.pop() ?? '{}');
-      report(`${kind}, ${command}: ${seconds.toFixed(2)} s, ${peak.toFixed(0)} MiB`);
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
-      expect(lines.filter((line) => !line.startsWith('hint: '))).toHaveLength(1);
-      expect(lines[0]).toMatch(/returned 200 with more than (4 MiB of JSON|100000 JSON values)/);
-      expect(seconds).toBeLessThan(MAX_SECONDS);
-      expect(peak).toBeLessThan(MAX_MEMORY);
+      const name = `${kind}, ${command}`;
+      const { stdout, messages } = await expectCheapFailure(name, command.split(' '), env);
+      expect(stdout).toBe('');
+      expect(messages).toEqual([
+        expect.stringMatching(/returned 200 with more than (4 MiB of JSON|100000 JSON values)/),
+      ]);
     },
   );
 

@@ -1,0 +1,65 @@
+// Opens the upload storage of the profile, for push and doctor.
+
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { readCertificates } from '../session/session.ts';
+import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts';
+import { openStorage } from '../upload/open.ts';
+import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
+
+export const DEFAULT_PART_SIZE = 16 * 2 ** 20;
+export const DEFAULT_PARALLEL = 4;
+
+/** @throws ImgctlError config: no upload-url, or invalid */
+export function readTarget({ settings }: Context): UploadTarget {
+  const flag = settings.profileFlag;
+  const text = settings.text('upload-url');
+  if (text !== undefined) {
+    const allowing = `imgctl config set allow-http true${flag}`;
+    return parseUploadUrl(text, settings.text('allow-http') === 'true', allowing);
+  }
+  throw new ImgctlError('config', 'no upload storage configured', {
+    hint: `run: imgctl config set upload-url dav+https://host/path${flag} (or s3+https://, file://)`,
+  });
+}
+
+/** Returns what identifies the storage and its user, without secrets. */
+export function targetKey({ settings }: Context): string[] {
+  const keys = ['upload-url', 'upload-username', 'upload-access-key'] as const;
+  return keys.map((key) => settings.text(key) ?? '');
+}
+
+/** @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid */
+export async function openUploadStorage(
+  context: Context,
+  { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL }: Partial<StorageOptions> = {},
+): Promise<Storage> {
+  const { io, settings, console } = context;
+  const target = await withCredentials(context, readTarget(context));
+  return openStorage(target, {
+    clock: io,
+    timeout: settings.duration('timeout'),
+    retries: settings.number('retries'),
+    parallel,
+    partSize,
+    ca: readCertificates(settings, io, 'upload-ca-file'),
+    userAgent: context.userAgent,
+    env: io.env,
+    onSecret: (secret) => console.redaction.add(secret),
+    onEvent: context.onEvent,
+  });
+}
+
+async function withCredentials(context: Context, target: UploadTarget): Promise<Target> {
+  const { settings, io, console } = context;
+  if (target.kind === 'file') return target;
+  const { davCredentials, s3Credentials } = await import('../session/upload-credentials.ts');
+  if (target.kind === 'dav') {
+    const credentials = await davCredentials(settings, io);
+    if (credentials) console.redaction.add(credentials.password, credentials.username);
+    return { kind: 'dav', url: target.url, credentials };
+  }
+  const credentials = await s3Credentials(settings, io);
+  console.redaction.add(credentials.secret);
+  return { kind: 's3', url: target.url, credentials };
+}

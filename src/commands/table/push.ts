@@ -1,0 +1,47 @@
+// Declares push.
+
+import { FILES, POLL_OPTIONS } from './images.ts';
+import { type CommandSpec, TEXT } from './spec.ts';
+
+export const push: CommandSpec = {
+  name: 'push',
+  summary: 'upload packages, sync them and show the new images',
+  description: [
+    'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',
+    'A file gets its name in the storage only after it has arrived whole. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
+    'After a failure, run the same command again: it skips finished files, continues a partial one if the storage allows it, and does not submit a second sync.',
+  ],
+  examples: [
+    'imgctl push appliance.ova',
+    'imgctl push *.ova --dry-run',
+    'imgctl push appliance.ovf --on-conflict replace --no-wait',
+  ],
+  seeAlso: ['validate', 'sync', 'my-images', 'config'],
+  arguments: [FILES],
+  options: [
+    { flags: '--no-sync', description: 'upload only' },
+    { flags: '--no-wait', description: 'submit the sync, but do not wait for it' },
+    {
+      flags: '--dry-run',
+      description: 'show what would be uploaded, and what the sync would add, update and delete',
+    },
+    { flags: '--force', description: 'upload again even if the storage has the same file' },
+    {
+      flags: '--on-conflict <action>',
+      description: 'if the storage has another file of that name: fail, replace or skip (fail)',
+      value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
+    },
+    {
+      flags: '--part-size <size>',
+      description: 'size of the parts of an upload to S3, in MiB (16M)',
+      value: TEXT,
+    },
+    {
+      flags: '--parallel <n>',
+      description: 'parts that are uploaded to S3 at the same time (4)',
+      value: { kind: 'number', min: 1, max: 32 },
+    },
+    ...POLL_OPTIONS,
+  ],
+  load: async () => (await import('../push.ts')).run,
+};

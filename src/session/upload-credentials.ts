@@ -1,0 +1,80 @@
+// The credentials of the upload storage, which are never those of the service.
+
+import { ImgctlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { passwordOfCommand, passwordOfFile } from './password.ts';
+import type { Settings } from './settings.ts';
+
+interface SecretNames {
+  readonly variable: string;
+  readonly command: 'upload-password-command' | 'upload-secret-command';
+}
+
+const PASSWORD: SecretNames = {
+  variable: 'IMGCTL_UPLOAD_PASSWORD',
+  command: 'upload-password-command',
+};
+const SECRET: SecretNames = { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' };
+
+export interface DavCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Returns undefined without a user name, for a storage that needs none. @throws ImgctlError */
+export async function davCredentials(
+  settings: Settings,
+  io: Io,
+): Promise<DavCredentials | undefined> {
+  const username = settings.text('upload-username');
+  if (username === undefined) return undefined;
+  return { username, password: await readSecret(settings, io, PASSWORD) };
+}
+
+export interface S3Credentials {
+  readonly accessKey: string;
+  readonly secret: string;
+  readonly region: string;
+}
+
+/** @throws ImgctlError */
+export async function s3Credentials(settings: Settings, io: Io): Promise<S3Credentials> {
+  const accessKey = settings.text('upload-access-key');
+  if (accessKey === undefined) {
+    throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
+      hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
+    });
+  }
+  const secret = await readSecret(settings, io, SECRET);
+  return { accessKey, secret, region: settings.text('upload-region') ?? '' };
+}
+
+async function readSecret(
+  settings: Settings,
+  io: Io,
+  { variable, command: key }: SecretNames,
+): Promise<string> {
+  const value = io.env[variable];
+  const file = io.env[`${variable}_FILE`];
+  if (value) return value;
+  if (file) {
+    return passwordOfFile(file, io).catch(
+      withHint(`check ${variable}_FILE and the file's contents`),
+    );
+  }
+  const { value: command } = settings.resolve(key);
+  if (command) {
+    const hint = `run it by hand; to show it: imgctl config get ${key}`;
+    return passwordOfCommand(command, io).catch(withHint(hint));
+  }
+  throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
+    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${key} COMMAND${settings.profileFlag}`,
+  });
+}
+
+function withHint(hint: string) {
+  return (error: unknown): never => {
+    const isOurs = error instanceof ImgctlError && error.code === 'config';
+    throw isOurs ? error.with({ hint }) : error;
+  };
+}
