@@ -36,7 +36,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain)|api[\\/]|http[\\/](?!proxy|tunnel|forward))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain|credential|shared)|api[\\/]|http[\\/](?!proxy|tunnel|forward))/,
           priority: 1,
         },
       ],

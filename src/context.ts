@@ -36,6 +36,7 @@ export interface GlobalOptions {
   json?: boolean;
   timeout?: string;
   retries?: string;
+  waitForToken?: string;
   debug?: boolean;
   color?: ColorChoice;
   quiet?: boolean;
@@ -106,17 +107,12 @@ export class Context implements ConsoleStyle {
 
   /** Returns the settings with these additional flags. */
   settingsWith(flags: SettingFlags): Settings {
-    const options = this.#options;
+    const { baseUrl, json, output, timeout, retries, waitForToken } = this.#options;
     const profile = this.profileName;
+    const own = { timeout, retries, 'base-url': baseUrl, 'wait-for-token': waitForToken };
     return new Settings(
       profile,
-      {
-        'base-url': options.baseUrl,
-        output: options.json ? 'json' : options.output,
-        timeout: options.timeout,
-        retries: options.retries,
-        ...flags,
-      },
+      { ...own, output: json ? 'json' : output, ...flags },
       this.io.env,
       this.config.profiles.get(profile) ?? {},
       this.config.profile,
@@ -225,6 +221,7 @@ export class Context implements ConsoleStyle {
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
       warn: (message, hint) => this.console.warn(message, hint),
+      note: (message) => this.console.note(message),
       onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').value),
       onEvent: this.onEvent,
     });

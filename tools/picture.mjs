@@ -3,20 +3,12 @@
 // The picture shows a fixed port and a fixed time of the sync, because the real ones change with each run.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeAppliance } from './appliance.mjs';
 import { drawTerminal } from './picture/svg.mjs';
 
 const COLUMNS = 94;
@@ -43,7 +35,7 @@ const picture = process.argv[2] ?? absolute('../docs/terminal.svg');
 const folder = mkdtempSync(join(tmpdir(), 'imgctl-picture-'));
 let emulator;
 try {
-  uploadPackage(join(folder, 'uploads', 'demo'));
+  writeAppliance(join(folder, 'uploads', 'demo'));
   const baseUrl = await startEmulator();
   const lines = [`${PROMPT} export IMGCTL_PASSWORD=${PASSWORD}`];
   for (const command of COMMANDS) {
@@ -53,20 +45,6 @@ try {
 } finally {
   emulator?.kill();
   rmSync(folder, { recursive: true });
-}
-
-/** Writes an OVF package without disks; its manifest prevents a warning. */
-function uploadPackage(uploads) {
-  const ovf = `<?xml version="1.0"?>
-<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1" xmlns:ovf="http://schemas.dmtf.org/ovf/envelope/1">
-  <References/>
-  <VirtualSystem ovf:id="appliance"><Info>An appliance</Info></VirtualSystem>
-</Envelope>
-`;
-  const digest = createHash('sha256').update(ovf).digest('hex');
-  mkdirSync(uploads, { recursive: true });
-  writeFileSync(join(uploads, 'appliance.ovf'), ovf);
-  writeFileSync(join(uploads, 'appliance.mf'), `SHA256(appliance.ovf)= ${digest}\n`);
 }
 
 async function startEmulator() {

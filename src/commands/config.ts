@@ -54,7 +54,8 @@ export async function set(
   SETTINGS[key].check(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
-  await change(context, key, key === 'ca-file' ? path.resolve(context.io.cwd, value) : value);
+  const isPath = key === 'ca-file' || (key === 'credential-helper' && /[\\/]/.test(value));
+  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
 }
 
 export async function unset(context: Context, _options: object, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-// imgctl demo: runs login, listing and sync against a temporary embedded service.
+// imgctl demo: runs login, listing and push against a temporary embedded service.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -7,13 +7,11 @@ import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { counted } from '../output/messages.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
   const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');
-  fs.mkdirSync(path.join(uploads, 'demo'), { recursive: true });
   const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
   try {
     const env = {
@@ -22,10 +20,11 @@ export async function run(context: Context): Promise<void> {
       ),
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
+      IMGCTL_UPLOAD_PASSWORD: 'demo',
     };
     const runCommand = async (line: string): Promise<void> => {
       await printLine(`$ imgctl ${line}`);
-      const exitCode = await context.rerun(line.split(' '), { ...context.io, env });
+      const exitCode = await context.rerun(line.split(' '), { ...context.io, env, cwd: folder });
       context.io.signal.throwIfAborted();
       if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
       await printLine('');
@@ -36,11 +35,10 @@ export async function run(context: Context): Promise<void> {
     await runCommand('images list --limit 5');
     await runCommand('images list --filter name,like,%ubuntu% --sort updated_on,desc --limit 5');
     await runCommand('my-images');
-    const file = path.join(uploads, 'demo', 'sample.ova');
-    await writeSampleOva(file);
-    await printLine(`# uploaded: sample.ova, ${counted(fs.statSync(file).size, 'byte')}`);
-    await runCommand('sync --wait --poll-interval 500ms');
-    await runCommand('my-images');
+    await runCommand(`config set upload-url ${emulator.uploadUrl}`);
+    await runCommand('config set upload-username demo');
+    await writeSampleOva(path.join(folder, 'sample.ova'));
+    await runCommand('push sample.ova --poll-interval 500ms');
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });

@@ -46,7 +46,10 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     throw new ImgctlError('usage', reason, { hint, cause: error });
   });
   try {
-    await context.console.print(`${JSON.stringify({ base_url: emulator.baseUrl })}\n`);
+    const { baseUrl, uploadUrl } = emulator;
+    // Without a folder for uploads there is no upload_url.
+    const addresses = JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl });
+    await context.console.print(`${addresses}\n`);
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });

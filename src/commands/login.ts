@@ -7,6 +7,7 @@ import { counted } from '../output/messages.ts';
 import { printable } from '../output/sanitize.ts';
 import { describeDuration } from '../session/duration.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
+import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask } from '../session/prompt.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
@@ -32,11 +33,10 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   const session = await context.openSession(settings);
   const { account, tokens } = session;
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
-  const keychain = options.storePassword
-    ? (await import('../session/keychain.ts')).openKeychain(io)
-    : undefined;
-  // Without a keychain this fails before it uses up a token request.
-  await keychain?.lookup(account);
+  const place = placeOfHelper(settings.text('credential-helper'));
+  const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
+  // An unusable store fails before it uses up a token request.
+  await store?.check(account);
   const { password, remedy } = await readPassword(context, options, settings, session);
   const token = await tokens.login(password, remedy, options);
 
@@ -47,24 +47,25 @@ export async function run(context: Context, options: LoginOptions): Promise<void
       ? {}
       : { 'password-command': options.passwordCommand }),
     // Written before the password is stored, so that a logout always finds the password.
-    ...(keychain ? { [STORED_PASSWORD]: 'keychain' } : {}),
+    ...(store ? { [STORED_PASSWORD]: place } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
-    if (keychain || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
+    if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // One warning is enough if the token could not be stored either.
     if (!session.cache.writeFailed) context.console.warn(error.message, error.hint);
   });
   report(context, session, token);
-  await keychain?.store(account, password).catch(async (error: unknown) => {
-    // After an interrupt the keychain may hold the password, as it may after an earlier login.
-    const holdsNone = error instanceof ImgctlError && error.code === 'config';
-    if (holdsNone && !settings.hasStoredPassword) {
-      const nothing = { [STORED_PASSWORD]: undefined };
-      await changeProfile(context.paths.config, io, settings.profile, nothing);
+  await store?.store(account, password).catch(async (error: unknown) => {
+    // After an interrupt the store may hold the password.
+    if (error instanceof ImgctlError && error.code === 'config') {
+      const former = { [STORED_PASSWORD]: settings.storedAt };
+      await changeProfile(context.paths.config, io, settings.profile, former);
     }
     throw error;
   });
-  if (keychain) context.console.success('The password is stored in the system keychain');
+  const { storedAt: former = place } = settings;
+  if (store && former !== place) await (await openPasswordStore(io, former)).forget(account);
+  if (store) context.console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 
 const BASE_URL = { what: 'base URL', hidden: false, instead: '--base-url or IMGCTL_BASE_URL' };

@@ -1,11 +1,14 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import type { Context } from '../context.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
+import { openPasswordStore } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { Settings } from '../session/settings.ts';
 import { forgetAllTokens, forgetTokens } from '../session/token-files.ts';
+import { openSharedStore } from './token-state.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
   return options.all ? logoutAll(context) : logout(context);
@@ -34,15 +37,56 @@ async function logoutAll(context: Context): Promise<void> {
       context.console.success(`Deleted the stored password of profile ${profile}`);
     }
   }
+  await deleteSharedTokens(context);
 }
 
-/** Deletes a profile's password from the keychain. @returns true if there was one. @throws ImgctlError config */
+/** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
+async function deleteSharedTokens(context: Context): Promise<void> {
+  const { io, config, settings: current } = context;
+  const { IMGCTL_TOKEN_STORE } = io.env;
+  const profiles = [...config.profiles].map(
+    ([profile, stored]) => new Settings(profile, {}, { IMGCTL_TOKEN_STORE }, stored),
+  );
+  const seen = new Set<string>();
+  for (const settings of [current, ...profiles]) {
+    const address = settings.text('token-store') ?? 'file';
+    const { baseUrl, username } = settings.account;
+    const key = [address, baseUrl, username].join('\0');
+    if (address === 'file' || baseUrl === '' || seen.has(key)) continue;
+    seen.add(key);
+    if (await deleteSharedToken(context, settings)) {
+      context.console.success(`Deleted the token in ${address}`);
+    }
+  }
+}
+
+async function deleteSharedToken(context: Context, settings: Settings): Promise<boolean> {
+  const store = await openSharedStore(context, settings);
+  try {
+    return (await store?.forget()) === true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ImgctlError('unreachable', `cannot delete the token in ${store?.place}: ${reason}`, {
+      hint: 'run imgctl logout --all again when the token store can be used',
+    });
+  } finally {
+    await store?.close();
+  }
+}
+
+/** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
 export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
-  const { profile, hasStoredPassword } = settings;
-  if (!hasStoredPassword) return false;
-  const { openKeychain } = await import('../session/keychain.ts');
-  await openKeychain(context.io).forget(profile);
   const { paths, io } = context;
-  await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });
-  return true;
+  const { profile, passwordPlaces } = settings;
+  // A keychain finds passwords by the profile, even if its base URL is invalid.
+  const account = valueOr(() => settings.account, { profile, baseUrl: '', username: '' });
+  let deleted = false;
+  for (const place of passwordPlaces) {
+    const store = await openPasswordStore(io, place);
+    if (await store.forget(account)) deleted = true;
+  }
+  if (settings.storedAt !== undefined) {
+    await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });
+  }
+  return deleted;
 }

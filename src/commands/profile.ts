@@ -14,14 +14,14 @@ export async function list(context: Context): Promise<void> {
   const rows = [...profiles].map(([name, stored]) => {
     const settings = new Settings(name, {}, {}, stored);
     const isDefault = name === profile;
-    const keychain = settings.hasStoredPassword ? 'keychain' : null;
+    const [place = null] = valueOr(() => settings.passwordPlaces, []);
     return {
       name,
       default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
       base_url: stored['base-url'] ?? null,
       username: stored.username ?? null,
       token: cachedTokenState(context, settings),
-      password: stored['password-command'] ? 'command' : keychain,
+      password: stored['password-command'] ? 'command' : (place?.replace(/:.*/s, '') ?? null),
     };
   });
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];

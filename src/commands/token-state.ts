@@ -3,6 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Settings } from '../session/settings.ts';
+import type { SharedStore } from '../session/shared/shared-store.ts';
 import { TokenCache } from '../session/token-cache.ts';
 import type { Account } from '../session/token-files.ts';
 import type { CachedToken } from '../session/token-store.ts';
@@ -13,6 +14,22 @@ export function openCache({ console, io, paths }: Context, account: Account): To
   return new TokenCache(paths.config, account, io.system, (message, hint) =>
     console.warn(message, hint),
   );
+}
+
+/** Opens the store that the settings name; undefined for `file`. @throws ImgctlError config */
+export async function openSharedStore(
+  context: Context,
+  settings: Settings,
+): Promise<SharedStore | undefined> {
+  const { io, console } = context;
+  const { openStore, readCertificates } = await import('../session/session.ts');
+  const options = {
+    io,
+    settings,
+    warn: (message: string, hint?: string) => console.warn(message, hint),
+    onSecret: (secret: string) => console.redaction.add(secret),
+  };
+  return openStore(options, openCache(context, settings.account), readCertificates(settings, io));
 }
 
 export function tokenState(token: CachedToken | undefined, now: number): TokenState {

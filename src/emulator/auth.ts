@@ -87,7 +87,9 @@ export function createAuth(settings: EmulatorSettings) {
   };
 }
 
-function basicCredentials(authorization = ''): { name: string; password: string } | undefined {
+export function basicCredentials(
+  authorization = '',
+): { name: string; password: string } | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');

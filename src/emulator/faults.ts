@@ -5,10 +5,15 @@ import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './http.ts';
 
-const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate'] as const;
+/** The last two disturb uploads only. */
+const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'etag', 'partial'] as const;
 
 export type FaultKind =
   | { readonly type: 'status'; readonly status: number; readonly retryAfter: number | undefined }
+  /** The status after the whole body of an upload was read. */
+  | { readonly type: 'late'; readonly status: number }
+  /** Closes the connection when so many bytes of an upload have arrived. */
+  | { readonly type: 'drop-after'; readonly bytes: number }
   | { readonly type: (typeof NAMED_KINDS)[number] };
 
 export interface Fault {
@@ -45,6 +50,9 @@ export function parseFault(spec: string): Fault {
 function parseKind(spec: string, text: string): FaultKind {
   const named = NAMED_KINDS.find((name) => name === text);
   if (named !== undefined) return { type: named };
+  const [, late, bytes] = /^late:([45]\d\d)$|^drop:(\d{1,12})$/.exec(text) ?? [];
+  if (late !== undefined) return { type: 'late', status: Number(late) };
+  if (bytes !== undefined) return { type: 'drop-after', bytes: Number(bytes) };
   const [, status, seconds] = /^([345]\d\d)$|^429:(\d{1,9})$/.exec(text) ?? [];
   if (seconds !== undefined) return { type: 'status', status: 429, retryAfter: Number(seconds) };
   if (status !== undefined)

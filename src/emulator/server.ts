@@ -24,6 +24,7 @@ import {
 } from './http.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
 import { createResources } from './resources.ts';
+import { createStorage } from './storage.ts';
 import { createSync } from './sync.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
@@ -38,6 +39,8 @@ const REACHABLE = new Map([
 export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** Of its WebDAV storage; undefined without a folder for uploads. */
+  readonly uploadUrl: string | undefined;
   readonly port: number;
   /** Stops listening and closes all connections, even those with a request in progress. */
   close(): Promise<void>;
@@ -63,8 +66,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { address, port } = bound;
   void catalog.warm(closing.signal);
 
+  const origin = `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`;
   return {
-    baseUrl: `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`,
+    baseUrl: origin,
+    uploadUrl: settings.uploads === undefined ? undefined : `dav+${origin}/upload`,
     port,
     revokeAccess: auth.revokeAccess,
     restoreAccess: auth.restoreAccess,
@@ -86,6 +91,7 @@ function createRequestListener(
 ): RequestListener {
   const { host, latency, log, now, onRequest } = settings;
   const pickFault = createFaultPicker(settings.faults);
+  const storage = createStorage(settings);
 
   const serve = async (incoming: IncomingMessage, stream: ServerResponse) => {
     const { method = '', url: target = '', headers } = incoming;
@@ -93,7 +99,11 @@ function createRequestListener(
     const request = toApiRequest(incoming, host, now);
     const fault = pickFault(request.method, request.path);
     if (latency > 0) await setTimeout(latency, undefined, { ref: false });
-    const response = (fault && faultResponse(fault)) ?? route(resources, request);
+    const replacement = fault && faultResponse(fault);
+    if (!replacement && storage?.owns(request)) {
+      return storage.serve(request, incoming, stream, fault);
+    }
+    const response = replacement ?? route(resources, request);
     sendWithFault(stream, response, fault?.type);
   };
 

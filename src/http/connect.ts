@@ -135,7 +135,7 @@ export function createConnector(options: ConnectOptions): Connector {
 }
 
 /** Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
-function trustOptions(
+export function trustOptions(
   module: Pick<typeof tls, 'rootCertificates'>,
   ca: string | undefined,
 ): tls.ConnectionOptions {

@@ -74,13 +74,14 @@ function checked(password: unknown): string {
 function memoryStore(): TokenStore {
   let limit: RememberedLimit | undefined;
   return {
+    place: undefined,
     read: () => undefined,
     write: async () => {},
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
     async writeLimit(known) {
       limit = known;
     },
-    takeTurn: ({ action }) => action(),
+    takeTurn: ({ action }) => action(async () => {}),
   };
 }
 

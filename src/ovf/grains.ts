@@ -47,6 +47,7 @@ async function findProblem(
   if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
   let bytesOfTables = 0;
   let lastGrain = 0;
+  let lastIndex = 0;
   for (let start = 0; start < directoryBytes; start += WINDOW_SIZE) {
     const length = Math.min(WINDOW_SIZE, directoryBytes - start);
     // A copy, since the next read overwrites it.
@@ -58,16 +59,26 @@ async function findProblem(
       if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
       bytesOfTables += tableBytes;
       if (bytesOfTables > size) return ['vmdk-header', 'the grain tables overlap'];
+      const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
       for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
-        lastGrain = Math.max(lastGrain, grains.readUInt32LE(grain));
+        const sector = grains.readUInt32LE(grain);
+        if (sector <= lastGrain) continue;
+        lastGrain = sector;
+        lastIndex = firstIndex + grain / ENTRY_BYTES;
       }
     }
   }
   // 0 and 1 stand for grains of zeros.
   if (lastGrain <= 1) return null;
-  const marker = await read(lastGrain * SECTOR, MARKER_BYTES);
-  const dataBytes = streamOptimized && marker.length === MARKER_BYTES ? marker.readUInt32LE(8) : 0;
+  const truncatedGrain = truncated(`before the end of its grain at sector ${lastGrain}`);
+  const start = lastGrain * SECTOR;
+  if (!streamOptimized) {
+    // The last grain of the disk may be a part of one.
+    const sectors = Math.min(grainSize, capacity - lastIndex * grainSize);
+    return start + sectors * SECTOR <= size ? null : truncatedGrain;
+  }
+  const marker = await read(start, MARKER_BYTES);
   const isInside =
-    marker.length === MARKER_BYTES && lastGrain * SECTOR + MARKER_BYTES + dataBytes <= size;
-  return isInside ? null : truncated(`before the end of its grain at sector ${lastGrain}`);
+    marker.length === MARKER_BYTES && start + MARKER_BYTES + marker.readUInt32LE(8) <= size;
+  return isInside ? null : truncatedGrain;
 }

@@ -3,6 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
+import type { PasswordStore } from './password.ts';
 import type { Account } from './token-files.ts';
 
 interface Call {
@@ -85,11 +86,11 @@ const MAX_REMOVALS = 100;
 
 const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 
-/** Every function of a keychain may throw ImgctlError config. */
-export function openKeychain(io: Io) {
+/** @throws ImgctlError config: there is none on Windows */
+export function openKeychain(io: Io): PasswordStore {
   if (io.system.platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
-      hint: `use ${ALTERNATIVE}`,
+      hint: `use wincred: imgctl config set credential-helper wincred; or ${ALTERNATIVE}`,
     });
   }
   const program = io.system.platform === 'darwin' ? SECURITY : SECRET_TOOL;
@@ -105,28 +106,32 @@ export function openKeychain(io: Io) {
     return program.isNotFound(result) ? undefined : program.read(result.stdout);
   }
 
-  async function forget(profile: string): Promise<void> {
+  /** Removes every password of the profile. */
+  async function forget({ profile }: Account): Promise<boolean> {
     for (let count = 0; count < MAX_REMOVALS; count += 1) {
-      if (program.isNotFound(await call(program.forget(profile)))) return;
+      if (program.isNotFound(await call(program.forget(profile)))) break;
     }
+    return true;
   }
 
   return {
     lookup,
     forget,
-    /** Replaces every password of the account's profile. */
-    async store(account: Account, password: string): Promise<void> {
+    async check(account) {
+      await lookup(account);
+    },
+    async store(account, password) {
       const storing = program.store(account, password);
       if (Buffer.byteLength(storing.input ?? '') > MAX_INPUT) {
         throw new ImgctlError('config', 'the password is too long for the system keychain', {
           hint: `use ${ALTERNATIVE}`,
         });
       }
-      await forget(account.profile);
+      await forget(account);
       await call(storing);
       // Both programs may store nothing, or a part, and end with exit code 0.
       if ((await lookup(account)) !== password) {
-        await forget(account.profile);
+        await forget(account);
         throw new ImgctlError('config', `${program.name} did not store the password`, {
           hint: `unlock the system keychain, or use ${ALTERNATIVE}`,
         });

@@ -1,4 +1,4 @@
-// Reads a password from a file, a command or standard input.
+// Reads a password from a file, a command or standard input; the interface of a place that stores it.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,27 +6,50 @@ import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
+import type { Account } from './token-files.ts';
+
+/** Every function may throw ImgctlError config: the store cannot be used. */
+export interface PasswordStore {
+  /** Fails if the store cannot be used. */
+  check(account: Account): Promise<void>;
+  lookup(account: Account): Promise<string | undefined>;
+  /** Replaces the password of the account. */
+  store(account: Account, password: string): Promise<void>;
+  /** @returns true if it may have had a password */
+  forget(account: Account): Promise<boolean>;
+}
 
 const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-export async function passwordOfFile(file: string, io: Io): Promise<string> {
+/** A variable that names a file, and what the file is, for messages. */
+const PASSWORD_FILE = { variable: 'IMGCTL_PASSWORD_FILE', what: 'password file' };
+
+export async function passwordOfFile(
+  file: string,
+  io: Io,
+  source = PASSWORD_FILE,
+): Promise<string> {
   let text: string;
   try {
     text = await readBeginning(await openFile(path.resolve(io.cwd, file)), io);
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
-    throw unreadableFile(file, error);
+    throw unreadableFile(file, error, source);
   }
-  return firstLine(text, `the password file ${file}`);
+  return firstLine(text, `the ${source.what} ${file}`);
 }
 
-export function unreadableFile(file: string, cause: unknown): ImgctlError {
-  return new ImgctlError('config', `cannot read the password file ${file}: ${errorReason(cause)}`, {
-    hint: 'check IMGCTL_PASSWORD_FILE and the permissions of the file',
-    cause,
-  });
+export function unreadableFile(file: string, cause: unknown, source = PASSWORD_FILE): ImgctlError {
+  return new ImgctlError(
+    'config',
+    `cannot read the ${source.what} ${file}: ${errorReason(cause)}`,
+    {
+      hint: `check ${source.variable} and the permissions of the file`,
+      cause,
+    },
+  );
 }
 
 // Windows has no O_NONBLOCK.
@@ -43,12 +66,17 @@ async function openFile(file: string): Promise<Readable> {
 }
 
 /** Returns the first line that the shell command prints within 30 s. The user sees its stderr. */
-export async function passwordOfCommand(command: string, io: Io): Promise<string> {
+export async function passwordOfCommand(
+  command: string,
+  io: Io,
+  setting = 'password-command',
+): Promise<string> {
   const { runChild } = await import('./child.ts');
   const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
-  if (result.failure === undefined) return firstLine(result.stdout, 'the password command');
-  throw new ImgctlError('config', `the password command ${result.failure}`, {
-    hint: 'run it by hand; to show it: imgctl config get password-command',
+  if (result.failure === undefined)
+    return firstLine(result.stdout, `the ${setting.replaceAll('-', ' ')}`);
+  throw new ImgctlError('config', `the ${setting.replaceAll('-', ' ')} ${result.failure}`, {
+    hint: `run it by hand; to show it: imgctl config get ${setting}`,
     cause: result.cause,
   });
 }
@@ -84,15 +112,15 @@ async function readBeginning(stream: Readable, io: Io): Promise<string> {
 function firstLine(text: string, what: string): string {
   // Some editors write a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  const flaw = describeFlaw(line);
+  const flaw = passwordFlaw(line);
   if (flaw === undefined) return line;
   throw new ImgctlError('config', `${what} gave ${flaw}`, {
     hint: 'make sure that its first line is the password',
   });
 }
 
-/** Checked before a request is sent: the service limits token requests. */
-function describeFlaw(line: string): string | undefined {
+/** Returns why a text is no password. Checked before a request is sent: the service limits token requests. */
+export function passwordFlaw(line: string): string | undefined {
   if (line === '') return 'no password';
   if (line.length > MAX_LENGTH) return 'a line too long for a password';
   // Text in UTF-16 or another encoding.

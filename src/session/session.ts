@@ -11,9 +11,14 @@ import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw } from './certificates.ts';
+import { describeDuration } from './duration.ts';
+import { nameOfPlace, openPasswordStore } from './password-store.ts';
 import type { Settings } from './settings.ts';
+import type { SharedStore } from './shared/shared-store.ts';
+import { parseStoreAddress } from './store-address.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Account } from './token-files.ts';
+import type { TokenStore } from './token-store.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -22,7 +27,10 @@ export interface Session {
   readonly account: Account;
   /** undefined with IMGCTL_TOKEN. */
   readonly tokens: Tokens | undefined;
+  /** The tokens of this machine. */
   readonly cache: TokenCache;
+  /** The shared store if the setting token-store names one, else the cache. */
+  readonly store: TokenStore;
   /** Closes the connections after a renewal under way has stored its token and released its lock. */
   close(): Promise<void>;
 }
@@ -33,6 +41,7 @@ export interface SessionOptions {
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
   readonly warn: (message: string, hint?: string) => void;
+  readonly note: (message: string) => void;
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
@@ -51,17 +60,23 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, io.system, warn);
   const fixed = io.env.IMGCTL_TOKEN;
+  const ca = readCertificates(settings, io);
+  const shared = fixed ? undefined : await openStore(options, cache, ca);
+  const store = shared ?? cache;
   const tokens = fixed
     ? undefined
     : new Tokens({
         io,
-        store: cache,
+        store,
         username: settings.text('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: settings.loginCommand,
         limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
+        patience: settings.tokenPatience,
+        onWait: (milliseconds) =>
+          options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
       });
   const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
   const client: Client = createClient({
@@ -73,7 +88,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     retries: settings.number('retries'),
     connections: settings.number('concurrency'),
     maxBytes: MAX_BYTES,
-    ca: readCertificates(settings, io),
+    ca,
     proxy: await findProxy(baseUrl, options),
     onSecret: options.onSecret,
     signal: io.signal,
@@ -84,12 +99,25 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   });
   const close = async () => {
     await tokens?.settled();
-    await client.close();
+    await Promise.all([client.close(), shared?.close()]);
   };
-  return { baseUrl: account.baseUrl, client, account, tokens, cache, close };
+  return { baseUrl: account.baseUrl, client, account, tokens, cache, store, close };
 }
 
-/** Returns the given password, or else the one in the keychain. */
+/** Returns undefined if the tokens of this machine are all there is. @throws ImgctlError config */
+export async function openStore(
+  { io, settings, warn, onSecret }: Pick<SessionOptions, 'io' | 'settings' | 'warn' | 'onSecret'>,
+  files: TokenCache,
+  ca: string | undefined,
+): Promise<SharedStore | undefined> {
+  const address = parseStoreAddress(settings.text('token-store') ?? 'file');
+  if (address === undefined) return undefined;
+  const { openSharedStore } = await import('./shared/open-shared-store.ts');
+  const { account } = settings;
+  return openSharedStore({ address, settings, account, files, io, ca, warn, onSecret });
+}
+
+/** Returns the given password, or else the stored one. */
 export function unattendedPassword(
   settings: Settings,
   io: Io,
@@ -126,21 +154,19 @@ export function storedPassword(
   io: Io,
   account: Account,
 ): PasswordSource | undefined {
-  if (!settings.hasStoredPassword) return undefined;
+  const [place] = settings.passwordPlaces;
+  if (place === undefined) return undefined;
+  const origin = nameOfPlace(place);
   const replace = `${settings.loginCommand} --store-password`;
   return {
-    origin: 'the system keychain',
-    remedy: `replace the password in the system keychain: ${replace}`,
+    origin,
+    remedy: `replace the password in ${origin}: ${replace}`,
     async read() {
-      const { openKeychain } = await import('./keychain.ts');
-      const password = await openKeychain(io).lookup(account);
+      const password = await (await openPasswordStore(io, place)).lookup(account);
       if (password) return password;
       const { username, baseUrl } = account;
-      throw new ImgctlError(
-        'not-logged-in',
-        `the system keychain has no password for ${username} at ${baseUrl}`,
-        { hint: `run: ${replace}` },
-      );
+      const message = `${origin} has no password for ${username} at ${baseUrl}`;
+      throw new ImgctlError('not-logged-in', message, { hint: `run: ${replace}` });
     },
   };
 }

@@ -3,6 +3,7 @@
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
 import { emptyValue, invalid, nonEmpty } from './checks.ts';
 import { parseDuration } from './duration.ts';
+import { parseStoreAddress } from './store-address.ts';
 import { UPLOAD_SETTINGS } from './upload-settings.ts';
 
 export interface SettingDefinition {
@@ -10,6 +11,8 @@ export interface SettingDefinition {
   readonly env?: string;
   readonly fallback?: string;
   readonly valid?: readonly string[];
+  /** Values to complete, if others are valid too. */
+  readonly suggested?: readonly string[];
   check(text: string): void;
   /** Returns as much of an invalid value as may be shown: it may hold a password. */
   shown?(text: string): string;
@@ -46,6 +49,28 @@ export const SETTINGS = {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
     check: nonEmpty('password-command'),
+  },
+  'token-store': {
+    summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
+    env: 'IMGCTL_TOKEN_STORE',
+    fallback: 'file',
+    suggested: ['file'],
+    check: parseStoreAddress,
+    shown: hideUserInfo,
+  },
+  'token-store-password-command': {
+    summary: 'command whose first output line is the password of the token store',
+    check: nonEmpty('token-store-password-command'),
+  },
+  'wait-for-token': {
+    summary: 'maximum wait for the end of the token request limit, such as 5m',
+    check: (text) => parseDuration(text, 'wait-for-token'),
+  },
+  'credential-helper': {
+    summary:
+      'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',
+    suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
+    check: checkHelper,
   },
   output: {
     summary: 'output format',
@@ -96,7 +121,7 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** Marks a profile whose password is in the keychain; login and logout write it. */
+/** Says where a login stored the password of the profile; see openPasswordStore. */
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
@@ -111,6 +136,13 @@ function checkUsername(text: string): void {
   if (text.includes(':')) {
     throw invalid('username', beforeColon(text), 'use a user name without a colon');
   }
+}
+
+function checkHelper(text: string): void {
+  const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
+  if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return;
+  const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
+  throw invalid('credential-helper', text, hint);
 }
 
 /** Hides the password of a user:password, as other programs take it. */

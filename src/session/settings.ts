@@ -3,6 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, parseBaseUrl } from '../http/url.ts';
 import { parseDuration } from './duration.ts';
+import { placeOfHelper } from './password-store.ts';
 import {
   SETTINGS,
   type SettingDefinition,
@@ -76,8 +77,17 @@ export class Settings {
     return { value: fallback, origin: fallback === undefined ? '' : 'default' };
   }
 
-  get hasStoredPassword(): boolean {
-    return Object.hasOwn(this.#stored, STORED_PASSWORD);
+  /** Where the last login with --store-password stored the password. */
+  get storedAt(): string | undefined {
+    return this.#stored[STORED_PASSWORD];
+  }
+
+  /** Where passwords of the profile are stored, first the place to read: see openPasswordStore. */
+  get passwordPlaces(): string[] {
+    const helper = this.text('credential-helper');
+    const places = helper === undefined ? [] : [placeOfHelper(helper)];
+    const { storedAt } = this;
+    return storedAt === undefined || places.includes(storedAt) ? places : [...places, storedAt];
   }
 
   /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
@@ -96,6 +106,12 @@ export class Settings {
 
   duration(key: 'timeout'): number {
     return parseDuration(this.text(key) ?? '', key);
+  }
+
+  /** Milliseconds to wait for the end of the token request limit. */
+  get tokenPatience(): number {
+    const text = this.text('wait-for-token');
+    return text === undefined ? 0 : parseDuration(text, 'wait-for-token');
   }
 
   number(key: 'retries' | 'concurrency'): number {

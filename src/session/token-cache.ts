@@ -53,6 +53,10 @@ export class TokenCache implements TokenStore {
     return this.#files?.limit;
   }
 
+  get place(): string | undefined {
+    return this.#files?.token;
+  }
+
   read(refused?: string): CachedToken | undefined {
     if (this.#files === undefined) return undefined;
     const { token: file, former } = this.#files;
@@ -66,16 +70,18 @@ export class TokenCache implements TokenStore {
     return token?.token === refused ? undefined : token;
   }
 
-  async write(token: CachedToken): Promise<void> {
+  /** @param isCopy the token is stored elsewhere too, so that a failure does not matter */
+  async write(token: CachedToken, isCopy = false): Promise<void> {
     const { baseUrl, username } = this.#account;
     this.#markUse();
-    await this.#writeRecord(this.#files?.token, {
+    const record = {
       base_url: baseUrl,
       username,
       token: token.token,
       received_at: token.receivedAt,
       expires_at: token.expiresAt,
-    });
+    };
+    await this.#writeRecord(this.#files?.token, record, isCopy);
   }
 
   /** A logout of the profile removes the token by this mark, whatever account the profile has then. */
@@ -100,13 +106,10 @@ export class TokenCache implements TokenStore {
     return isInForce(limit, now) ? limit : undefined;
   }
 
-  async writeLimit(limit: RememberedLimit): Promise<void> {
+  async writeLimit(limit: RememberedLimit, isCopy = false): Promise<void> {
     const { remaining, receivedAt, resetsAt } = limit;
-    await this.#writeRecord(this.limitFile, {
-      remaining,
-      received_at: receivedAt,
-      resets_at: resetsAt,
-    });
+    const record = { remaining, received_at: receivedAt, resets_at: resetsAt };
+    await this.#writeRecord(this.limitFile, record, isCopy);
   }
 
   async takeTurn<Result>({ instead, action }: Turn<Result>, io: Clock): Promise<Result> {
@@ -116,7 +119,7 @@ export class TokenCache implements TokenStore {
       LOCK_PATIENCE,
       io,
       // Another process may have held the lock before.
-      async () => (await instead()) ?? action(),
+      async () => (await instead()) ?? action(async () => {}),
     );
   }
 
@@ -129,13 +132,13 @@ export class TokenCache implements TokenStore {
     return result.state === 'read' ? result.value : undefined;
   }
 
-  async #writeRecord(file: string | undefined, value: JsonObject): Promise<void> {
-    if (file === undefined) return this.#warnNotStored('no home directory');
+  async #writeRecord(file: string | undefined, value: JsonObject, isCopy: boolean): Promise<void> {
+    if (file === undefined) return isCopy ? undefined : this.#warnNotStored('no home directory');
     try {
       this.#secure(path.dirname(file));
       await writeJsonFile(file, value, this.#system);
     } catch (error) {
-      this.#warnNotStored(errorReason(error));
+      if (!isCopy) this.#warnNotStored(errorReason(error));
     }
   }
 

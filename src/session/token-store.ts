@@ -20,11 +20,14 @@ export interface RememberedLimit {
 export interface Turn<Result> {
   /** Returns what makes the action unnecessary, such as the token of another process. */
   instead(): Promise<Result | undefined>;
-  action(): Promise<Result>;
+  /** @param confirm waits for its turn again if another process has taken the lock meanwhile */
+  action(confirm: () => Promise<void>): Promise<Result>;
 }
 
 /** Stores the token and the limit of one account. A failure to read or write is a warning, once. */
 export interface TokenStore {
+  /** Where the token is stored: a file or a URL; undefined if nowhere. */
+  readonly place: string | undefined;
   /** Returns the stored token, unless it is the refused one. */
   read(refused?: string): Promise<CachedToken | undefined> | CachedToken | undefined;
   write(token: CachedToken): Promise<void>;

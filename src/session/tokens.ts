@@ -13,6 +13,7 @@ import {
   needsRenewal,
   type RememberedLimit,
   type TokenStore,
+  type Turn,
 } from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
@@ -45,7 +46,16 @@ interface TokensOptions {
   /** The command that ignores the remembered limit. */
   readonly limitOverride?: string;
   readonly baseUrl: string;
+  /** Milliseconds to wait for the end of the token request limit. */
+  readonly patience?: number;
+  /** Called before such a wait. */
+  readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
+
+/** Spreads the token requests of several machines after the end of their common limit. */
+const MAX_SPREAD = 10_000;
+/** Another machine may store a token during a wait. */
+const LOOK_INTERVAL = 5_000;
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
@@ -81,13 +91,10 @@ export class Tokens implements TokenSource {
     remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
-    return this.#options.store.takeTurn(
-      {
-        instead: async () => undefined,
-        action: () => this.#request(password, remedy, ignoreLimit),
-      },
-      this.#options.io,
-    );
+    return this.#takeTurn({
+      instead: async () => undefined,
+      action: () => this.#request(password, remedy, ignoreLimit),
+    });
   }
 
   /** Waits for a renewal under way, also one that fails. */
@@ -113,9 +120,41 @@ export class Tokens implements TokenSource {
       const stored = await store.read(refused);
       return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
     };
-    const action = async () => this.#request(await password.read(), password.remedy);
-    this.#memory = await store.takeTurn<CachedToken>({ instead, action }, io);
+    const action = async (confirm: () => Promise<void>) => {
+      const secret = await password.read();
+      await confirm();
+      return this.#request(secret, password.remedy);
+    };
+    this.#memory = await this.#takeTurn<CachedToken>({ instead, action });
     return this.#memory.token;
+  }
+
+  /** Takes a turn; if the limit is reached, waits for its end as long as the user allows. */
+  async #takeTurn<Result>(turn: Turn<Result>): Promise<Result> {
+    const { store, io, patience = 0, onWait } = this.#options;
+    const deadline = io.now() + patience;
+    for (;;) {
+      try {
+        return await store.takeTurn(turn, io);
+      } catch (error) {
+        const limit = isRateLimited(error) ? await store.readLimit(io.now()) : undefined;
+        if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
+        const end = Math.min(limit.resetsAt + MAX_SPREAD * io.random(), deadline);
+        onWait?.(end - io.now());
+        const found = await this.#waitUntil(end, turn);
+        if (found !== undefined) return found;
+      }
+    }
+  }
+
+  async #waitUntil<Result>(end: number, { instead }: Turn<Result>): Promise<Result | undefined> {
+    const { io } = this.#options;
+    for (let left = end - io.now(); left > 0; left = end - io.now()) {
+      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
+      const found = await instead();
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   async #request(password: string, remedy: string, ignoreLimit = false): Promise<IssuedToken> {
@@ -172,4 +211,8 @@ export class Tokens implements TokenSource {
       hint: `run: ${loginCommand}`,
     });
   }
+}
+
+function isRateLimited(error: unknown): boolean {
+  return error instanceof ImgctlError && error.code === 'rate-limited';
 }

@@ -148,6 +148,8 @@ describe('__complete > the command table', () => {
     ['images list -s nope,', ''],
     ['images list --limit ', ''],
     ['config set auth-scheme ', 'bearer basic'],
+    ['config set credential-helper ', 'osxkeychain pass secretservice wincred'],
+    ['config set token-store ', 'file'],
     ['config set time iso ', ''],
     ['completion ', 'bash zsh fish powershell'],
     ['help config p', 'list get set unset path'],

@@ -1,10 +1,11 @@
 // demo: what it needs.
 
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { failed, runCli } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 describe('demo', () => {
-  it.each([
+  unixOnly('TMPDIR is Unix').each([
     ['/no/such/folder', 'ENOENT'],
     ['/dev/null', 'ENOTDIR'],
   ])('exits 2 with a hint if TMPDIR is %s', async (folder, reason) => {

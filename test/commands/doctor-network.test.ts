@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { requestsTo, STALL, scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
 import { configDirectory } from '../support/users.ts';
@@ -28,7 +29,7 @@ async function overTls({ trusted = true, identity = HERE, time = Date.now() }) {
 const OWN = 'certificate for imgctl test by imgctl test, valid until 2049-12-31T23:59:59Z';
 
 describe('doctor over TLS', () => {
-  it('reports protocol and certificate', async () => {
+  unixOnly('modes are Unix')('reports protocol and certificate', async () => {
     const { of, ca, problems, exitCode } = await overTls({});
     expect(of('TLS')).toBe(`ok: TLSv1.3, ${OWN}; trusted by ca-file ${ca}`);
     expect({ problems, exitCode }).toEqual({ problems: [], exitCode: 0 });
@@ -58,7 +59,7 @@ describe('doctor over TLS', () => {
     expect(late.of('TLS')).toMatch(/^failed: .* -> check the clock of this machine, or ask/);
   });
 
-  it.each([
+  unixOnly('/dev is Unix').each([
     ['is missing', '/no/such.pem', 'ENOENT'],
     ['holds no certificate', '/dev/null', 'no PEM certificate'],
   ])('reports a ca-file that %s', async (_what, file, problem) => {
@@ -77,7 +78,7 @@ describe('doctor', () => {
   const check = (baseUrl: string, env = {}, ...argv: string[]) =>
     diagnose({ env: { ...TOKEN, IMGCTL_BASE_URL: baseUrl, ...env } }, argv);
 
-  it('reports the addresses of a host name', async () => {
+  unixOnly('Wine does not resolve localhost')('reports the addresses of a host name', async () => {
     const server = await scriptedServer({ 'GET /v2': { json: {} } });
     const { of, exitCode } = await check(server.baseUrl.replace('127.0.0.1', 'localhost'));
     expect(of('DNS')).toMatch(/^ok: localhost resolves to .*127\.0\.0\.1/);

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { configDirectory, emulatorUser } from '../support/users.ts';
 import { diagnose } from './doctor-harness.ts';
 
@@ -22,7 +23,7 @@ describe('doctor', () => {
     expect(homeless.exitCode).toBe(2);
   });
 
-  it('reports every invalid setting with its remedy', async () => {
+  unixOnly('modes are Unix')('reports every invalid setting with its remedy', async () => {
     const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
     const directory = configDirectory(settings);
     const { rows } = await diagnose({
@@ -83,7 +84,7 @@ describe('doctor', () => {
     expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
   });
 
-  it('prints the same rows in every format', async () => {
+  unixOnly('modes are Unix')('prints the same rows in every format', async () => {
     const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
     const csv = await runCli(['doctor', '-o', 'csv'], { env });
     expect(csv.stdout).toMatch(/^check,state,finding,remedy\r\nimgctl,ok,/);

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from '../support/users.ts';
 import { diagnose } from './doctor-harness.ts';
@@ -32,7 +33,7 @@ async function loggedIn() {
 }
 
 describe('doctor', () => {
-  it('finds no problem after a login with one GET /v2', async () => {
+  unixOnly('modes are Unix')('finds no problem after a login with one GET /v2', async () => {
     const { at, requests, credentials, token, emulator } = await loggedIn();
     const { rows, of, problems, stderr, exitCode } = await at(61_000);
     expect({ problems, stderr, exitCode }).toEqual({ problems: [], stderr: '', exitCode: 0 });
@@ -78,15 +79,20 @@ describe('doctor', () => {
     );
   });
 
-  it('sends GET /v2 without a token if there is none, and requests none', async () => {
-    const { env, requests, credentials } = await emulatorUser();
-    const { of, problems, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
-    expect({ problems, exitCode }).toEqual({ problems: [], exitCode: 0 });
-    expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
-    expect(of('service')).toBe('ok: GET /v2 returned 401 without a token, as expected');
-    expect(of('token')).toContain('ok: none yet; the next command requests one with the password');
-    expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tested');
-  });
+  unixOnly('modes are Unix')(
+    'sends GET /v2 without a token if there is none, and requests none',
+    async () => {
+      const { env, requests, credentials } = await emulatorUser();
+      const { of, problems, exitCode } = await diagnose({ env: { ...env, ...PASSWORD } });
+      expect({ problems, exitCode }).toEqual({ problems: [], exitCode: 0 });
+      expect([requests, credentials]).toEqual([['GET /v2'], ['']]);
+      expect(of('service')).toBe('ok: GET /v2 returned 401 without a token, as expected');
+      expect(of('token')).toContain(
+        'ok: none yet; the next command requests one with the password',
+      );
+      expect(of('password')).toBe('ok: from IMGCTL_PASSWORD; not tested');
+    },
+  );
 
   it('reports a password in the keychain without reading it', async () => {
     const IMGCTL_CONFIG_DIR = configDirectory({ username: 'alice', 'stored-password': 'keychain' });
@@ -127,7 +133,7 @@ describe('doctor', () => {
     expect(renewable.of('token')).toMatch(/^ok: expired at [\dT:-]+Z; the next command/);
   });
 
-  it('reports a refused token with one request', async () => {
+  unixOnly('modes are Unix')('reports a refused token with one request', async () => {
     const { at, emulator, requests } = await loggedIn();
     emulator.expireTokens();
     const { of, problems, exitCode } = await at(0);

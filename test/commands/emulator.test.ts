@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failed, fakeIo, runCli } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 /** Runs the command in this process and waits until it listens. */
 async function emulate(...options: string[]) {
@@ -54,7 +55,7 @@ describe('emulator', () => {
     expect((await fetch(`${baseUrl}/v2`, { headers })).status).toBe(503);
   });
 
-  it('warns about a missing uploads folder', async () => {
+  unixOnly('paths are written for Unix')('warns about a missing uploads folder', async () => {
     const { io } = await emulate('--uploads', 'no-such folder', '--user', 'alice:a');
     expect(io.stderr.text).toBe(
       "imgctl: warning: folder no-such folder does not exist\nhint: create it with: mkdir -p 'no-such folder/alice'\n",

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIoOptions, failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
+import { unixOnly } from '../support/platform.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
@@ -117,29 +118,32 @@ describe.each(['use', 'delete'])('profile %s', (action) => {
 });
 
 describe('profile delete', () => {
-  it('deletes settings, tokens and stored password of that profile only', async () => {
-    const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
-    const keychain = fakeKeychain('secret-tool');
-    const login = ['login', '--store-password', '--password-stdin'];
-    const io = (profile: string) => ({
-      stdin: 'demo',
-      env: { PATH: keychain.PATH, IMGCTL_PROFILE: profile },
-    });
-    for (const profile of ['work', 'work2']) await imgctl(login, io(profile));
-    const tokens = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
-    // A token of another user of the profile, and the leftover of a killed process.
-    writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
-    writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
-    expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
-      stdout: '',
-      stderr: 'imgctl: deleted profile work\n',
-      exitCode: 0,
-    });
-    expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
-    expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
-    const list = await imgctl(['profile', 'list', '-o', 'csv'], io('work2'));
-    expect(list.stdout).toMatch(/^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/);
-  });
+  unixOnly('the keychain is a shell script')(
+    'deletes settings, tokens and stored password of that profile only',
+    async () => {
+      const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
+      const keychain = fakeKeychain('secret-tool');
+      const login = ['login', '--store-password', '--password-stdin'];
+      const io = (profile: string) => ({
+        stdin: 'demo',
+        env: { PATH: keychain.PATH, IMGCTL_PROFILE: profile },
+      });
+      for (const profile of ['work', 'work2']) await imgctl(login, io(profile));
+      const tokens = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
+      // A token of another user of the profile, and the leftover of a killed process.
+      writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
+      writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
+      expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
+        stdout: '',
+        stderr: 'imgctl: deleted profile work\n',
+        exitCode: 0,
+      });
+      expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
+      expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
+      const list = await imgctl(['profile', 'list', '-o', 'csv'], io('work2'));
+      expect(list.stdout).toMatch(/^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/);
+    },
+  );
 
   it('removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);

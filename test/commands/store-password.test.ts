@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fakeHelper } from '../support/credential-helper.ts';
 import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 import { emulatorUser, TOKEN_REQUEST } from '../support/users.ts';
 
 const LOGIN = ['login', '--store-password'];
@@ -21,7 +23,7 @@ async function keychainUser() {
   return { ...user, keychain, imgctl, store };
 }
 
-describe('login --store-password', () => {
+unixOnlySuite('the keychain is a shell script')('login --store-password', () => {
   it('stores a password that renews the token until logout deletes it', async () => {
     const { directory, emulator, imgctl, keychain, requests } = await keychainUser();
     const login = await imgctl(LOGIN, { stdin: fakeTerminal('demo\r') });
@@ -114,7 +116,7 @@ describe('login --store-password', () => {
   });
 });
 
-describe('a stored password', () => {
+unixOnlySuite('the keychain is a shell script')('a stored password', () => {
   it('is deleted in all profiles by logout --all', async () => {
     const { imgctl, keychain, store } = await keychainUser();
     for (const profile of ['one', 'two']) await store('demo', '--profile', profile);
@@ -178,5 +180,107 @@ describe('a stored password', () => {
     expect(stderr).toMatch(/^imgctl: warning: .+\nPassword: \n✓ Logged in/);
     expect(stderr).toContain(warning);
     expect(exitCode).toBe(0);
+  });
+});
+
+describe('the setting credential-helper', () => {
+  async function helperUser() {
+    const user = await keychainUser();
+    const helper = fakeHelper();
+    const imgctl: typeof user.imgctl = (argv, io = {}) =>
+      user.imgctl(argv, {
+        ...io,
+        env: { PATH: `${helper.PATH}:${user.keychain.PATH}`, ...io.env },
+      });
+    const set = () => imgctl(['config', 'set', 'credential-helper', 'fake']);
+    return { ...user, helper, imgctl, set };
+  }
+
+  it('makes login store the password there, commands read it, and logout erase it', async () => {
+    const { emulator, helper, imgctl, keychain, set } = await helperUser();
+    await set();
+    const login = await imgctl(STDIN, { stdin: 'demo' });
+    expect(login).toMatchObject({ stdout: '', exitCode: 0 });
+    expect(login.stderr).toContain('the password is stored in the credential helper fake');
+    expect(helper.held()).toEqual({
+      ServerURL: emulator.baseUrl,
+      Username: 'demo',
+      Secret: 'demo',
+    });
+    emulator.expireTokens();
+    expect((await imgctl(['my-images'])).exitCode).toBe(0);
+    const [profile] = JSON.parse((await imgctl(['profile', 'list', '--json'])).stdout);
+    expect(profile.password).toBe('helper');
+    const { stderr } = await imgctl(['logout']);
+    expect(stderr).toBe('imgctl: logged out\nimgctl: deleted the stored password\n');
+    expect([helper.held(), keychain.calls()]).toEqual([undefined, []]);
+    const message =
+      /^imgctl: the credential helper fake has no password for demo at .*\nhint: run: imgctl login --store-password\n$/;
+    expect(await imgctl(['my-images'])).toEqual(failed(4, message));
+  });
+
+  it('reads a password that another program stored', async () => {
+    const { emulator, helper, imgctl, requests, set } = await helperUser();
+    await set();
+    helper.replaceBy(
+      `echo '{"ServerURL":"${emulator.baseUrl}","Username":"demo","Secret":"demo"}'`,
+    );
+    expect((await imgctl(['my-images'])).exitCode).toBe(0);
+    expect(requests[0]).toBe(TOKEN_REQUEST);
+  });
+
+  it('moves the password out of the keychain with the next login', async () => {
+    const { helper, imgctl, keychain, set, store } = await helperUser();
+    await store();
+    await set();
+    expect((await imgctl(STDIN, { stdin: 'demo' })).exitCode).toBe(0);
+    expect(helper.held()).toMatchObject({ Secret: 'demo' });
+    expect(keychain.held()).toEqual({});
+  });
+
+  it('leaves the password in the keychain if the helper fails', async () => {
+    const { helper, imgctl, keychain, set, store } = await helperUser();
+    await store();
+    await set();
+    helper.replaceBy('case $1 in get) echo "credentials not found";; esac; exit 1');
+    expect((await imgctl(STDIN, { stdin: 'demo' })).exitCode).toBe(2);
+    expect(Object.values(keychain.held())).toEqual(['demo']);
+    await imgctl(['config', 'unset', 'credential-helper']);
+    await imgctl(['logout']);
+    expect(keychain.held()).toEqual({});
+  });
+
+  it('is used by logout after it was removed', async () => {
+    const { helper, imgctl, set } = await helperUser();
+    await set();
+    await imgctl(STDIN, { stdin: 'demo' });
+    await imgctl(['config', 'unset', 'credential-helper']);
+    expect((await imgctl(['logout', '--all'])).stderr).toContain('deleted the stored password');
+    expect(helper.held()).toBeUndefined();
+  });
+
+  it('fails before a token request if the helper is missing', async () => {
+    const { imgctl, requests, set } = await helperUser();
+    await set();
+    const result = await imgctl(STDIN, { stdin: 'demo', env: { PATH: '/nonexistent' } });
+    expect(result).toEqual(
+      failed(2, 'the credential helper docker-credential-fake is not installed'),
+    );
+    expect(requests).toEqual([]);
+  });
+
+  it('takes a name or a path, which becomes absolute', async () => {
+    const { imgctl, set } = await helperUser();
+    expect((await set()).exitCode).toBe(0);
+    await imgctl(['config', 'set', 'credential-helper', './helper'], { cwd: '/somewhere' });
+    expect((await imgctl(['config', 'get', 'credential-helper'])).stdout).toBe(
+      '/somewhere/helper\n',
+    );
+    expect(await imgctl(['config', 'set', 'credential-helper', 'docker-credential-pass'])).toEqual(
+      failed(2, 'invalid credential-helper: docker-credential-pass\nhint: use pass\n'),
+    );
+    expect(await imgctl(['config', 'set', 'credential-helper', 'a b'])).toEqual(
+      failed(2, 'hint: use a name such as pass, or a path'),
+    );
   });
 });

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { failed } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { errorResponse, RESET, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
@@ -32,7 +33,7 @@ describe('sync', () => {
     expect(stderr).toContain(`imgctl sync-status 41 ${flags} --wait\n`);
   });
 
-  it('warns if it cannot write the history', async () => {
+  unixOnly('/dev is Unix')('warns if it cannot write the history', async () => {
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED });
     const env = { IMGCTL_CONFIG_DIR: '/dev/null/x' };
     const { stdout, stderr } = await imgctl('sync -q', { env });

@@ -21,7 +21,7 @@ async function loggedIn() {
 
 describe('whoami', () => {
   it('shows a valid token and exits 0', async () => {
-    const { emulator, imgctl, at, requests } = await loggedIn();
+    const { directory, emulator, imgctl, at, requests } = await loggedIn();
     const { stdout, stderr, exitCode } = await imgctl(['whoami', '--json'], at(900_000));
     expect({ stderr, exitCode, requests }).toEqual({ stderr: '', exitCode: 0, requests: [] });
     expect(JSON.parse(stdout)).toEqual({
@@ -31,13 +31,14 @@ describe('whoami', () => {
       token: 'valid',
       expires_on: '2026-01-05T13:00:00Z',
       expires_in: '45 min',
+      stored_in: expect.stringMatching(`^${directory}/tokens/_token\\.[0-9a-f]+\\.json$`),
     });
   });
 
   it('shows a token that has expired and exits 4', async () => {
     const { imgctl, at } = await loggedIn();
     expect(await imgctl('whoami -o csv', at(3_600_000))).toEqual({
-      stdout: expect.stringContaining(',demo,expired,2026-01-05T13:00:00Z,0 s\r\n'),
+      stdout: expect.stringMatching(/,demo,expired,2026-01-05T13:00:00Z,0 s,.*\.json\r\n/),
       stderr: 'imgctl: the token has expired\nhint: run: imgctl login\n',
       exitCode: 4,
     });
@@ -57,7 +58,7 @@ describe('whoami', () => {
     const { imgctl } = await emulatorUser();
     const env = { IMGCTL_TOKEN: 'of-the-environment' };
     const { stdout, exitCode } = await imgctl(['whoami', '--json'], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ token: 'from IMGCTL_TOKEN', expires_on: null });
+    expect(JSON.parse(stdout)).toMatchObject({ token: 'from IMGCTL_TOKEN', stored_in: null });
     expect(exitCode).toBe(0);
     expect((await imgctl(['whoami', '--check'], { env })).exitCode).toBe(4);
     expect((await imgctl(['whoami'])).stdout).toContain('none');

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { freshHome, runBuilt, startCli } from '../support/cli.ts';
 
 describe('demo', () => {
-  it('ends with my-images showing the synced OVA and leaves no files', async () => {
+  it('ends with push showing the image of the OVA and leaves no files', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME, IMGCTL_OUTPUT: 'json' };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });
     expect(exitCode).toBe(0);
-    const last = stdout.slice(stdout.lastIndexOf('$ imgctl my-images'));
+    const last = stdout.slice(stdout.lastIndexOf('$ imgctl push sample.ova'));
     expect(last).toMatch(/^\d+ +sample\.ova /m);
     expect(readdirSync(env.HOME)).toEqual([]);
     expect(readdirSync(env.TMPDIR)).toEqual([]);

@@ -23,6 +23,7 @@ import {
 import { systemOf } from '../../src/io.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 const SYSTEM = systemOf(process);
 
@@ -71,27 +72,30 @@ describe('readJsonFile', () => {
     expect(readJsonFile(fileWith(text))).toEqual(broken(reason));
   });
 
-  it('refuses a symbolic link', () => {
+  unixOnly('symbolic links need rights')('refuses a symbolic link', () => {
     const file = fileWith('{"a": 1}');
     symlinkSync(file, `${file}.link`);
     expect(readJsonFile(`${file}.link`)).toEqual(broken('it is a symbolic link'));
   });
 
-  it('refuses a directory and, without waiting for a writer, a named pipe', () => {
-    const directory = temporaryDirectory();
-    const pipe = path.join(directory, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    for (const file of [directory, pipe]) {
-      expect(readJsonFile(file)).toEqual(broken('it is not a regular file'));
-    }
-  });
+  unixOnly('named pipes are Unix')(
+    'refuses a directory and, without waiting for a writer, a named pipe',
+    () => {
+      const directory = temporaryDirectory();
+      const pipe = path.join(directory, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      for (const file of [directory, pipe]) {
+        expect(readJsonFile(file)).toEqual(broken('it is not a regular file'));
+      }
+    },
+  );
 
   it('refuses a file over 4 MiB', () => {
     const file = fileWith(Buffer.alloc(4 * 2 ** 20 + 1, ' '));
     expect(readJsonFile(file)).toEqual(broken('it is too large'));
   });
 
-  it('tightens a file that others could read', () => {
+  unixOnly('modes are Unix')('tightens a file that others could read', () => {
     const file = fileWith('{"a": 1}', 0o644);
     readJsonFile(file);
     expect(modeOf(file)).toBe('600');
@@ -99,7 +103,7 @@ describe('readJsonFile', () => {
 });
 
 describe('writeJsonFile', () => {
-  it('creates a file of mode 600 in directories of mode 700', async () => {
+  unixOnly('modes are Unix')('creates a file of mode 600 in directories of mode 700', async () => {
     const file = path.join(temporaryDirectory(), 'new', 'below', 'token.json');
     const value = { token: 't', nested: { list: [1] } };
     await writeJsonFile(file, value, SYSTEM);
@@ -108,12 +112,15 @@ describe('writeJsonFile', () => {
     expect(readJsonFile(file)).toEqual({ state: 'read', value });
   });
 
-  it('replaces a file of a wider mode and leaves nothing else behind', async () => {
-    const file = fileWith('{"old": true}', 0o666);
-    await writeJsonFile(file, { new: true }, SYSTEM);
-    expect(modeOf(file)).toBe('600');
-    expect(readdirSync(path.dirname(file))).toEqual(['settings.json']);
-  });
+  unixOnly('modes are Unix')(
+    'replaces a file of a wider mode and leaves nothing else behind',
+    async () => {
+      const file = fileWith('{"old": true}', 0o666);
+      await writeJsonFile(file, { new: true }, SYSTEM);
+      expect(modeOf(file)).toBe('600');
+      expect(readdirSync(path.dirname(file))).toEqual(['settings.json']);
+    },
+  );
 
   it('replaces a symbolic link and leaves its target unchanged', async () => {
     const target = fileWith('{"target": true}');

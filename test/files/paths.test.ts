@@ -1,7 +1,8 @@
 // The folders of imgctl's files, and how they are made.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findPaths, makeDirectory } from '../../src/files/paths.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 
 const HOME = '/home/demo';
 const OF_HOME = {
@@ -13,7 +14,7 @@ const XDG = { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s', XDG_CACHE_HOME: '/k' 
 const OF_XDG = { config: '/c/imgctl', state: '/s/imgctl', cache: '/k/imgctl' };
 const NONE = { config: undefined, state: undefined, cache: undefined };
 
-describe('findPaths', () => {
+unixOnlySuite('paths are written for Unix')('findPaths', () => {
   it.each([
     ['HOME', { HOME }, OF_HOME],
     ['USERPROFILE', { USERPROFILE: HOME }, OF_HOME],

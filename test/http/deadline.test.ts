@@ -19,6 +19,7 @@ import {
 } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { STALL, scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
 
@@ -72,16 +73,19 @@ async function fullPort(): Promise<string> {
 }
 
 describe('the timeout names the step', () => {
-  it('if the lookup of the host or of the proxy is stuck', async () => {
-    await blockLookups();
-    const error = await timedOut('http://images.invalid');
-    expect(error.code).toBe('timeout');
-    expect(error.message).toBe(
-      'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.25 s, still looking up the address of images.invalid:80',
-    );
-    const { message } = await timedOut('http://images.example.com', 'http://u:p@proxy.invalid:8');
-    expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
-  });
+  unixOnly('named pipes are Unix')(
+    'if the lookup of the host or of the proxy is stuck',
+    async () => {
+      await blockLookups();
+      const error = await timedOut('http://images.invalid');
+      expect(error.code).toBe('timeout');
+      expect(error.message).toBe(
+        'PATCH http://images.invalid/v2/user/image/vm: no complete response within 0.25 s, still looking up the address of images.invalid:80',
+      );
+      const { message } = await timedOut('http://images.example.com', 'http://u:p@proxy.invalid:8');
+      expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
+    },
+  );
 
   it.runIf(process.platform === 'linux')('if a connection is not accepted', async () => {
     const baseUrl = await fullPort();

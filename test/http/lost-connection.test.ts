@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
+import { unixOnly } from '../support/platform.ts';
 import { DROP, RESET, type ScriptedResponse } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
 
@@ -41,15 +42,18 @@ describe.each<[string, ScriptedResponse]>([
   });
 });
 
-it('a connection reset after the response does not fail the request or the next one', async () => {
-  const text = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1';
-  const { client, server } = await connect({
-    'GET /v2': { raw: (socket) => socket.write(text, () => socket.resetAndDestroy()) },
-  });
-  expect((await client.send(GET)).body.toString()).toBe('1');
-  expect((await client.send(GET)).body.toString()).toBe('1');
-  expect(server.requests.length).toBeGreaterThanOrEqual(2);
-});
+unixOnly('Windows drops a response before a reset')(
+  'a connection reset after the response does not fail the request or the next one',
+  async () => {
+    const text = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1';
+    const { client, server } = await connect({
+      'GET /v2': { raw: (socket) => socket.write(text, () => socket.resetAndDestroy()) },
+    });
+    expect((await client.send(GET)).body.toString()).toBe('1');
+    expect((await client.send(GET)).body.toString()).toBe('1');
+    expect(server.requests.length).toBeGreaterThanOrEqual(2);
+  },
+);
 
 describe('without a connection', () => {
   it.each<[string, (client: Client) => Promise<unknown>]>([

@@ -68,7 +68,12 @@ describe('a disk', () => {
   const cut = (end: number) => Buffer.from(disk.content).subarray(0, end);
   const nameOtherType = (bytes: Buffer) =>
     bytes.write('"monolithicSpars"', bytes.indexOf('"streamOptimized"'));
-  const uncompressed = changed((bytes) => bytes.writeUInt32LE(1, 8));
+  /** Compressed grains, declared as others, with room for whole ones. */
+  const uncompressed = (change: (bytes: Buffer) => unknown = () => {}) => {
+    const bytes = directoryFirst((sparse) => sparse.writeUInt32LE(1, 8));
+    change(bytes);
+    return Buffer.concat([bytes, Buffer.alloc(128 * 512)]);
+  };
 
   it.each([
     ['as packed', [], cut(disk.content.length)],
@@ -97,7 +102,7 @@ describe('a disk', () => {
     ['without a directory', ['vmdk-header'], changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     ['with empty tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(0, 44))],
     ['with huge tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(513, 44))],
-    ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed],
+    ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed()],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
     ['with its descriptor beyond its end', [], changed((bytes) => bytes.fill(255, 28, 44))],
@@ -144,18 +149,25 @@ describe('a disk', () => {
     expect(await check(content.subarray(0, end))).toEqual([]);
   });
 
-  it('without compression has the finding vmdk-truncated if a grain starts after its end', async () => {
-    const cutGrain = (entry: number) =>
-      check(
-        directoryFirst((bytes) => {
-          bytes.writeUInt32LE(1, 8);
-          bytes.writeUInt32LE(entry, 31 * 512);
-        }),
-        /ovf:format="[^"]*"/,
-        '',
-      );
-    expect(await cutGrain(128)).toEqual(['vmdk-create-type?']);
-    expect(await cutGrain(1000)).toEqual(['vmdk-create-type?', 'vmdk-truncated']);
+  it('without compression has the finding vmdk-truncated if its last grain is not whole', async () => {
+    const inPlainFormat = (content: Buffer) => check(content, /ovf:format="[^"]*"/, '');
+    const whole = uncompressed();
+    const lastGrain = whole.readUInt32LE(31 * 512 + 63 * 4) * 512;
+    const end = lastGrain + 128 * 512;
+    expect(await inPlainFormat(whole.subarray(0, end))).toEqual(['vmdk-create-type?']);
+    for (const size of [end - 1, lastGrain + 1, lastGrain - 1]) {
+      const found = await inPlainFormat(whole.subarray(0, size));
+      expect(found, `${size} bytes`).toEqual(['vmdk-create-type?', 'vmdk-truncated']);
+    }
+    // The last grain of a disk may be a part of one.
+    const shorter = uncompressed((bytes) => bytes.writeUInt32LE(8192 - 120, 12));
+    expect(await inPlainFormat(shorter.subarray(0, lastGrain + 8 * 512))).toEqual([
+      'vmdk-create-type?',
+      'capacity-mismatch?',
+    ]);
+    expect(await inPlainFormat(shorter.subarray(0, lastGrain + 8 * 512 - 1))).toContain(
+      'vmdk-truncated',
+    );
   });
 
   it.each([
@@ -163,7 +175,7 @@ describe('a disk', () => {
     ['without a type', ['vmdk-create-type?'], /ovf:format="[^"]*"/, ''],
     ['with another format', [], /ovf:format="[^"]*"/, 'ovf:format="vhd"'],
   ])('declared %s need not be compressed (findings %j)', async (_, expected, from, to) => {
-    expect(await check(uncompressed, from, to)).toEqual(expected);
+    expect(await check(uncompressed(), from, to)).toEqual(expected);
   });
 
   it.each([

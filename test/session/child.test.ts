@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { environmentOf } from '../../src/io.ts';
 import { runChild } from '../../src/session/child.ts';
 import { fakeIo } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 const io = () => fakeIo({ env: { PATH: process.env.PATH } });
 
 describe('runChild', () => {
-  it('passes arguments unchanged, and the input', async () => {
+  unixOnly('sh is Unix')('passes arguments unchanged, and the input', async () => {
     const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
     const result = await runChild(io(), { command: 'sh', args, input: 'given\n', stderr: 'pipe' });
     expect(result).toMatchObject({
@@ -19,13 +20,13 @@ describe('runChild', () => {
     });
   });
 
-  it('accepts a program that does not read its input', async () => {
+  unixOnly('sh is Unix')('accepts a program that does not read its input', async () => {
     const input = 'x'.repeat(1_000_000);
     const result = await runChild(io(), { command: 'true', args: [], input, stderr: 'pipe' });
     expect(result).toMatchObject({ exitCode: 0, failure: undefined });
   });
 
-  it.each([
+  unixOnly('sh is Unix').each([
     ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
     ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
   ] as const)('hides the password and the token on %s: %j', async (platform, secrets) => {

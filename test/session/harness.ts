@@ -39,6 +39,7 @@ export async function startService(
 
 export interface SessionUnderTest extends Session {
   readonly warnings: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** A session of user demo, or of the one in `stored`, who has a password unless `env` says otherwise. */
@@ -50,6 +51,7 @@ export async function sessionWith(
   stored: StoredSettings = { username: 'demo' },
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
+  const notes: string[] = [];
   const flags = { 'base-url': baseUrl, retries: '0' };
   const settings = new Settings('default', flags, io.env, stored);
   const session = await openSession({
@@ -58,8 +60,9 @@ export async function sessionWith(
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),
+    note: (message) => notes.push(message),
     onSecret: () => {},
   });
   onTestFinished(session.close);
-  return { ...session, warnings };
+  return { ...session, warnings, notes };
 }

@@ -2,10 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openKeychain } from '../../src/session/keychain.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example/a', username: 'demo' };
 
@@ -22,7 +23,9 @@ function keychainOn(
   return openKeychain(fakeIo({ platform, env: { ...env, PATH } }));
 }
 
-describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
+const onUnix = unixOnlySuite('the keychain is a shell script');
+
+onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
   it.each([
     ['-x', `'"\\$(x) `],
     [`it's "a\\ b"`, 'pässwörd\n✓'],
@@ -52,8 +55,8 @@ describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     await keychain.store(ACCOUNT, 'first');
     await keychain.store({ ...ACCOUNT, username: 'alice' }, 'second');
     expect(Object.keys(program.held())).toHaveLength(2);
-    await keychain.forget('work');
-    await keychain.forget('work');
+    await keychain.forget(ACCOUNT);
+    await keychain.forget(ACCOUNT);
     expect(await keychain.lookup({ ...ACCOUNT, username: 'alice' })).toBeUndefined();
     expect(await keychain.lookup({ ...ACCOUNT, profile: 'wor' })).toBe('another profile');
   });
@@ -79,7 +82,7 @@ describe.each(SYSTEMS)('the keychain on %s', (platform, name) => {
       hint: expect.stringContaining('--password-command'),
     };
     await expect(keychain.lookup(ACCOUNT)).rejects.toMatchObject(expected);
-    await expect(keychain.forget('work')).rejects.toMatchObject(expected);
+    await expect(keychain.forget(ACCOUNT)).rejects.toMatchObject(expected);
     await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
   });
 

@@ -9,6 +9,7 @@ import { passwordOfCommand, passwordOfStdin } from '../../src/session/password.t
 import { unattendedPassword } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 
 const PATH = process.env.PATH;
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
@@ -87,7 +88,7 @@ describe('the unattended password', () => {
   });
 });
 
-describe('the password command', () => {
+unixOnlySuite('sh is Unix')('the password command', () => {
   const run = (command: string, env: Record<string, string> = {}) =>
     passwordOfCommand(command, fakeIo({ env: { PATH, ...env }, cwd: temporaryDirectory() }));
 
@@ -137,7 +138,7 @@ describe('the password command', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a password file that is no regular file', () => {
+unixOnlySuite('/dev is Unix')('a password file that is no regular file', () => {
   it('is read up to the maximum length', async () => {
     await expect(sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read()).rejects.toMatchObject({
       message: 'the password file /dev/zero gave a line too long for a password',

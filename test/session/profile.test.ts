@@ -12,6 +12,7 @@ import {
 } from '../../src/session/profile.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 function directoryWith(text: string): string {
   const directory = temporaryDirectory();
@@ -109,7 +110,7 @@ describe('config.json', () => {
     expect(readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it('stays a link to a file elsewhere', async () => {
+  unixOnly('symbolic links need rights')('stays a link to a file elsewhere', async () => {
     const elsewhere = directoryWith('{}');
     const directory = temporaryDirectory();
     symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));

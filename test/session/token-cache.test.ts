@@ -24,6 +24,7 @@ import {
 import { needsRenewal } from '../../src/session/token-store.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 const NOW = Date.UTC(2025, 0, 15);
 const HOUR = 3_600_000;
@@ -80,7 +81,7 @@ describe('needsRenewal', () => {
 });
 
 describe('the cached token', () => {
-  it('belongs to all profiles of one base URL and user', async () => {
+  unixOnly('modes are Unix')('belongs to all profiles of one base URL and user', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.write(TOKEN);
     expect(cacheIn(directory, { profile: 'other' }).cache.read()).toEqual(TOKEN);
@@ -110,7 +111,7 @@ describe('the cached token', () => {
     expect(warnings.join()).not.toContain('s3cret');
   });
 
-  it.each(['reading', 'writing'])(
+  unixOnly('modes are Unix').each(['reading', 'writing'])(
     'tightens its own directory on %s, not the one above',
     async (access) => {
       const directory = temporaryDirectory();
@@ -125,22 +126,25 @@ describe('the cached token', () => {
     },
   );
 
-  it('behind a symbolic link leaves the mode of the target unchanged', async () => {
-    const elsewhere = temporaryDirectory();
-    chmodSync(elsewhere, 0o755);
-    const directory = temporaryDirectory();
-    symlinkSync(elsewhere, path.join(directory, 'tokens'));
-    const { cache, warnings } = cacheIn(directory);
-    await cache.write(TOKEN);
-    expect(cache.read()).toEqual(TOKEN);
-    expect(modeOf(elsewhere)).toBe('755');
-    expect(warnings).toEqual([
-      `${directory}/tokens links to a folder open to other users: ${elsewhere}`,
-    ]);
-    chmodSync(elsewhere, 0o700);
-    const later = cacheIn(directory);
-    expect([later.cache.read(), later.warnings]).toEqual([TOKEN, []]);
-  });
+  unixOnly('symbolic links need rights')(
+    'behind a symbolic link leaves the mode of the target unchanged',
+    async () => {
+      const elsewhere = temporaryDirectory();
+      chmodSync(elsewhere, 0o755);
+      const directory = temporaryDirectory();
+      symlinkSync(elsewhere, path.join(directory, 'tokens'));
+      const { cache, warnings } = cacheIn(directory);
+      await cache.write(TOKEN);
+      expect(cache.read()).toEqual(TOKEN);
+      expect(modeOf(elsewhere)).toBe('755');
+      expect(warnings).toEqual([
+        `${directory}/tokens links to a folder open to other users: ${elsewhere}`,
+      ]);
+      chmodSync(elsewhere, 0o700);
+      const later = cacheIn(directory);
+      expect([later.cache.read(), later.warnings]).toEqual([TOKEN, []]);
+    },
+  );
 
   it('that cannot be written causes one warning', async () => {
     const file = path.join(temporaryDirectory(), 'file');
@@ -165,7 +169,7 @@ describe('the cached token', () => {
 describe('a token that an earlier build stored', () => {
   const later = { ...TOKEN, token: 'later', expiresAt: TOKEN.expiresAt + HOUR };
 
-  it.each([
+  unixOnly('modes are Unix').each([
     ['is taken over', undefined, TOKEN, TOKEN],
     ['replaces a token that expires earlier', TOKEN, later, later],
     ['is removed if the shared token is valid for longer', later, TOKEN, later],
@@ -264,20 +268,23 @@ describe('forgetting tokens', () => {
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
   });
 
-  it('removes a link but not its target, and no directory', async () => {
-    const directory = temporaryDirectory();
-    await cacheIn(directory).cache.write(TOKEN);
-    const file = tokenFile(directory);
-    const target = path.join(directory, 'target');
-    writeFileSync(target, 'mine');
-    const forget = () => forgetTokens(directory, ACCOUNT).count;
-    forget();
-    symlinkSync(target, file);
-    expect(forget()).toBe(1);
-    expect(statSync(target).isFile()).toBe(true);
-    mkdirSync(file);
-    expect(forget()).toBe(0);
-  });
+  unixOnly('symbolic links need rights')(
+    'removes a link but not its target, and no directory',
+    async () => {
+      const directory = temporaryDirectory();
+      await cacheIn(directory).cache.write(TOKEN);
+      const file = tokenFile(directory);
+      const target = path.join(directory, 'target');
+      writeFileSync(target, 'mine');
+      const forget = () => forgetTokens(directory, ACCOUNT).count;
+      forget();
+      symlinkSync(target, file);
+      expect(forget()).toBe(1);
+      expect(statSync(target).isFile()).toBe(true);
+      mkdirSync(file);
+      expect(forget()).toBe(0);
+    },
+  );
 
   it('removes the tokens of all profiles, whatever their names, but not the limit', async () => {
     const directory = temporaryDirectory();

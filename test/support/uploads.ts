@@ -1,13 +1,17 @@
 // Packages to push, and a user with a service and a folder as the storage.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseFault } from '../../src/emulator/faults.ts';
+import type { RequestRecord } from '../../src/emulator/options.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar.ts';
-import { temporaryDirectory } from './io.ts';
-import { emulatorUser, PASSWORD } from './users.ts';
+import { serve } from './emulator.ts';
+import { runCli, temporaryDirectory } from './io.ts';
+import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
 export function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
@@ -62,5 +66,73 @@ export async function folderUser() {
     folder,
     stored: () => readdirSync(folder).sort(),
     syncs: () => user.requests.filter((request) => request.startsWith('PATCH')).length,
+  };
+}
+
+/** The secrets of a user, none of which is part of another. */
+export const SECRETS = { service: 'service-canary-1', storage: 'storage-canary-2' };
+
+export interface SeenRequest {
+  readonly request: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * A user whose storage is a server of its own, with another password than the service.
+ * @param faults of the storage
+ * @param onRequest called for each of its requests
+ */
+export async function storageUser(
+  kind: 'dav' | 's3',
+  faults: readonly string[] = [],
+  onRequest: (record: RequestRecord) => void = () => {},
+) {
+  const uploads = temporaryDirectory();
+  const seen = { service: [] as SeenRequest[], storage: [] as SeenRequest[] };
+  const record =
+    (list: SeenRequest[]) =>
+    ({ method, target, headers }: RequestRecord) =>
+      list.push({ request: `${method} ${target}`, headers });
+  const service = await serve({
+    uploads,
+    syncDelay: 0,
+    images: 5,
+    users: [{ name: 'demo', password: SECRETS.service }],
+    onRequest: record(seen.service),
+  });
+  const storage = await serve({
+    uploads,
+    images: 0,
+    users: [{ name: 'demo', password: SECRETS.storage }],
+    faults: faults.map(parseFault),
+    onRequest: (request) => {
+      record(seen.storage)(request);
+      onRequest(request);
+    },
+  });
+  const settings = {
+    dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },
+    s3: { 'upload-url': `s3+${storage.baseUrl}/s3`, 'upload-access-key': 'demo' },
+  };
+  const env = {
+    IMGCTL_BASE_URL: service.baseUrl,
+    IMGCTL_USERNAME: 'demo',
+    IMGCTL_PASSWORD: SECRETS.service,
+    IMGCTL_UPLOAD_PASSWORD: SECRETS.storage,
+    IMGCTL_UPLOAD_SECRET: SECRETS.storage,
+    IMGCTL_CONFIG_DIR: configDirectory(settings[kind]),
+  };
+  const folder = path.join(uploads, 'demo');
+  return {
+    env,
+    seen,
+    folder,
+    storage,
+    work: temporaryDirectory(),
+    imgctl: (command: string, changes = {}) =>
+      runCli(command.split(' '), { env: { ...env, ...changes } }),
+    /** All files of the storage, hidden ones too. */
+    stored: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
+    syncs: () => seen.service.filter(({ request }) => request.startsWith('PATCH')).length,
   };
 }

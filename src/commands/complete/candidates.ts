@@ -125,7 +125,7 @@ function settingValues(key: string, typed: string): Candidates {
   if (key.startsWith('columns.')) return list([...FIELDS, 'all'], typed);
   if (key === 'ca-file') return { mode: 'files', candidates: [] };
   const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
-  return words(setting?.valid ?? []);
+  return words(setting?.valid ?? setting?.suggested ?? []);
 }
 
 /** Returns names, and ids if one is being typed. */

@@ -14,6 +14,7 @@ import type { Account } from '../../session/token-files.ts';
 import type { PasswordSource } from '../../session/tokens.ts';
 import { noValidToken, tokenState } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
+import { helperFinding } from './stores.ts';
 
 /** Whether the service accepted the token, or the error if it did not. */
 export type TokenVerdict = 'accepted' | 'unknown' | ImgctlError;
@@ -86,7 +87,8 @@ export function passwordFinding(settings: Settings, account: Account, io: Io): F
     const remedy = `imgctl config set username NAME${settings.profileFlag}`;
     return warning('password', finding, remedy);
   }
-  return fileFinding(source.value, io) ?? ok('password', `from ${source.value.origin}; not tested`);
+  const problem = fileFinding(source.value, io) ?? helperFinding(settings, io);
+  return problem ?? ok('password', `from ${source.value.origin}; not tested`);
 }
 
 function passwordOrigin(settings: Settings, account: Account, io: Io): string | undefined {

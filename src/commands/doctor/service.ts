@@ -12,6 +12,7 @@ import type { Account } from '../../session/token-files.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { checkToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, probe, proxyFinding, tokenVerdict } from './network.ts';
+import { storeFindings } from './stores.ts';
 
 const FALLBACK_TIMEOUT = 30_000;
 const MAX_BYTES = 2 ** 20;
@@ -56,10 +57,12 @@ async function checkAt(baseUrl: URL, context: Context, settings: Settings): Prom
   const cache = new TokenCache(paths.config, account, io.system, (message, hint) =>
     cacheWarnings.push(warning('token', message, hint ?? settings.loginCommand)),
   );
+  const store = await storeFindings(context, settings);
   const token = checkToken(settings, account, cache, io);
   const login = (verdict: TokenVerdict) => [
     token.finding(verdict),
     ...cacheWarnings,
+    ...store,
     passwordFinding(settings, account, io),
     limitFinding(cache, io),
   ];

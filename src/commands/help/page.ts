@@ -68,7 +68,7 @@ export function renderRoot({ bold }: PageStyle): string {
       heading = ' '.repeat(TITLE);
     }
   }
-  lines.push(`Topics of imgctl help: ${TOPIC_NAMES.join(', ')}`);
+  lines.push(`Help topics: ${TOPIC_NAMES.join(', ')}`);
   return `${lines.join('\n')}\n`;
 }
 

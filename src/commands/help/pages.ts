@@ -143,6 +143,11 @@ export const ENVIRONMENT: readonly Block[] = [
       ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
       ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
       ['IMGCTL_TOKEN', 'an access token; it is never cached and never renewed'],
+      ['IMGCTL_TOKEN_STORE', 'where tokens are stored: file, or the URL of a Redis server'],
+      ['IMGCTL_TOKEN_STORE_PASSWORD', 'the password of the token store (see: imgctl help fleet)'],
+      ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
+      ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
+      ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
       ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
       ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
       ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
@@ -173,8 +178,9 @@ export const ENVIRONMENT: readonly Block[] = [
       ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
     ],
   },
-  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
-  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD and IMGCTL_TOKEN are removed from their environment.',
+  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+  'A credential helper is a program that speaks docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
+  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD, IMGCTL_TOKEN and other secrets are removed from their environment.',
 ];
 
 export const EXIT_CODES: readonly Block[] = [

@@ -13,6 +13,7 @@ export const WHOAMI: Schema = record({
   token: word(['valid', 'expired', 'none', 'from IMGCTL_TOKEN'], 'state of the token'),
   expires_on: textOrNull('when the token expires, in UTC (ISO 8601)'),
   expires_in: value(['string', 'number', 'null'], 'time until then'),
+  stored_in: textOrNull('file or token store that has the token'),
 });
 
 export const DOCTOR = listOf(
@@ -40,7 +41,7 @@ export const PROFILES = listOf(
     base_url: textOrNull('address of the service'),
     username: textOrNull('user name of the account'),
     token: word(['valid', 'expired', 'none'], 'state of the cached token'),
-    password: word(['command', 'keychain', null], 'where the password comes from'),
+    password: word(['command', 'helper', 'keychain', null], 'where the password comes from'),
   }),
 );
 

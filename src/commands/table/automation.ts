@@ -65,7 +65,8 @@ export const emulator: CommandSpec = {
   summary: 'run the embedded service on this machine',
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
-    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS.',
+    'With --uploads, it also takes uploads of its users and prints "upload_url": WebDAV at /upload/ with user name and password, and S3 with the bucket s3 (s3+http://HOST:PORT/s3), where the user name is the access key and the password the secret key.',
+    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS; for uploads also drop:BYTES (after so many bytes), late:STATUS (after the whole body), etag (a wrong ETag) and partial (a file is visible while it arrives).',
   ],
   examples: [
     'imgctl emulator --port 0 --images 1000',

@@ -104,7 +104,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command or keychain, or missing if you have to type the password.',
+        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command, helper or keychain, or missing if you have to type the password.',
       ],
       examples: [
         'imgctl profile list',

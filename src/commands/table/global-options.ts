@@ -51,6 +51,11 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
     default: SETTINGS.retries.fallback,
   },
   {
+    flags: '--wait-for-token <duration>',
+    description: 'wait for the end of the token request limit, at most this long',
+    value: { kind: 'duration', keepText: true },
+  },
+  {
     flags: '--debug',
     description: 'trace requests on stderr, with secrets redacted',
     env: 'IMGCTL_DEBUG',

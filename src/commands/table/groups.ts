@@ -42,8 +42,7 @@ export const GROUPS: readonly Group[] = [
     title: 'Automation',
     entries: [
       ['api, token', 'send a request; print an access token'],
-      ['commands', 'list all commands, also as JSON'],
-      ['emulator', 'run the embedded service'],
+      ['commands, emulator', 'list commands; run the local service'],
       ['help, version', 'show help (-h); print the version (-V)'],
     ],
   },
@@ -55,6 +54,7 @@ export const GROUPS: readonly Group[] = [
       ['-q, --quiet, --debug', 'identifiers only; trace requests'],
       ['--timeout, --retries', 'time limit (30s), retries of a request'],
       ['--color', 'auto, always or never'],
+      ['--wait-for-token', 'wait until the token limit ends'],
     ],
   },
 ];

@@ -8,7 +8,7 @@ export const login: CommandSpec = {
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out. A password command is stored in the profile, so that other commands can renew an expired token.',
-    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
+    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. If the setting credential-helper is set, that program stores it instead (Windows: wincred). To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit and sends no request until it ends. With --ignore-limit it asks the service, for example after the clock was wrong.',
   ],
   examples: [
@@ -32,7 +32,10 @@ export const login: CommandSpec = {
       value: TEXT,
       env: SETTINGS['password-command'].env,
     },
-    { flags: '--store-password', description: 'store the password in the system keychain' },
+    {
+      flags: '--store-password',
+      description: 'store the password in the keychain or the credential helper',
+    },
     {
       flags: '--ignore-limit',
       description: 'request a token even if the remembered limit is reached',
@@ -48,12 +51,15 @@ export const logout: CommandSpec = {
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes every token that the profile used, also of another user or base URL. Profiles of the same user and base URL share a token, so the others are logged out too.',
-    'Deletes the password that "imgctl login --store-password" stored in the system keychain, if any. Keeps the settings. Does not contact the service, which cannot revoke a token.',
+    'Deletes the password that "imgctl login --store-password" stored in the keychain or the credential helper, if any. Keeps the settings. Does not contact the service, which cannot revoke a token. A token in a shared store (see "imgctl help fleet") is deleted only by --all.',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
   options: [
-    { flags: '--all', description: 'delete the tokens and stored passwords of all profiles' },
+    {
+      flags: '--all',
+      description: 'delete the tokens, also shared ones, and passwords of all profiles',
+    },
   ],
   mutates: true,
   load: async () => (await import('../logout.ts')).run,
@@ -62,7 +68,9 @@ export const logout: CommandSpec = {
 export const whoami: CommandSpec = {
   name: 'whoami',
   summary: 'show profile, service, user and token state',
-  description: ['Exits with 4 if there is no valid token.'],
+  description: [
+    'Exits with 4 if there is no valid token. stored_in is the file or the token store that has the token.',
+  ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }],
@@ -90,8 +98,8 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check configuration, network and login',
   description: [
-    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the source of the password and the limit of token requests. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a remedy.',
-    'Sends one GET /v2, with the token if it is valid, and waits at most as long as --timeout. Does not request a token, send a password or run a password command.',
+    'Checks the program, files and their modes, configuration, settings, environment, base URL, proxy, DNS, connection, TLS, the clock, the token, the shared token store, the source of the password and the limit of token requests. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a remedy.',
+    'Sends one GET /v2, with the token if it is valid, and waits at most as long as --timeout. Does not request a token, send a password to the service or run its password command. Reads the token store, and writes a value that expires after 1 s.',
     'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks with a warning or failure.',
   ],
   examples: [

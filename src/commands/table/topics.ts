@@ -30,6 +30,11 @@ export const TOPICS: readonly Topic[] = [
     load: async () => (await import('../help/pages.ts')).ENVIRONMENT,
   },
   {
+    name: 'fleet',
+    summary: 'one token for many machines',
+    load: async () => (await import('../help/fleet.ts')).FLEET,
+  },
+  {
     name: 'exit-codes',
     summary: 'exit codes and the format of errors',
     load: async () => (await import('../help/pages.ts')).EXIT_CODES,

@@ -1,0 +1,35 @@
+// The blocks of the help topic fleet: one account on many machines.
+
+import type { Block } from '../../declarations.ts';
+
+export const FLEET: readonly Block[] = [
+  'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
+  {
+    terms: [
+      [
+        'token-store',
+        'a setting: file (default), or the URL of a Redis server (rediss://user@host:6379/0); the variable IMGCTL_TOKEN_STORE overrides it; redis:// without TLS only to this machine, or with allow-http',
+      ],
+      [
+        'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
+        'the password of the Redis user, or a file whose first line it is; the setting token-store-password-command names a command that prints it',
+      ],
+      [
+        'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
+        'a key of 32 bytes in base64 that seals tokens (AES-256-GCM), the same on all machines: openssl rand -base64 32',
+      ],
+    ],
+  },
+  'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also keeps a copy of the token in its token folder and uses it while it is valid.',
+  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Before a token request it waits a random time of at most 10 s, so that not all machines ask at once. A token that was sealed with another key is left alone.',
+  '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
+  {
+    shell: [
+      'imgctl images list --wait-for-token 5m',
+      'imgctl whoami --json',
+      'imgctl doctor',
+      'imgctl logout --all',
+    ],
+  },
+  'whoami shows where the token is stored, and doctor checks the store. logout deletes only the token of this machine; logout --all also deletes the shared one.',
+];

@@ -1,0 +1,58 @@
+// Seals a token with AES-256-GCM, so that the store itself cannot read or change it.
+
+import { ImgctlError } from '../../errors.ts';
+import { builtin } from '../../io.ts';
+
+export interface Seal {
+  /** @param place what the text belongs to; only the same place unseals it */
+  seal(text: string, place: string): string;
+  /** Returns undefined if another key or place sealed the text, or if it was changed. */
+  unseal(sealed: string, place: string): string | undefined;
+}
+
+const PREFIX = 'sealed:';
+const KEY_LENGTH = 32;
+const NONCE_LENGTH = 12;
+const TAG_LENGTH = 16;
+
+export function isSealed(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+/**
+ * @param key 32 bytes in hexadecimal or base64
+ * @param origin the variable it comes from, for messages
+ * @throws ImgctlError config
+ */
+export function sealWith(key: string, origin: string): Seal {
+  const bytes = /^[\da-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : Buffer.from(key, 'base64');
+  if (bytes.length !== KEY_LENGTH) {
+    throw new ImgctlError('config', `${origin} is not a key of 32 bytes in base64`, {
+      hint: 'create one with: openssl rand -base64 32',
+    });
+  }
+  const { createCipheriv, createDecipheriv, randomBytes } = builtin('node:crypto');
+  return {
+    seal(text, place) {
+      const nonce = randomBytes(NONCE_LENGTH);
+      const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+    },
+    unseal(sealed, place) {
+      const data = Buffer.from(sealed.slice(PREFIX.length), 'base64');
+      const nonce = data.subarray(0, NONCE_LENGTH);
+      const tag = data.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH);
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, {
+          authTagLength: TAG_LENGTH,
+        });
+        decipher.setAAD(Buffer.from(place)).setAuthTag(tag);
+        const body = data.subarray(NONCE_LENGTH + TAG_LENGTH);
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString();
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

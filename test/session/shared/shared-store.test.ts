@@ -1,0 +1,282 @@
+// Tokens in a real Redis server, and what happens if it fails. Each session has a home of its own.
+
+import { randomBytes } from 'node:crypto';
+import net from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../../support/io.ts';
+import { NO_REDIS, REDIS_REASON, startRedis } from '../../support/redis.ts';
+import { listen } from '../../support/sockets.ts';
+import { type SessionUnderTest, sessionWith, startService } from '../harness.ts';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
+
+/**
+ * A service and sessions of one account, each on a machine of its own. The delays of a fleet take no time, and
+ * `budget` replaces the 2 s to reach the store: they are short on a busy machine.
+ */
+async function fleet(
+  env: FakeIoOptions['env'] = {},
+  options: Parameters<typeof startService>[0] = {},
+  budget = 25_000,
+) {
+  const service = await startService(options);
+  const ios: FakeIo[] = [];
+  const open = async (changes: FakeIoOptions['env'] = {}, stored = { username: 'demo' }) => {
+    const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
+    const sleeps: number[] = [];
+    const quick: FakeIo = {
+      ...io,
+      sleeps,
+      sleep: (milliseconds, signal) => {
+        sleeps.push(milliseconds);
+        return io.sleep(milliseconds === 100 ? budget / 20 : Math.min(milliseconds, 90), signal);
+      },
+    };
+    ios.push(quick);
+    const { baseUrl } = service.emulator;
+    return sessionWith(baseUrl, temporaryDirectory(), quick.env, quick, stored);
+  };
+  const use = async (session: SessionUnderTest) => {
+    await session.client.serviceRoot();
+    return session;
+  };
+  return { ...service, ios, open, use };
+}
+
+/** Starts a server that does this to each connection. */
+async function brokenStore(serve: (socket: net.Socket) => void) {
+  const { baseUrl } = await listen(
+    net.createServer((socket) => serve(socket.on('error', () => {}))),
+  );
+  return { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
+}
+
+const DELAY = 5_000;
+
+describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
+  it('gives the token of one machine to all others, over TLS and with an ACL user', async () => {
+    const redis = await startRedis({ tls: true });
+    const { open, use, tokenRequests } = await fleet(redis.env);
+    const stored = { username: 'demo', 'ca-file': redis.caFile };
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => open({}, stored)));
+    await Promise.all(sessions.map(use));
+    expect(tokenRequests()).toBe(1);
+    expect(sessions.flatMap(({ warnings }) => warnings)).toEqual([]);
+    expect(redis.cli('keys', '*lease')).toBe('');
+  });
+
+  it('rejects a certificate that it does not trust', async () => {
+    const redis = await startRedis({ tls: true });
+    const { open, use } = await fleet(redis.env);
+    const { warnings } = await use(await open());
+    expect(warnings).toEqual([
+      `cannot use the token store ${redis.url}: DEPTH_ZERO_SELF_SIGNED_CERT`,
+    ]);
+  });
+
+  it('replaces a refused token once for all machines', async () => {
+    const redis = await startRedis();
+    const { emulator, open, use, tokenRequests } = await fleet(redis.env);
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => open()));
+    await Promise.all(sessions.map(use));
+    emulator.expireTokens();
+    await Promise.all(sessions.map(use));
+    expect(tokenRequests()).toBe(2);
+  });
+
+  it('is not asked while the token of this machine is valid', async () => {
+    const redis = await startRedis();
+    const { open, use } = await fleet(redis.env);
+    const session = await use(await open());
+    await redis.stop();
+    const { store } = session;
+    expect((await store.read())?.token).toBe(session.cache.read()?.token);
+    expect(session.warnings).toEqual([]);
+  });
+
+  it('keeps tokens of other users and base URLs apart', async () => {
+    const redis = await startRedis();
+    const users = ['demo', 'alice'].map((name) => ({ name, password: 'demo' }));
+    const { open, tokenRequests } = await fleet(redis.env, { users });
+    const other = await fleet(redis.env, { users });
+    const tokens = new Set<string | undefined>();
+    for (const session of [
+      await open(),
+      await open({}, { username: 'alice' }),
+      await other.open(),
+    ]) {
+      tokens.add(await session.tokens?.current());
+    }
+    expect(tokens.size).toBe(3);
+    expect([tokenRequests(), other.tokenRequests()]).toEqual([2, 1]);
+    expect(redis.cli('keys', '*').split('\n')).toHaveLength(6);
+    expect(redis.cli('keys', '*demo*')).toBe('');
+  });
+
+  it('forgets a token when it expires, by the clock of the store', async () => {
+    const redis = await startRedis();
+    const { open, use } = await fleet(redis.env, { tokenTtl: 3_600_000 });
+    await use(await open());
+    const left = Number(redis.cli('pttl', redis.cli('keys', '*token')));
+    expect(left).toBeGreaterThan(3_500_000);
+    expect(left).toBeLessThanOrEqual(3_600_000);
+    const io = (await open()).store;
+    const token = await io.read();
+    expect((token?.expiresAt ?? 0) - (token?.receivedAt ?? 0)).toBe(3_600_000);
+  });
+
+  it('shares what is known of the limit', async () => {
+    const redis = await startRedis();
+    const { open, tokenRequests } = await fleet(redis.env, { tokenLimit: 2 });
+    await (await open()).tokens?.login('demo');
+    await (await open()).tokens?.login('demo');
+    await expect((await open()).tokens?.login('demo')).rejects.toMatchObject({
+      code: 'rate-limited',
+      message: 'token request limit reached',
+    });
+    expect(tokenRequests()).toBe(2);
+  });
+
+  it('seals tokens with a key', async () => {
+    const redis = await startRedis();
+    const { open, use, tokenRequests } = await fleet({ ...redis.env, IMGCTL_TOKEN_STORE_KEY: KEY });
+    const { tokens } = await use(await open());
+    const value = redis.cli('get', redis.cli('keys', '*token'));
+    expect(value).toMatch(/^sealed:/);
+    expect(value).not.toContain(await tokens?.current());
+    await use(await open());
+    expect(tokenRequests()).toBe(1);
+  });
+
+  it.each([
+    [
+      'another key',
+      KEY,
+      randomBytes(32).toString('base64'),
+      'its token is sealed with another key',
+    ],
+    ['no key', KEY, undefined, 'its token is sealed with a key'],
+    [
+      'a key, but the token is not sealed',
+      undefined,
+      KEY,
+      'its token is not sealed, but a key is set',
+    ],
+  ])('is left alone by a machine with %s', async (_, first, second, reason) => {
+    const redis = await startRedis();
+    const { open, use, ios, tokenRequests } = await fleet(redis.env);
+    await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }));
+    const before = redis.cli('get', redis.cli('keys', '*token'));
+    const session = await use(await open({ IMGCTL_TOKEN_STORE_KEY: second }));
+    await session.tokens?.login('demo');
+    expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
+    expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
+    expect(ios[1]?.sleeps).toContain(DELAY);
+    expect(tokenRequests()).toBe(3);
+    expect(session.cache.read()).toBeDefined();
+  });
+
+  it('is left alone if it holds something else', async () => {
+    const redis = await startRedis();
+    const { open, use } = await fleet(redis.env);
+    await use(await open());
+    const name = redis.cli('keys', '*token');
+    const moved = redis.cli('get', name).replace('"account":"', '"account":"0');
+    redis.cli('set', name, moved, 'px', '1000000');
+    const { warnings } = await use(await open());
+    expect(warnings).toEqual([
+      `cannot use the token store ${redis.url}: it holds something other than a token`,
+    ]);
+    expect(redis.cli('get', name)).toBe(moved);
+  });
+
+  it.each([
+    ['is full', ['config', 'set', 'maxmemory', '1'], 'OOM command not allowed'],
+    ['is read-only', ['replicaof', '127.0.0.1', '1'], "READONLY You can't write"],
+    ['refuses the password', ['acl', 'setuser', 'imgctl', 'resetpass'], 'WRONGPASS invalid'],
+    ['denies a command', ['acl', 'setuser', 'imgctl', '-set'], 'NOPERM'],
+  ])('that %s costs a warning and a delay', async (_, command, reason) => {
+    const redis = await startRedis();
+    redis.cli(...command);
+    const { open, use, ios, tokenRequests } = await fleet(redis.env);
+    const { warnings } = await use(await open());
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(`cannot use the token store ${redis.url}: ${reason}`);
+    expect(ios[0]?.sleeps).toContain(DELAY);
+    expect(tokenRequests()).toBe(1);
+  });
+
+  it('that is read-only still gives its token', async () => {
+    const redis = await startRedis();
+    const { open, use, tokenRequests } = await fleet(redis.env);
+    await use(await open());
+    redis.cli('replicaof', '127.0.0.1', '1');
+    redis.cli('config', 'set', 'replica-serve-stale-data', 'yes');
+    expect((await use(await open())).warnings).toEqual([]);
+    expect(tokenRequests()).toBe(1);
+  });
+
+  it('that restarts is used again', async () => {
+    const redis = await startRedis();
+    const { open, use, tokenRequests } = await fleet(redis.env);
+    await use(await open());
+    const io = await open();
+    await redis.stop();
+    const started = use(io);
+    await redis.start();
+    await started;
+    expect(tokenRequests()).toBe(2);
+    expect(redis.cli('keys', '*token')).toMatch(/token$/);
+  });
+});
+
+describe('a token store', () => {
+  it.each([
+    ['is silent', () => {}, 'no reply within 2 s'],
+    ['hangs up', (socket: net.Socket) => socket.destroy(), /ECONNRESET|EPIPE|Connection is closed/],
+    ['speaks HTTP', (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /./],
+    ['answers garbage', (socket: net.Socket) => socket.write(randomBytes(4_096)), /./],
+  ])('that %s costs a warning and a delay', async (_, serve, reason) => {
+    const env = await brokenStore(serve);
+    const { open, use, ios, tokenRequests } = await fleet(env, {}, 500);
+    const { warnings, cache } = await use(await open());
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^cannot use the token store redis:\/\/127.0.0.1:\d+: /);
+    expect(warnings[0]).toMatch(reason);
+    expect(ios[0]?.sleeps).toContain(DELAY);
+    expect(tokenRequests()).toBe(1);
+    expect(cache.read()).toBeDefined();
+  });
+
+  it('that answers something else costs a warning', async () => {
+    const env = await brokenStore((socket) =>
+      socket.on('data', () => socket.write('+OK\r\n:-1\r\n*0\r\n')),
+    );
+    const { open, use, tokenRequests } = await fleet(env, {}, 500);
+    const { warnings } = await use(await open());
+    expect(warnings).toEqual([expect.stringMatching(/: it sent an unexpected reply$/)]);
+    expect(tokenRequests()).toBe(1);
+  });
+
+  it('is not contacted with IMGCTL_TOKEN', async () => {
+    const { open } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', IMGCTL_TOKEN: 'T' });
+    const { store, cache } = await open();
+    expect(store).toBe(cache);
+  });
+
+  it.each([
+    [{ IMGCTL_TOKEN_STORE_PASSWORD_FILE: '/nonexistent' }, {}, 'cannot read the password file'],
+    [{}, { 'token-store-password-command': 'exit 3' }, 'the token store password command ended'],
+  ])('without its password costs a warning: %j %j', async (env, settings, reason) => {
+    const { open, use } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', ...env });
+    const stored = { username: 'demo', ...settings };
+    const { warnings } = await use(await open({ PATH: process.env.PATH }, stored));
+    expect(warnings[0]).toContain(`redis://127.0.0.1:1: ${reason}`);
+  });
+
+  it('is not used with a key that is none', async () => {
+    const env = { IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', IMGCTL_TOKEN_STORE_KEY: 'x' };
+    await expect(fleet(env).then(({ open }) => open())).rejects.toMatchObject({ code: 'config' });
+  });
+});

@@ -1,0 +1,63 @@
+// The setting token-store: URLs of Redis servers.
+
+import { describe, expect, it } from 'vitest';
+import { parseStoreAddress, requireSafeAddress } from '../../src/session/store-address.ts';
+import { thrownBy } from '../support/errors.ts';
+
+describe('token-store', () => {
+  it.each([
+    ['file', undefined],
+    ['redis://localhost', { tls: false, host: 'localhost', port: 6379, database: 0 }],
+    ['rediss://bob@[::1]:1/', { tls: true, host: '::1', port: 1, database: 0, username: 'bob' }],
+    ['rediss://a%40b@r.example.com:6380/15', { database: 15, port: 6380, username: 'a@b' }],
+  ])('%s is valid', (text, expected) => {
+    const address = parseStoreAddress(text);
+    if (expected === undefined) expect(address).toBeUndefined();
+    else expect(address).toMatchObject({ ...expected, text });
+  });
+
+  it.each([
+    'http://localhost',
+    'redis:',
+    'redis://',
+    'redis.example.com:6379',
+    'redis://h/x',
+    'redis://h/0/1',
+    'redis://h/0?x=1',
+    'redis://h/0#x',
+    'FILE',
+  ])('%s is rejected', (text) => {
+    expect(thrownBy(() => parseStoreAddress(text))).toMatchObject({
+      code: 'usage',
+      message: `invalid token-store: ${text}`,
+    });
+  });
+
+  it.each(['redis://bob:canary@h/0', 'redis://:canary@h', 'http://bob:canary@h', 'bob:canary@h'])(
+    '%s is rejected without its password',
+    (text) => {
+      const { message, hint } = thrownBy(() => parseStoreAddress(text));
+      expect(`${message} ${hint}`).not.toContain('canary');
+    },
+  );
+
+  it.each([
+    ['rediss://h', false, true],
+    ['redis://h', false, false],
+    ['redis://h', true, true],
+    ['redis://127.0.0.1', false, true],
+    ['redis://[::1]', false, true],
+    ['redis://localhost', false, true],
+    ['redis://localhost.example.com', false, false],
+  ])('%s is safe with allow-http %s: %s', (text, allowHttp, isSafe) => {
+    const address = parseStoreAddress(text);
+    if (address === undefined) throw new Error('not an address');
+    const check = () => requireSafeAddress(address, allowHttp, ' --profile p');
+    if (isSafe) return check();
+    expect(thrownBy(check)).toMatchObject({
+      code: 'config',
+      message: `plain redis:// would expose tokens sent to ${address.host}`,
+      hint: `use rediss://${address.host}, or allow it: imgctl config set allow-http true --profile p`,
+    });
+  });
+});
