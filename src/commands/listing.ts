@@ -3,13 +3,11 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { defaultTimeStyle, type Format } from '../output/writers.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
-import { parseChoice } from '../query/suggest.ts';
-import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
+import { timesOf } from './times.ts';
 
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
@@ -39,21 +37,14 @@ interface DefaultView {
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
 export function readView(context: Context, options: ViewOptions, defaults: DefaultView) {
-  const style = readTimeStyle(context, options, context.format);
-  const { now } = context.io;
+  const timeFields = FIELDS.filter((field) => kindOf(field) === 'time');
   return {
     columns: chooseColumns(context, options, defaults),
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
     whole: options.trunc === false,
-    times:
-      style === 'wire'
-        ? undefined
-        : {
-            fields: FIELDS.filter((field) => kindOf(field) === 'time'),
-            format: (text: string) => formatTimestamp(text, style, now()),
-          },
+    times: timesOf(context, timeFields, options.time),
   };
 }
 
@@ -70,11 +61,6 @@ function chooseColumns(
 export function readColumns(text: string, where: string): readonly Field[] {
   if (text.trim().toLowerCase() === 'all') return FIELDS;
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
-}
-
-function readTimeStyle(context: Context, options: ViewOptions, format: Format): TimeStyle {
-  const text = options.time ?? context.settings.text('time') ?? defaultTimeStyle(format);
-  return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
 }
 
 /** Caches names for completion. `isWhole` means that the catalogue has no others. */

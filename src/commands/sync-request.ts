@@ -7,11 +7,16 @@ import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { describeDuration } from '../session/duration.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
+import { timesOfTable } from './times.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
-/** Prints the request. @throws ImgctlError sync-failed */
-export async function showRequest(context: Context, request: SyncRequest): Promise<void> {
+/** Prints the request. @param started when the wait for it began @throws ImgctlError sync-failed */
+export async function showRequest(
+  context: Context,
+  request: SyncRequest,
+  started?: number,
+): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
   const reportsOnStderr = context.quiet || context.format === 'table';
@@ -31,15 +36,29 @@ export async function showRequest(context: Context, request: SyncRequest): Promi
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
-  await context.printRecord(shown, { columns });
+  const times = timesOfTable(context, ['created_on', 'updated_on']);
+  await context.printRecord(shown, { columns, times });
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
+  if (started === undefined) return;
+  const duration = describeDuration(context.io.now() - started);
+  context.console.success(`sync ${id} ${state} in ${duration}: ${describeChanges(request)}`, null);
+}
+
+function describeChanges({ added, deleted }: SyncRequest): string {
+  const changes = [
+    ['added', describeNames(added)],
+    ['deleted', describeNames(deleted)],
+  ].filter(([, what]) => what !== null && what !== 0 && what !== 'none');
+  return changes.map((words) => words.join(' ')).join('; ') || 'nothing changed';
 }
 
 export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
   for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
   // A request that succeeds may still have errors in some files.
-  for (const error of errors) console.warn(`sync ${id}: error: ${error}`);
+  for (const error of errors) {
+    console.warn(`sync ${id}: ${error.startsWith('error ') ? error : `error: ${error}`}`);
+  }
 }
 
 /** @throws ImgctlError sync-failed */

@@ -12,6 +12,7 @@ import {
   showRequest,
   type WaitOptions,
 } from './sync-request.ts';
+import { timesOfTable } from './times.ts';
 
 interface StatusOptions extends WaitOptions {
   list?: boolean;
@@ -27,7 +28,8 @@ export async function run(
   if (options.wait) {
     const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
-    return showRequest(context, await follow(context, id, options, submittedAt));
+    const started = context.io.now();
+    return showRequest(context, await follow(context, id, options, submittedAt), started);
   }
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
@@ -44,7 +46,8 @@ async function list(context: Context, id: string | undefined): Promise<void> {
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
-  await context.printList(rows, ['id', 'status', 'state', 'submitted_on']);
+  const times = timesOfTable(context, ['submitted_on']);
+  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { times });
   if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
 }
 

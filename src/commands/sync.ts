@@ -29,8 +29,9 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted);
-  const request = await follow(context, submitted.key, options, context.io.now());
-  return showRequest(context, await nameChanges(context, request, before));
+  const started = context.io.now();
+  const request = await follow(context, submitted.key, options, started);
+  return showRequest(context, await nameChanges(context, request, before), started);
 }
 
 export interface KnownSync extends SubmittedSync {

@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { describeDuration } from '../session/duration.ts';
+import { timesOfTable } from './times.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context, options: { check?: boolean }): Promise<void> {
@@ -16,11 +17,18 @@ export async function run(context: Context, options: { check?: boolean }): Promi
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
-    expires_in: token ? describeDuration(token.expiresAt - now) : null,
+    expires_in: token ? timeLeft(context, token.expiresAt - now) : null,
     stored_in: (token && store.place) ?? null,
   };
-  await context.printRecord(record, { idField: 'username' });
+  const times = timesOfTable(context, ['expires_on']);
+  await context.printRecord(record, { idField: 'username', times });
   if (!options.check && (state === 'none' || state === 'expired')) {
     throw noValidToken(state, context.settings);
   }
+}
+
+/** Returns text in tables, and seconds in data. */
+function timeLeft({ format }: Context, milliseconds: number): string | number {
+  if (format === 'table') return describeDuration(milliseconds);
+  return Math.max(0, Math.round(milliseconds / 1000));
 }

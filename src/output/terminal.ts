@@ -86,7 +86,7 @@ function* widthsOf(text: string): Generator<number> {
     return;
   }
   for (let start = 0, end = 0; start < text.length; start = end) {
-    end = start + withoutHalf(text.slice(start, start + PIECE_LENGTH)).length;
+    end = start + pieceAt(text, start).length;
     yield sumOfWidths(text.slice(start, end));
   }
 }
@@ -135,8 +135,7 @@ export function* clustersOf(text: string): Generator<string> {
   let start = 0;
   while (start < text.length) {
     const isLast = start + PIECE_LENGTH >= text.length;
-    const slice = text.slice(start, start + PIECE_LENGTH);
-    const piece = isLast ? slice : withoutHalf(slice);
+    const piece = pieceAt(text, start);
     for (const { segment, index } of segmenter.segment(piece)) {
       const mayContinue = !isLast && index > 0 && index + segment.length === piece.length;
       if (mayContinue) break; // the next piece begins with it
@@ -146,9 +145,11 @@ export function* clustersOf(text: string): Generator<string> {
   }
 }
 
-/** Removes the first half of a character at the end. */
-function withoutHalf(slice: string): string {
-  return slice.replace(/[\ud800-\udbff]$/, '');
+/** Returns the next piece, which ends within a character only if the text does. */
+function pieceAt(text: string, start: number): string {
+  const slice = text.slice(start, start + PIECE_LENGTH);
+  const isLast = start + PIECE_LENGTH >= text.length;
+  return isLast ? slice : slice.replace(/[\ud800-\udbff]$/, '');
 }
 
 function clusterWidth(cluster: string): number {

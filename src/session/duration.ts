@@ -14,10 +14,10 @@ export function parseDuration(text: string, what: string): number {
   });
 }
 
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. */
+/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`. From an hour on, in whole minutes. */
 export function describeDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const minutes = Math.floor(seconds / 60);
+  const minutes = seconds < 3_600 ? Math.floor(seconds / 60) : Math.round(seconds / 60);
   const hours = Math.floor(minutes / 60);
   if (hours > 0) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
   if (minutes > 0) return `${minutes} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;

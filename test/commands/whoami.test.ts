@@ -30,15 +30,19 @@ describe('whoami', () => {
       username: 'demo',
       token: 'valid',
       expires_on: '2026-01-05T13:00:00Z',
-      expires_in: '45 min',
+      expires_in: 2_700,
       stored_in: expect.stringMatching(`^${directory}/tokens/_token\\.[0-9a-f]+\\.json$`),
     });
+    const table = await imgctl('whoami', at(900_000));
+    expect(table.stdout).toMatch(
+      /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\/.*$/m,
+    );
   });
 
   it('shows a token that has expired and exits 4', async () => {
     const { imgctl, at } = await loggedIn();
     expect(await imgctl('whoami -o csv', at(3_600_000))).toEqual({
-      stdout: expect.stringMatching(/,demo,expired,2026-01-05T13:00:00Z,0 s,.*\.json\r\n/),
+      stdout: expect.stringMatching(/,demo,expired,2026-01-05T13:00:00Z,0,.*\.json\r\n/),
       stderr: 'imgctl: the token has expired\nhint: run: imgctl login\n',
       exitCode: 4,
     });

@@ -54,6 +54,18 @@ describe('progress on a terminal', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('paints the frame only', async () => {
+    await import('chalk');
+    const { sink, progress } = start({ terminal: { ...terminalOf(40), color: true } });
+    progress.update('page 1');
+    await pass(100);
+    await pass(100);
+    await progress.stop();
+    expect(sink.text).toBe(
+      `\u001b[36m⠋\u001b[39m page 1${ERASE}\u001b[36m⠙\u001b[39m page 1${ERASE}`,
+    );
+  });
+
   it('shows nothing if the run ends within 100 ms', async () => {
     const { sink, progress } = start();
     progress.update('page 1');

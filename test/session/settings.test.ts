@@ -114,6 +114,8 @@ it.each([
   [200_000, '3 min 20 s'],
   [3_600_000, '1 h'],
   [86_340_000, '23 h 59 min'],
+  [86_399_000, '24 h'],
+  [3_599_000, '59 min 59 s'],
   [90_000_000, '25 h'],
 ])('describeDuration shows %j ms as %s', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);

@@ -12,7 +12,7 @@ export const WHOAMI: Schema = record({
   username: textOrNull('user name of the account'),
   token: word(['valid', 'expired', 'none', 'from IMGCTL_TOKEN'], 'state of the token'),
   expires_on: textOrNull('when the token expires, in UTC (ISO 8601)'),
-  expires_in: value(['string', 'number', 'null'], 'time until then'),
+  expires_in: value(['number', 'null'], 'seconds until then'),
   stored_in: textOrNull('file or token store that has the token'),
 });
 
