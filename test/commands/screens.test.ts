@@ -1,5 +1,5 @@
 // What a user sees on a terminal of 80x24, with and without colour: test/commands/screens has a file for each.
-// After a change of the look: npx vitest run --project unit test/commands/screens.test.ts -u
+// After a change of the look: npx vitest run --project unit test/commands/screens.test.ts -u (npm run generate for help)
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
