@@ -5,8 +5,9 @@ import { leaveOut } from './tools/left-out.mjs';
 import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
-  'query|catalogue',
-  'commands/(images|listing)',
+  'query/(?!series)',
+  'catalogue/(listing|reading|seen-keys)',
+  'commands/(images-(list|get)|listing|get-field)',
   'session/(history|image-names|token-(cache|files|store))',
 ];
 

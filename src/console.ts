@@ -14,6 +14,8 @@ import { Redaction, redactingSink } from './output/redaction.ts';
 import { loadStyle } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 
+export type { Redaction };
+
 /** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
@@ -23,7 +25,7 @@ export interface ConsoleStyle {
 
 export class Console {
   /** Secrets that no notice may show; data on stdout is left as it is. */
-  readonly redaction = new Redaction();
+  readonly redaction: Redaction;
   /** stdout, in order with the notices. */
   readonly stdout: Sink;
   readonly #io: Io;
@@ -33,9 +35,10 @@ export class Console {
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
 
-  constructor(io: Io, style: ConsoleStyle) {
+  constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
     this.#style = style;
+    this.redaction = redaction;
     this.stdout = {
       get isTTY() {
         return io.stdout.isTTY;

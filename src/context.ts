@@ -1,7 +1,7 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
-import { Console, type ConsoleStyle } from './console.ts';
+import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
@@ -51,14 +51,16 @@ export class Context implements ConsoleStyle {
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
 
-  /** Runs another command line with another Io, for the demo. */
-  readonly rerun: (argv: readonly string[], io: Io) => Promise<number>;
+  /** The exit code of a command that does not fail. */
+  exitCode = 0;
+  /** Runs another command line with another Io, for the demo and for MCP. */
+  readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
   /** The command table; set when the program is built. */
   program: ProgramDeclaration = { commands: [], options: [] };
 
-  constructor(io: Io, rerun: Context['rerun']) {
+  constructor(io: Io, rerun: Context['rerun'], redaction?: Redaction) {
     this.io = io;
-    this.console = new Console(io, this);
+    this.console = new Console(io, this, redaction);
     this.rerun = rerun;
     this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }
@@ -180,7 +182,6 @@ export class Context implements ConsoleStyle {
     return this.#terminalOf(this.io.stdout);
   }
 
-  /** Colour and width of stderr. */
   get errorTerminal(): Terminal {
     return this.#terminalOf(this.io.stderr);
   }
@@ -229,7 +230,6 @@ export class Context implements ConsoleStyle {
     return session;
   }
 
-  /** Traces requests with --debug. */
   get onEvent(): SessionOptions['onEvent'] {
     return this.debug ? (event) => this.console.trace(describeEvent(event)) : undefined;
   }

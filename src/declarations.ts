@@ -12,10 +12,13 @@ export type ValueSource =
   | 'api-paths'
   | 'columns'
   | 'commands'
+  | 'cursors'
+  | 'fields'
   | 'files'
   | 'filters'
   | 'folders'
   | 'images'
+  | 'locks'
   | 'methods'
   | 'profiles'
   | 'setting-keys'
@@ -35,7 +38,12 @@ export type Value =
       readonly max?: number;
       readonly keepText?: boolean;
     }
-  | { readonly kind: 'duration'; readonly keepText?: boolean }
+  | {
+      readonly kind: 'duration';
+      readonly keepText?: boolean;
+      /** May be longer than a timer can run. */
+      readonly isAge?: boolean;
+    }
   | {
       readonly kind: 'choice';
       readonly noun: string;

@@ -8,10 +8,12 @@ export const EXIT_CODES = {
   'incomplete-list': 1,
   'sync-failed': 1,
   'invalid-package': 1,
+  'pin-broken': 1,
   conflict: 1,
   'storage-full': 1,
   usage: 2,
   config: 2,
+  ambiguous: 2,
   unreachable: 3,
   timeout: 3,
   tls: 3,
@@ -29,11 +31,16 @@ export const EXIT_CODES = {
   terminated: 143,
 } as const;
 
+/** Ends a command that found changes, with --exit-code. */
+export const CHANGES_EXIT_CODE = 10;
+
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 export interface ErrorDetails {
   /** What the user can do about it: a command, a setting, a valid value. */
   readonly hint?: string | undefined;
+  /** Lines to choose from or to check, such as the images that match. */
+  readonly details?: readonly string[] | undefined;
   /** The HTTP status that caused it. */
   readonly status?: number | undefined;
   readonly cause?: unknown;
@@ -50,12 +57,14 @@ export class ImgctlError extends Error {
   override readonly name = 'ImgctlError';
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly details: readonly string[] | undefined;
   readonly status: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
     this.hint = details.hint;
+    this.details = details.details;
     this.status = details.status;
   }
 

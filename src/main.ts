@@ -1,16 +1,21 @@
 // Runs the whole program in one call: arguments and Io in, exit code out.
 
+import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, type Io, processIo } from './io.ts';
 import { execute } from './program.ts';
 
-/** Runs a command line, without node and script. Resolves when everything is written. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const context = new Context(io, run);
+/**
+ * Runs a command line, without node and script. Resolves when everything is written.
+ * @param redaction learns the secrets of the run, for a caller that shows its output
+ */
+export async function run(argv: readonly string[], io: Io, redaction?: Redaction): Promise<number> {
+  const context = new Context(io, run, redaction);
   let exitCode = 0;
   try {
     await execute(argv, context);
+    exitCode = context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof BrokenPipeError)) {
       exitCode = asImgctlError(thrown).exitCode;

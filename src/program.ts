@@ -15,7 +15,7 @@ import {
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { nearest, parseChoice, suggest } from './query/suggest.ts';
-import { parseDuration } from './session/duration.ts';
+import { MAX_AGE, parseDuration } from './session/duration.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
@@ -156,7 +156,7 @@ function valueParser(value: Value, name: string): (text: string) => string | num
       };
     case 'duration':
       return (text) => {
-        const milliseconds = parseDuration(text, name);
+        const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
         return value.keepText ? text : milliseconds;
       };
     case 'choice': {

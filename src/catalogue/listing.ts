@@ -160,7 +160,7 @@ async function* readOnce(
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  query: CatalogueQuery,
+  query: Omit<CatalogueQuery, 'concurrency'>,
   number: number,
   { warn }: CatalogueObserver = {},
 ): Promise<Batch> {

@@ -1,16 +1,10 @@
 // The command table: the root and every command, in the order of the reference.
 
-import {
-  api,
-  commands,
-  complete,
-  completion,
-  emulator,
-  help,
-  printVersion,
-} from './table/automation.ts';
+import { complete, completion, help, printVersion } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
+import { emulator } from './table/emulator.ts';
 import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { api, commands, mcp } from './table/programs.ts';
 import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
@@ -22,8 +16,8 @@ export const ROOT: CommandSpec = {
   examples: [
     'imgctl demo',
     'imgctl login --username alice',
-    'imgctl images list ubuntu --sort updated_on,desc --limit 10',
-    "imgctl images list --filter name,like,%ubuntu% --json | jq -r '.[].path'",
+    'imgctl images latest ubuntu server --get path',
+    'imgctl images list ubuntu --sort name:version,desc --limit 10',
     'imgctl sync --wait',
   ],
   seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
@@ -47,6 +41,7 @@ export const ROOT: CommandSpec = {
     demo,
     completion,
     commands,
+    mcp,
     complete,
     help,
     printVersion,

@@ -11,9 +11,11 @@ import {
   type SettingDefinition,
   type SettingKey,
 } from '../session/setting-table.ts';
+import { type GetOptions, readGet } from './get-field.ts';
 import { readColumns } from './listing.ts';
 
-export async function list(context: Context): Promise<void> {
+export async function list(context: Context, options: GetOptions): Promise<void> {
+  const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
@@ -28,7 +30,7 @@ export async function list(context: Context): Promise<void> {
   const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];
   if (format !== 'table' || problems.size > 0) columns.push('error');
-  await context.printList(rows, columns, { format, idField: 'key' });
+  await context.printList(rows, columns, { format, idField: 'key', get: bare });
   const [first] = problems.values();
   if (first) throw first;
 }
@@ -54,7 +56,10 @@ export async function set(
   SETTINGS[key].check(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
-  const isPath = key === 'ca-file' || (key === 'credential-helper' && /[\\/]/.test(value));
+  const isPath =
+    key === 'ca-file' ||
+    key === 'metrics-file' ||
+    (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
 }
 

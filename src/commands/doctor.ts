@@ -1,4 +1,4 @@
-// imgctl doctor: checks everything that a login and a listing need, and says how to fix it.
+// imgctl doctor: checks everything that a login, a listing and a push need, and says how to fix it.
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
@@ -10,6 +10,7 @@ import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/con
 import { checkFiles } from './doctor/files.ts';
 import type { Finding } from './doctor/finding.ts';
 import { checkService } from './doctor/service.ts';
+import { checkStorage } from './doctor/storage.ts';
 
 export async function run(context: Context): Promise<void> {
   const findings = [...checkProgram(context), ...checkFiles(context.paths, context.io)];
@@ -18,7 +19,10 @@ export async function run(context: Context): Promise<void> {
   const isConfigBroken = configured.some(
     ({ check, state }) => check === 'configuration' && state === 'failed',
   );
-  if (settings) findings.push(...(await checkService(context, settings, isConfigBroken)));
+  if (settings) {
+    findings.push(...(await checkService(context, settings, isConfigBroken)));
+    findings.push(...(await checkStorage(context)));
+  }
   await printFindings(context, findings);
   const failures = findings.filter(({ state }) => state === 'failed');
   const [first] = failures;

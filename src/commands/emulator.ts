@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Image } from '../api/types.ts';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { EmulatorOptions, User } from '../emulator/options.ts';
@@ -9,9 +10,10 @@ import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
 
-type Parsed = 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
+type Parsed = 'catalogue' | 'users' | 'deniedUsers' | 'faults' | 'log' | 'onRequest' | 'now';
 
 interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
+  from?: string;
   user?: string[];
   deniedUser?: string[];
   fault?: string[];
@@ -19,7 +21,16 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { io } = context;
-  const { host = '127.0.0.1', port = 8080, uploads, user, deniedUser, fault, ...rest } = options;
+  const {
+    host = '127.0.0.1',
+    port = 8080,
+    uploads,
+    user,
+    deniedUser,
+    fault,
+    from,
+    ...rest
+  } = options;
   const users = user?.map(parseUser);
   const deniedUsers = deniedUser?.map(parseUser);
   const faults = fault?.map(readFault);
@@ -28,11 +39,13 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
     context.console.warn(`folder ${uploads} does not exist`, hint);
   }
+  const catalogue = from === undefined ? undefined : await readImages(context, from);
   const emulator = await startEmulator({
     ...rest,
     now: io.now,
     host,
     port,
+    catalogue,
     uploads: uploads && path.resolve(io.cwd, uploads),
     users,
     deniedUsers,
@@ -57,6 +70,12 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   } finally {
     await emulator.close();
   }
+}
+
+async function readImages(context: Context, file: string): Promise<readonly Partial<Image>[]> {
+  const { readSnapshot } = await import('./source.ts');
+  const snapshot = await readSnapshot(context, file);
+  return (await snapshot.images()) as readonly Partial<Image>[];
 }
 
 function parseUser(text: string): User {

@@ -1,20 +1,23 @@
-// imgctl images get: shows images by id or exact name, with all fields.
+// imgctl images get: shows images by id, name, path, label or URL, with all fields.
 
-import { listCatalogue } from '../catalogue/listing.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { Row } from '../output/writers.ts';
 import { FIELDS } from '../query/fields.ts';
 import { planQuery, type QueryInput } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
 import { readView, rememberNames, type ViewOptions } from './listing.ts';
+import { openSource, type Source, type SourceOptions } from './source.ts';
 
-const MAX_SUGGESTION_CANDIDATES = 1000;
+interface GetOptions extends ViewOptions, SourceOptions {
+  lock?: string;
+  file?: string;
+}
 
 export async function run(
   context: Context,
-  options: ViewOptions,
+  options: GetOptions,
   wanted: readonly string[],
 ): Promise<void> {
   if (wanted.some((name) => name.trim() === '')) {
@@ -22,53 +25,112 @@ export async function run(
       hint: 'provide an id or a name; list both with: imgctl images list',
     });
   }
+  const { lock } = options;
+  checkArguments(options, wanted);
   const view = readView(context, options, { columns: FIELDS });
-  const found: Row[] = [];
+  const source = await openSource(context, options);
+  if (lock !== undefined) {
+    const { readPinned } = await import('./lock-files.ts');
+    return context.printRecord(await readPinned(context, source, options, lock), view);
+  }
+  const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(...(await find(context, name)));
+      found.push(await find(context, source, name));
     } catch (error) {
       if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
       missing = error;
     }
   }
-  const [first] = found;
-  if (wanted.length === 1 && found.length === 1 && first) {
-    await context.printRecord(first, view);
-  } else if (found.length > 0 || wanted.length > 1) {
-    await context.printList(found, view.columns, view);
-  }
-  await rememberNames(context, collectNames(found), false);
+  await print(context, found, wanted.length > 1, view);
+  if (options.from === undefined) await rememberNames(context, collectNames(found), false);
   if (missing) throw missing;
 }
 
-async function find(context: Context, wanted: string): Promise<readonly Row[]> {
-  const id = /^(?:0|[1-9]\d{0,14})$/.test(wanted) ? Number(wanted) : undefined;
-  const found = id === undefined ? [] : await byId(context, id);
-  return found.length > 0 ? found : byName(context, wanted, id !== undefined);
+function checkArguments({ lock, file }: GetOptions, wanted: readonly string[]): void {
+  const problem =
+    lock !== undefined && wanted.length > 0
+      ? '--lock cannot be used with other images'
+      : lock === undefined && file !== undefined
+        ? '--file needs --lock'
+        : lock === undefined && wanted.length === 0
+          ? 'no image to show'
+          : undefined;
+  if (problem === undefined) return;
+  throw new ImgctlError('usage', problem, {
+    hint: 'provide an id or a name, or a locked image with --lock NAME',
+  });
 }
 
-async function byId(context: Context, id: number): Promise<Row[]> {
-  const { client } = await context.session();
-  try {
-    return [await client.getImage(id)];
-  } catch (error) {
-    if (error instanceof ImgctlError && error.code === 'not-found') return [];
-    throw error;
+/** Prints one image, or several as a list; in a table as blocks of keys and values. */
+async function print(
+  context: Context,
+  images: readonly ReceivedImage[],
+  isList: boolean,
+  view: ReturnType<typeof readView>,
+): Promise<void> {
+  const isTable = context.format === 'table' && !context.quiet && view.get === undefined;
+  if (isList && !isTable) return context.printList(images, view.columns, view);
+  for (const [index, image] of images.entries()) {
+    if (index > 0) await context.console.print('\n');
+    await context.printRecord(image, view);
   }
 }
 
-/** @throws ImgctlError not-found, with similar names in the hint */
-async function byName(context: Context, name: string, isId: boolean): Promise<Row[]> {
+/** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
+async function find(context: Context, source: Source, wanted: string): Promise<ReceivedImage> {
+  if (/^https?:/i.test(wanted)) {
+    const image = await source.getImage(idOfUrl(wanted, source.baseUrl));
+    if (image) return image;
+    throw notFound(wanted);
+  }
+  if (wanted.startsWith('[')) {
+    const image = await findBy('path', context, source, wanted);
+    if (image) return image;
+    throw notFound(wanted);
+  }
+  const isId = /^(?:0|[1-9]\d{0,14})$/.test(wanted);
+  const image =
+    (isId ? await source.getImage(Number(wanted)) : undefined) ??
+    (await findBy('name', context, source, wanted)) ??
+    (await findBy('label', context, source, wanted));
+  if (image) return image;
+  throw notFound(wanted, isId ? [] : await similarNames(context, source, wanted));
+}
+
+function idOfUrl(text: string, baseUrl: string): number {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const place = url ? `${url.origin}${url.pathname}` : '';
+  const start = `${baseUrl}/v2/image/`;
+  const id = place.startsWith(start) ? place.slice(start.length) : '';
+  if (/^\d{1,15}$/.test(id)) return Number(id);
+  throw new ImgctlError('usage', `not the URL of an image of ${baseUrl}: ${place || 'invalid'}`, {
+    hint: `use a URL such as ${start}42, or the id alone`,
+  });
+}
+
+/** @throws ImgctlError ambiguous */
+async function findBy(
+  field: 'name' | 'label' | 'path',
+  context: Context,
+  source: Source,
+  wanted: string,
+): Promise<ReceivedImage | undefined> {
   // The service may ignore the filter or the case.
-  const images = await listMatching(context, { filters: [`name,eq,${name}`] });
-  const found = images.filter((row) => row.name === name);
-  if (found.length > 1) context.console.note(`${found.length} images have the name ${name}`);
-  if (found.length > 0) return found;
-  const similar = isId ? [] : await similarNames(context, name);
-  throw new ImgctlError('not-found', `image ${name} does not exist`, {
+  const images = await listMatching(context, source, { filters: [`${field},eq,${wanted}`] });
+  const [image, ...others] = images.filter((row) => row[field] === wanted);
+  if (image === undefined || others.length === 0) return image;
+  const all = [image, ...others];
+  throw new ImgctlError('ambiguous', `${all.length} images have the ${field} ${wanted}`, {
+    details: all.map(({ id, path }) => `${id}  ${path}`),
+    hint: `use an id, for example: imgctl images get ${image.id}`,
+  });
+}
+
+function notFound(wanted: string, similar: readonly string[] = []): ImgctlError {
+  return new ImgctlError('not-found', `image ${wanted} does not exist`, {
     hint:
       similar.length > 0
         ? `did you mean ${similar.join(' or ')}?`
@@ -76,11 +138,13 @@ async function byName(context: Context, name: string, isId: boolean): Promise<Ro
   });
 }
 
-async function similarNames(context: Context, name: string): Promise<string[]> {
+const MAX_SUGGESTION_CANDIDATES = 1000;
+
+async function similarNames(context: Context, source: Source, name: string): Promise<string[]> {
   // Similar names usually share the first word; else compare the names of any images.
   const word = /[a-z]{3,}/i.exec(name)?.[0];
   for (const words of word === undefined ? [[]] : [[word], []]) {
-    const images = await listMatching(context, { words }, MAX_SUGGESTION_CANDIDATES);
+    const images = await listMatching(context, source, { words }, MAX_SUGGESTION_CANDIDATES);
     const names = new Set(images.map((row) => row.name).filter((each) => typeof each === 'string'));
     const near = nearestFew(name, [...names], 3);
     if (near.length > 0) return near;
@@ -88,13 +152,16 @@ async function similarNames(context: Context, name: string): Promise<string[]> {
   return [];
 }
 
-async function listMatching(context: Context, input: QueryInput, limit?: number): Promise<Row[]> {
-  const { client } = await context.session();
+async function listMatching(
+  context: Context,
+  source: Source,
+  input: QueryInput,
+  limit?: number,
+): Promise<ReceivedImage[]> {
   const plan = planQuery(input, { now: context.io.now() });
-  const concurrency = context.settings.number('concurrency');
-  const rows: Row[] = [];
-  for await (const { images } of listCatalogue(client, { plan, concurrency, limit })) {
-    rows.push(...images.filter((image) => typeof image !== 'string'));
+  const images: ReceivedImage[] = [];
+  for await (const batch of source.list({ plan, limit })) {
+    images.push(...batch.images.filter((image) => typeof image !== 'string'));
   }
-  return rows;
+  return images;
 }

@@ -1,7 +1,7 @@
 // imgctl images list: lists the public catalogue, or the images that match a query.
 
 import type { ImageOrUrl } from '../api/images.ts';
-import { type Batch, listCatalogue, readCataloguePage } from '../catalogue/listing.ts';
+import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter } from '../output/writers.ts';
@@ -15,8 +15,9 @@ import {
   rememberNames,
   reportEmpty,
 } from './listing.ts';
+import { openSource, type SourceOptions } from './source.ts';
 
-interface ImagesListOptions extends ListingOptions {
+interface ImagesListOptions extends ListingOptions, SourceOptions {
   page?: number;
   perPage?: number;
   urls?: boolean;
@@ -33,20 +34,19 @@ export async function run(
       hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
-  const { format, io, settings } = context;
+  const { format, io } = context;
   let count = 0;
   let meta: Batch['meta'] = {};
   const list = openImageList(context, options, () =>
     describeCount(count, options, plan.filtersLocally ? undefined : totalOf(meta, plan)),
   );
-  const { client, baseUrl } = await context.session();
+  const source = await openSource(context, options);
   const query = {
     plan,
     limit: options.limit,
     perPage: options.perPage,
     urls: options.urls === true,
     streams: format === 'ndjson',
-    concurrency: settings.number('concurrency'),
   };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
   const quiet = format === 'ndjson' || !io.stdout.isTTY;
@@ -55,15 +55,17 @@ export async function run(
     warn: (message: string) => context.console.warn(message),
     progress: (text: string) => progress.update(text),
   };
-  const batches =
-    options.page === undefined
-      ? listCatalogue(client, query, observer)
-      : [await readCataloguePage(client, query, options.page, observer)];
+  const { page: number } = options;
+  const readPage = async (page: number) => {
+    const { client } = await context.session();
+    return readCataloguePage(client, query, page, observer);
+  };
+  const batches = number === undefined ? source.list(query, observer) : [await readPage(number)];
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
     const { images } = batch;
-    await list.write(options.urls ? images.map((image) => urlOf(image, baseUrl)) : images);
+    await list.write(options.urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
     count += images.length;
     collectNames(images, names);
     meta = batch.meta;
@@ -72,7 +74,7 @@ export async function run(
   await list.end(options.meta ? { ...meta, count } : undefined);
   const { limit, page, urls } = options;
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
-  await rememberNames(context, names, !isPart);
+  if (options.from === undefined) await rememberNames(context, names, !isPart);
   if (count === 0) reportEmpty(context, options, 'no images match');
 }
 

@@ -7,6 +7,7 @@ import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
+import { type GetOptions, readGet } from './get-field.ts';
 import { timesOf } from './times.ts';
 
 export interface ListingOptions extends ViewOptions {
@@ -17,7 +18,7 @@ export interface ListingOptions extends ViewOptions {
   meta?: boolean;
 }
 
-export interface ViewOptions {
+export interface ViewOptions extends GetOptions {
   columns?: string;
   header?: boolean;
   time?: string;
@@ -37,13 +38,15 @@ interface DefaultView {
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
 export function readView(context: Context, options: ViewOptions, defaults: DefaultView) {
+  const get = readGet(context, options, FIELDS);
   const timeFields = FIELDS.filter((field) => kindOf(field) === 'time');
   return {
+    get,
     columns: chooseColumns(context, options, defaults),
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
-    whole: options.trunc === false,
+    whole: options.trunc === undefined ? undefined : !options.trunc,
     times: timesOf(context, timeFields, options.time),
   };
 }

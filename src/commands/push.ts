@@ -15,6 +15,7 @@ import {
   transferPackage,
   type UploadPackage,
 } from '../upload/transfer.ts';
+import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import { describeBytes } from './packages.ts';
 import { checkPackages, DigestError, printFindings } from './push-packages.ts';
 import { previewPush } from './push-preview.ts';
@@ -22,7 +23,7 @@ import { syncPushed } from './push-sync.ts';
 import { openUploadStorage, targetKey } from './storage.ts';
 import { describeRate } from './validate.ts';
 
-export interface PushOptions {
+export interface PushOptions extends MetricsOptions {
   sync?: boolean;
   wait?: boolean;
   dryRun?: boolean;
@@ -39,6 +40,20 @@ export async function run(
   options: PushOptions,
   files: readonly string[],
 ): Promise<void> {
+  if (options.dryRun) return pushFiles(context, options, files, () => {});
+  await withMetrics(context, options, 'push', (measure) =>
+    pushFiles(context, options, files, measure),
+  );
+}
+
+type Measure = (measures: Measures) => void;
+
+async function pushFiles(
+  context: Context,
+  options: PushOptions,
+  files: readonly string[],
+  measure: Measure,
+): Promise<void> {
   const { partSize, parallel } = options;
   const size = partSize === undefined ? undefined : parseSize(partSize);
   const packages = await checkPackages(context, files);
@@ -48,7 +63,7 @@ export async function run(
   });
   try {
     await locked(context, async (journal) =>
-      push(context, options, { packages, storage, journal }),
+      push(context, options, { packages, storage, journal, measure }),
     );
   } finally {
     await storage.close();
@@ -59,6 +74,7 @@ interface Work {
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
   readonly journal: Journal;
+  readonly measure: Measure;
 }
 
 async function push(context: Context, options: PushOptions, work: Work): Promise<void> {
@@ -75,6 +91,10 @@ async function push(context: Context, options: PushOptions, work: Work): Promise
   refuseConflicts(plan, transfer);
   if (plan.some(({ files }) => files.some(isSent))) await journal.setSync(undefined);
   for (const each of plan) await transferWithProgress(context, each, transfer);
+  const sent = plan.flatMap(({ files }) => files.filter(isSent));
+  const bytes = sent.reduce((sum, { size }) => sum + size, 0);
+  // Without --no-wait and --no-sync, the end of the command is the end of the sync.
+  work.measure({ last_uploaded_bytes: bytes, succeeded: sync && wait });
   const pushed = plan.filter(({ files }) => !files.some(({ action }) => action === 'skip'));
   const files = pushed.flatMap((each) => each.files);
   if (!sync) return printFiles(context, plan);

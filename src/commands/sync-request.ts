@@ -7,19 +7,30 @@ import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { describeDuration } from '../session/duration.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
+import { printBeforeError } from './get-field.ts';
 import { timesOfTable } from './times.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
-/** Prints the request. @param started when the wait for it began @throws ImgctlError sync-failed */
+/** The fields of a request that --get accepts. */
+export const REQUEST_FIELDS = [...COLUMNS, 'errors', 'warnings', 'response'];
+
+interface ShowOptions {
+  /** Prints only this field. */
+  readonly get?: string | undefined;
+  /** When the wait for the request began. */
+  readonly started?: number;
+}
+
+/** Prints the request. @throws ImgctlError sync-failed */
 export async function showRequest(
   context: Context,
   request: SyncRequest,
-  started?: number,
+  { get, started }: ShowOptions = {},
 ): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
-  const reportsOnStderr = context.quiet || context.format === 'table';
+  const reportsOnStderr = context.quiet || get !== undefined || context.format === 'table';
   const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
   const record = {
     id,
@@ -36,8 +47,9 @@ export async function showRequest(
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
-  const times = timesOfTable(context, ['created_on', 'updated_on']);
-  await context.printRecord(shown, { columns, times });
+  const times = timesOfTable(context, ['created_on', 'updated_on'], get);
+  const printed = context.printRecord(shown, { columns, get, times });
+  await (state === 'failed' ? printBeforeError(printed) : printed);
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
   if (started === undefined) return;

@@ -3,18 +3,20 @@
 import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { type GetOptions, readGet } from './get-field.ts';
 import {
   follow,
   getRequest,
   LIST_REQUESTS,
   localRequests,
+  REQUEST_FIELDS,
   rememberStatus,
   showRequest,
   type WaitOptions,
 } from './sync-request.ts';
 import { timesOfTable } from './times.ts';
 
-interface StatusOptions extends WaitOptions {
+interface StatusOptions extends WaitOptions, GetOptions {
   list?: boolean;
 }
 
@@ -23,20 +25,25 @@ export async function run(
   options: StatusOptions,
   argument: string | undefined,
 ): Promise<void> {
-  if (options.list) return list(context, argument);
+  if (options.list) return list(context, options, argument);
+  const get = readGet(context, options, REQUEST_FIELDS);
   const id = argument === undefined ? await lastId(context) : parseId(argument);
   if (options.wait) {
     const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
     const started = context.io.now();
-    return showRequest(context, await follow(context, id, options, submittedAt), started);
+    const request = await follow(context, id, options, submittedAt);
+    return showRequest(context, request, { get, started });
   }
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
-  await showRequest(context, request);
+  await showRequest(context, request, { get });
 }
 
-async function list(context: Context, id: string | undefined): Promise<void> {
+const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];
+
+async function list(context: Context, options: GetOptions, id: string | undefined): Promise<void> {
+  const get = readGet(context, options, LIST_FIELDS);
   if (id !== undefined) {
     throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
       hint: `show one request with: imgctl sync-status ${id}`,
@@ -46,8 +53,8 @@ async function list(context: Context, id: string | undefined): Promise<void> {
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
-  const times = timesOfTable(context, ['submitted_on']);
-  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { times });
+  const times = timesOfTable(context, ['submitted_on'], get);
+  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { get, times });
   if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
 }
 

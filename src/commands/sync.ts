@@ -5,33 +5,48 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
+import { type GetOptions, readGet } from './get-field.ts';
+import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
 import {
   describeNames,
   follow,
+  REQUEST_FIELDS,
   rememberRequest,
   showRequest,
   statusCommand,
   type WaitOptions,
 } from './sync-request.ts';
 
-interface SyncOptions extends WaitOptions {
+interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
   dryRun?: boolean;
 }
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
-  return options.dryRun ? dryRun(context) : sync(context, options);
+  if (options.dryRun) return dryRun(context);
+  const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
+  const get = readGet(context, options, fields);
+  return withMetrics(context, options, 'sync', (measure) => sync(context, options, get, measure));
 }
 
-async function sync(context: Context, options: SyncOptions): Promise<void> {
+/** Fields of a sync that was submitted, without --wait. */
+const SUBMITTED_FIELDS = ['id', 'status', 'url', 'message', 'response'];
+
+async function sync(
+  context: Context,
+  options: SyncOptions,
+  get: string | undefined,
+  measure: (measures: Measures) => void,
+): Promise<void> {
   const { tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
   const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
   const submitted = await submit(context);
-  if (!options.wait) return showSubmitted(context, submitted);
+  if (!options.wait) return showSubmitted(context, submitted, get);
   const started = context.io.now();
   const request = await follow(context, submitted.key, options, started);
-  return showRequest(context, await nameChanges(context, request, before), started);
+  measure(measuresOf(request));
+  return showRequest(context, await nameChanges(context, request, before), { get, started });
 }
 
 export interface KnownSync extends SubmittedSync {
@@ -50,12 +65,16 @@ export async function submit(context: Context): Promise<KnownSync> {
   return { ...submitted, key };
 }
 
-export async function showSubmitted(context: Context, submitted: KnownSync): Promise<void> {
+export async function showSubmitted(
+  context: Context,
+  submitted: KnownSync,
+  get?: string,
+): Promise<void> {
   const { baseUrl } = await context.session();
   const { id, key, status, message, response } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'] });
+  await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'], get });
   const hint = `follow it with: ${statusCommand(context, key)} --wait`;
   context.console.note(`sync request ${id} submitted`, hint);
 }

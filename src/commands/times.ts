@@ -13,7 +13,7 @@ export function timesOf(context: Context, fields: readonly string[], option?: st
   return { fields, format: (time: string) => formatTimestamp(time, style, context.io.now()) };
 }
 
-/** Does the same for commands without --time, whose data has one form. */
-export function timesOfTable(context: Context, fields: readonly string[]) {
-  return context.format === 'table' ? timesOf(context, fields) : undefined;
+/** Does the same for commands without --time, whose data has one form. @param get the field that --get prints */
+export function timesOfTable(context: Context, fields: readonly string[], get?: string) {
+  return context.format === 'table' && get === undefined ? timesOf(context, fields) : undefined;
 }

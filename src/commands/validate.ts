@@ -8,10 +8,11 @@ import { countErrors, describeBytes, eachPackage } from './packages.ts';
 
 export async function run(
   context: Context,
-  _options: object,
+  options: { maxHardware?: string },
   files: readonly string[],
 ): Promise<void> {
   const { io } = context;
+  const maxHardware = readMaxHardware(options.maxHardware);
   const columns = ['severity', 'code', 'place', 'message'];
   const shown = files.length > 1 ? ['file', ...columns] : columns;
   // A truncated finding does not say what is wrong.
@@ -31,7 +32,7 @@ export async function run(
           progress.update(`${file}: checking digests`, () =>
             describeRate(done, total, io.now() - started),
           );
-        return { onProgress };
+        return { onProgress, maxHardware };
       },
       async (summary) => {
         const errors = countErrors(summary);
@@ -61,6 +62,16 @@ export function describeRate(done: number, total: number, elapsed: number, known
   const rate = describeBytes(1000 * perMillisecond);
   const left = describeDuration((total - done) / Math.max(perMillisecond, 1e-3));
   return `${Math.floor((100 * done) / total)} %, ${rate}/s, ${left} left`;
+}
+
+/** @throws ImgctlError usage */
+function readMaxHardware(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number] = /^vmx-0*(\d{1,3})$/i.exec(text) ?? [];
+  if (number !== undefined) return Number(number);
+  throw new ImgctlError('usage', `--max-hardware must be like vmx-13 (got ${text})`, {
+    hint: 'use the newest version that your platform runs, such as: --max-hardware vmx-13',
+  });
 }
 
 interface InvalidPackage {

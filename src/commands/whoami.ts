@@ -2,10 +2,26 @@
 
 import type { Context } from '../context.ts';
 import { describeDuration } from '../session/duration.ts';
+import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
 import { timesOfTable } from './times.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
-export async function run(context: Context, options: { check?: boolean }): Promise<void> {
+const FIELDS = [
+  'profile',
+  'base_url',
+  'username',
+  'token',
+  'expires_on',
+  'expires_in',
+  'stored_in',
+];
+
+interface WhoamiOptions extends GetOptions {
+  check?: boolean;
+}
+
+export async function run(context: Context, options: WhoamiOptions): Promise<void> {
+  const get = readGet(context, options, FIELDS);
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
@@ -17,18 +33,20 @@ export async function run(context: Context, options: { check?: boolean }): Promi
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
-    expires_in: token ? timeLeft(context, token.expiresAt - now) : null,
+    expires_in: token
+      ? timeLeft(token.expiresAt - now, get === undefined && context.format === 'table')
+      : null,
     stored_in: (token && store.place) ?? null,
   };
-  const times = timesOfTable(context, ['expires_on']);
-  await context.printRecord(record, { idField: 'username', times });
-  if (!options.check && (state === 'none' || state === 'expired')) {
-    throw noValidToken(state, context.settings);
-  }
+  const times = timesOfTable(context, ['expires_on'], get);
+  const printed = context.printRecord(record, { idField: 'username', get, times });
+  if (options.check || (state !== 'none' && state !== 'expired')) return printed;
+  await printBeforeError(printed);
+  throw noValidToken(state, context.settings);
 }
 
-/** Returns text in tables, and seconds in data. */
-function timeLeft({ format }: Context, milliseconds: number): string | number {
-  if (format === 'table') return describeDuration(milliseconds);
+/** Returns text for people, or seconds. */
+function timeLeft(milliseconds: number, isForPeople: boolean): string | number {
+  if (isForPeople) return describeDuration(milliseconds);
   return Math.max(0, Math.round(milliseconds / 1000));
 }

@@ -2,7 +2,7 @@
 
 import type { Image } from '../api/types.ts';
 import { DISTRIBUTIONS, type Release } from './distributions.ts';
-import { serviceTimestamp } from './timestamp.ts';
+import { parseTimestamp, serviceTimestamp } from './timestamp.ts';
 
 /** A catalogue image with its timestamps in milliseconds since the epoch. */
 export interface CatalogEntry {
@@ -40,6 +40,19 @@ export function buildCatalog(count: number, seed: number): CatalogEntry[] {
     id += 1 + random.below(3);
     return { image: toImage(id, file), created: file.created, updated: file.updated };
   });
+}
+
+/** Returns the entries of given images, which may have missing fields. */
+export function catalogOf(images: readonly Partial<Image>[]): CatalogEntry[] {
+  // Filters cannot ask for a time in another format, and a sort needs some number.
+  const instant = (text: unknown) => parseTimestamp(`${text}`) ?? 0;
+  return images
+    .map((image) => ({
+      image: image as Image,
+      created: instant(image.created_on),
+      updated: instant(image.updated_on),
+    }))
+    .sort((a, b) => Number(a.image.id) - Number(b.image.id));
 }
 
 function originalFiles(count: number, random: Random): CatalogFile[] {

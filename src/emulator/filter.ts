@@ -29,7 +29,7 @@ export function parseFilter(text: string): Predicate {
   const field = parseImageField(name);
   if (operator === 'like') {
     const matches = likeMatcher(value);
-    return ({ image }) => image[field] !== null && matches(String(image[field]));
+    return ({ image }) => (image[field] ?? null) !== null && matches(String(image[field]));
   }
   const test = valueTest(operator, field, value);
   return (entry) => test(fieldValue(entry, field));
@@ -127,7 +127,8 @@ function isImageField(name: string): name is ImageField {
 export function fieldValue(entry: CatalogEntry, field: ImageField): FieldValue | null {
   if (field === 'created_on') return entry.created;
   if (field === 'updated_on') return entry.updated;
-  return entry.image[field];
+  // An image of a snapshot may lack it.
+  return entry.image[field] ?? null;
 }
 
 function parseFieldValue(field: ImageField, text: string): FieldValue {

@@ -1,6 +1,7 @@
 // Options of the embedded service and their defaults.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Image } from '../api/types.ts';
 import type { Fault } from './faults.ts';
 
 export interface User {
@@ -20,6 +21,8 @@ export interface EmulatorOptions {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly images?: number | undefined;
+  /** Images to serve instead of generated ones. */
+  readonly catalogue?: readonly Partial<Image>[] | undefined;
   /** Selects the catalogue (1). */
   readonly seed?: number | undefined;
   /** Folder with one sub-folder per user. */
@@ -63,6 +66,7 @@ export function resolveOptions(options: EmulatorOptions) {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     images: options.images ?? 250,
+    catalogue: options.catalogue,
     seed: options.seed ?? 1,
     uploads: options.uploads,
     users: users.length > 0 ? users : [{ name: 'demo', password: 'demo' }],

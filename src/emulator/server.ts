@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { type Auth, createAuth } from './auth.ts';
-import { buildCatalog } from './catalog.ts';
+import { buildCatalog, catalogOf } from './catalog.ts';
 import { indexCatalog } from './catalog-index.ts';
 import { createFaultPicker, faultResponse, sendWithFault } from './faults.ts';
 import {
@@ -54,7 +54,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveOptions(options);
   const closing = new AbortController();
   const auth = createAuth(settings);
-  const catalog = indexCatalog(buildCatalog(settings.images, settings.seed));
+  const { catalogue, images, seed } = settings;
+  const catalog = indexCatalog(catalogue ? catalogOf(catalogue) : buildCatalog(images, seed));
   const sync = createSync(settings, closing.signal);
   const serve = createRequestListener(settings, createResources(auth, catalog, sync, settings.log));
 

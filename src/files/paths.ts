@@ -14,6 +14,9 @@ export interface Paths {
   readonly cache: string | undefined;
 }
 
+/** In the working directory. */
+export const DEFAULT_LOCK_FILE = 'images.lock.json';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */

@@ -54,17 +54,30 @@ export function formatFooter(text: string, format: ErrorFormat): string {
   return `${style.faint(clean(text, format))}\n`;
 }
 
-type Content = Pick<ImgctlError, 'message' | 'hint'>;
+type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;
 
-function cleanContent({ message, hint }: Content, format: ErrorFormat): Content {
+function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   return {
     message: clean(message, format),
+    details: details?.map((line) => clean(line, format)),
     hint: hint === undefined ? undefined : clean(hint, format),
   };
 }
 
-function plainText({ message, hint }: Content, style: Style, label: string): string {
-  return `${label} ${message}\n${hint === undefined ? '' : `${style.hint('hint:')} ${hint}\n`}`;
+function plainText({ message, hint, details = [] }: Content, style: Style, label: string): string {
+  const lines = details
+    .map(
+      (line) => `  ${line}
+`,
+    )
+    .join('');
+  const last =
+    hint === undefined
+      ? ''
+      : `${style.hint('hint:')} ${hint}
+`;
+  return `${label} ${message}
+${lines}${last}`;
 }
 
 function clean(text: string, { redact = String }: ErrorFormat): string {

@@ -2,7 +2,7 @@
 
 import type { ListOptions } from './writers.ts';
 
-type Overrides = 'allFields' | 'columns' | 'format' | 'header' | 'idField' | 'times';
+type Overrides = 'allFields' | 'columns' | 'format' | 'get' | 'header' | 'idField' | 'times';
 
 export interface PrintOptions extends Partial<Pick<ListOptions, Overrides>> {
   /** True to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */

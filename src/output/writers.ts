@@ -2,6 +2,7 @@
 
 import type { Sink } from '../io.ts';
 import { stringify } from '../json.ts';
+import { createBareWriter } from './bare-values.ts';
 import { ChunkWriter } from './chunks.ts';
 import { cellText, escapeInJson, printable } from './sanitize.ts';
 import { columnKind, showRecord, showTable } from './show-table.ts';
@@ -42,6 +43,8 @@ export interface RecordOptions extends ValueOptions {
   readonly allFields?: boolean | undefined;
   readonly times?: TimeFields | undefined;
   readonly quiet?: boolean | undefined;
+  /** Writes only the bare values of this field. */
+  readonly get?: string | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
 }
@@ -65,8 +68,11 @@ export interface ListWriter<Item> {
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
+  const { columns, times, get } = options;
+  if (get !== undefined) {
+    return createBareWriter(get, (row) => fieldOf(row, get, times), options.sink);
+  }
   if (options.quiet) return createIdWriter(options);
-  const { columns, times } = options;
   const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
   return createWriter(options, {
     columns,
@@ -96,10 +102,11 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
 export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
-  const { sink, format, quiet, times, columns = Object.keys(record) } = options;
-  if (!quiet && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
+  const { sink, format, times, columns = Object.keys(record) } = options;
+  const isBare = options.quiet || options.get !== undefined;
+  if (!isBare && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
     await writeDocument(sink, format, dataOf(record, options));
-  } else if (!quiet && format === 'table') {
+  } else if (!isBare && format === 'table') {
     const out = new ChunkWriter(sink);
     await showRecord(out, pickFields(record, columns, times), kindsOf(options), options.terminal());
     await out.end();
@@ -235,5 +242,12 @@ async function writeDocument(
   const out = new ChunkWriter(sink, await loadEscape(format));
   if (format === 'yaml') await (await import('./yaml.ts')).writeYaml(out, value);
   else await out.add(`${stringify(value, format === 'json' ? 2 : 0)}\n`);
+  await out.end();
+}
+
+/** Writes JSON that may be long. */
+export async function writeJsonText(sink: Sink, json: string): Promise<void> {
+  const out = new ChunkWriter(sink, await loadEscape('json'));
+  await out.add(json);
   await out.end();
 }

@@ -12,6 +12,7 @@ import {
   versionOf,
 } from './elements.ts';
 import type { FindingList } from './findings.ts';
+import { checkHardware } from './hardware.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { DeploymentOption, Disk, Network, PackageSummary, Product } from './summary.ts';
 import { findSystems, readSystem } from './systems.ts';
@@ -34,6 +35,7 @@ const NOTHING: Envelope = {
 export async function readDescriptor(
   file: PackageFile | null,
   findings: FindingList,
+  maxHardware?: number,
 ): Promise<Envelope> {
   if (!file?.complete) return NOTHING;
   if (file.size > MAX_DESCRIPTOR_BYTES) {
@@ -42,9 +44,11 @@ export async function readDescriptor(
   }
   const bytes = await readRegion(file, 0, file.size);
   try {
-    return readEnvelope(parseXml(bytes), (code, element, message) => {
-      findings.add(code, `${file.name}:${element.line}`, message);
-    });
+    const root = parseXml(bytes);
+    const report: Report = (code, { line }, message) =>
+      findings.add(code, `${file.name}:${line}`, message);
+    if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
+    return readEnvelope(root, report);
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);

@@ -46,6 +46,8 @@ const SEVERITIES = {
   'unknown-configuration': 'error',
   'unknown-strings-file': 'warning',
   'duplicate-instance': 'error',
+  'newer-hardware': 'warning',
+  'unsupported-device': 'warning',
   'empty-collection': 'warning',
   'duplicate-reference': 'error',
   'remote-reference': 'warning',

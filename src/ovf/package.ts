@@ -24,6 +24,8 @@ export type * from './summary.ts';
 export interface ReadOptions extends DigestOptions {
   /** Verifies the manifest's digests, which reads every byte (true). */
   readonly digests?: boolean | undefined;
+  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
+  readonly maxHardware?: number | undefined;
 }
 
 /**
@@ -51,13 +53,17 @@ export interface CheckedPackage {
 /** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
 export async function checkPackage(
   file: string,
-  { signal }: Pick<ReadOptions, 'signal'> = {},
+  { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'> = {},
   findings = new FindingList(),
 ): Promise<CheckedPackage> {
   signal?.throwIfAborted();
   const source = await openSource(file, findings, signal);
   const { kind, descriptor, members } = source;
-  const { references: declared, ...content } = await readDescriptor(descriptor, findings);
+  const { references: declared, ...content } = await readDescriptor(
+    descriptor,
+    findings,
+    maxHardware,
+  );
   const references = await resolveReferences(declared, source, findings);
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');

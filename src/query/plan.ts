@@ -7,11 +7,10 @@ import {
   type FieldValue,
   type ImageRecord,
   kindOf,
-  parseSort,
   readValue,
-  sortImages,
 } from './fields.ts';
 import { type Filter, type Operand, parseFilter } from './filter.ts';
+import { parseSort, sortImages } from './sort.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 export interface QueryInput {
@@ -58,7 +57,7 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
   return {
     server: { filter: sent?.wire, sort: keys.length === 1 ? keys[0]?.wire : undefined },
     filtersLocally: local.length > 0,
-    sortsLocally: keys.length > 1,
+    sortsLocally: keys.length > 1 || keys.some(({ wire }) => wire === undefined),
     matches: (image) => local.every((condition) => condition.test(image)),
     matchesAll: (image) => conditions.every((condition) => condition.test(image)),
     sort: (images) => sortImages(images, keys),

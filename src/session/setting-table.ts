@@ -112,6 +112,10 @@ export const SETTINGS = {
     ...oneOf('allow-http', 'true', 'false'),
   },
   'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
+  'metrics-file': {
+    summary: 'file for the Prometheus metrics of sync, push and images changes',
+    check: nonEmpty('metrics-file'),
+  },
   time: {
     summary: 'format of timestamps',
     ...oneOf('time', 'wire', 'iso', 'local', 'age'),

@@ -19,7 +19,9 @@ export function parseStoreAddress(text: string): StoreAddress | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const path = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none');
   const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
-  if (!url || !path || !isRedis || url.hostname === '' || url.search + url.hash !== '') {
+  const username = decoded(url?.username ?? '');
+  const isPlain = url?.search === '' && url.hash === '' && url.hostname !== '';
+  if (!url || !path || !isRedis || !isPlain || username === undefined) {
     throw new ImgctlError('usage', `invalid token-store: ${hideUserInfo(text)}`, {
       hint: 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0',
     });
@@ -33,10 +35,18 @@ export function parseStoreAddress(text: string): StoreAddress | undefined {
     tls: url.protocol === 'rediss:',
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
-    username: url.username === '' ? undefined : decodeURIComponent(url.username),
+    username: username === '' ? undefined : username,
     database: Number(path[1]),
     text,
   };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws ImgctlError config: plain redis beyond loopback */

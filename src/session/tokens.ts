@@ -72,7 +72,11 @@ export class Tokens implements TokenSource {
 
   async current(): Promise<string> {
     const { store, io } = this.#options;
-    this.#memory ??= await store.read();
+    if (this.#memory === undefined) {
+      const stored = await store.read();
+      // A renewal may have ended meanwhile.
+      this.#memory ??= stored;
+    }
     const isUsable = this.#memory && (!this.#canRenew || !needsRenewal(this.#memory, io.now()));
     return this.#memory && isUsable ? this.#memory.token : this.#renewOnce(undefined);
   }

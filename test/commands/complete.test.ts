@@ -153,7 +153,7 @@ describe('__complete > the command table', () => {
     ['config set time iso ', ''],
     ['completion ', 'bash zsh fish powershell'],
     ['help config p', 'list get set unset path'],
-    ['help -- images ', 'list ls get'],
+    ['help -- images ', 'list ls get latest changes snapshot lock'],
     ['-- im', ''],
     ['images constructor ', ''],
   ])('offers for %j: %s', async (line, expected) => {
@@ -228,7 +228,15 @@ describe('__complete > prints no error', () => {
   });
 
   it('completes commands even if the settings are unreadable', async () => {
-    expect(await offers(['images', ''], broken('config.json'))).toEqual(['list', 'ls', 'get']);
+    expect(await offers(['images', ''], broken('config.json'))).toEqual([
+      'list',
+      'ls',
+      'get',
+      'latest',
+      'changes',
+      'snapshot',
+      'lock',
+    ]);
   });
 });
 

@@ -38,7 +38,7 @@ describe('doctor', () => {
     ]);
     expect(found.map(({ remedy }) => remedy)).toEqual([
       'use a user name without a colon',
-      'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m or 1h)',
+      'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m, 1h or 2d)',
       expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
       `remove it from ${path.join(directory, 'config.json')}`,
     ]);

@@ -1,7 +1,7 @@
 // Errors and notices as text and as JSON.
 
 import { describe, expect, it } from 'vitest';
-import { asImgctlError, EXIT_CODES, ImgctlError } from '../../src/errors.ts';
+import { asImgctlError, CHANGES_EXIT_CODE, EXIT_CODES, ImgctlError } from '../../src/errors.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 
@@ -67,7 +67,7 @@ describe('formatNotice', () => {
 it('help exit-codes lists the exit codes of all errors', async () => {
   const { stdout } = await runCli(['help', 'exit-codes']);
   const documented = [...stdout.matchAll(/^ +(\d+) {2,}\S/gm)].map((match) => Number(match[1]));
-  const used = new Set<number>([0, ...Object.values(EXIT_CODES)]);
+  const used = new Set<number>([0, ...Object.values(EXIT_CODES), CHANGES_EXIT_CODE]);
   expect(documented).toEqual([...used].sort((left, right) => left - right));
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
 import { GLOBAL_OPTIONS } from '../../src/commands/table/global-options.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
-import { failed, runCli } from '../support/io.ts';
+import { failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 /** The words of every command that help lists. */
@@ -103,6 +103,19 @@ describe('imgctl help', () => {
       // The user has no images there, and the catalogue ends before the last 30 days; csv has no note.
       if (/my-images|,-30d$/.test(line.trim())) expect(stderr).toMatch(/^imgctl: no images/);
       else expect([line, stdout, stderr]).toEqual([line, expect.stringMatching(/./), '']);
+    }
+  });
+
+  it('choosing shows examples that run with the emulator, one after the other', async () => {
+    const { imgctl } = await emulatorUser({ images: 250 });
+    const { stdout: help } = await imgctl('help choosing');
+    const examples = [...help.matchAll(/^ {2}\$ imgctl (.+)/gm)].map(([, line = '']) => line);
+    expect(examples.length).toBeGreaterThan(12);
+    const io = { env: PASSWORD, cwd: temporaryDirectory() };
+    for (const line of examples) {
+      const { stdout, stderr, exitCode } = await imgctl(line, io);
+      expect(exitCode, line).toBe(0);
+      expect(stdout + stderr, line).not.toBe('');
     }
   });
 

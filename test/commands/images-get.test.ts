@@ -1,4 +1,4 @@
-// images get: by id and by name, one and several arguments.
+// images get: by id, name, path, label and URL, one and several arguments.
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
@@ -7,7 +7,7 @@ import { failed, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
-/** Serves images by id and lists; applies only the filter name,eq. */
+/** Serves images by id and lists; applies only eq filters. */
 function serving(images: readonly Image[]): Handler {
   return (request, index) => {
     const { pathname, searchParams } = request.url;
@@ -16,8 +16,9 @@ function serving(images: readonly Image[]): Handler {
       const data = images.find((image) => image.id === Number(id));
       return data ? { json: { data, meta: {} } } : { status: 404, json: { message: 'None.' } };
     }
-    const [, name] = /^name,eq,(.*)$/.exec(searchParams.get('filter') ?? '') ?? [];
-    const found = images.filter((image) => name === undefined || image.name === name);
+    const [, field, value] =
+      /^(name|label|path),eq,(.*)$/.exec(searchParams.get('filter') ?? '') ?? [];
+    const found = images.filter((image) => field === undefined || { ...image }[field] === value);
     return catalogueOf(found)(request, index);
   };
 }
@@ -38,17 +39,58 @@ describe('images get', () => {
     ['2', testImage(2)],
     ['image-0003.ova', testImage(3)],
     ['2024', digits],
-    ['twin.ova', twins],
+    ['linux/image-0003.ova', testImage(3)],
   ])('shows %s', async (line, data) => {
     expect(await json(line)).toEqual({ data, exitCode: 0 });
   });
 
-  it('shows all images that share a name, with a note', async () => {
-    expect(await get('twin.ova --columns id --no-header')).toEqual({
-      stdout: '7\n9\n',
-      stderr: 'imgctl: 2 images have the name twin.ova\n',
-      exitCode: 0,
+  it('finds an image by its path and by its URL', async () => {
+    const { imgctl, server } = await scriptedUser(serving(images));
+    for (const wanted of ['[images] linux/image-0003.ova', `${server.baseUrl}/v2/image/3`]) {
+      expect(await imgctl(['images', 'get', wanted, '--get', 'name'])).toEqual({
+        stdout: 'image-0003.ova\n',
+        stderr: '',
+        exitCode: 0,
+      });
+    }
+    for (const wanted of ['[images] linux/image', `${server.baseUrl}/v2/image/33`]) {
+      const result = await imgctl(['images', 'get', wanted]);
+      expect(result).toEqual(failed(5, `image ${wanted} does not exist`));
+    }
+  });
+
+  it.each([
+    'http://127.0.0.1:1/v2/image/3',
+    'https://user:SECRET@example.com/v2/image/3',
+    'BASE/v2/image/three',
+    'BASE/v2/image',
+    'http://[',
+  ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
+    const { imgctl, server, requests } = await scriptedUser(serving(images));
+    const result = await imgctl(['images', 'get', url.replace('BASE', server.baseUrl)]);
+    expect(result).toEqual(failed(2, `not the URL of an image of ${server.baseUrl}: `));
+    expect(result.stderr).not.toContain('SECRET');
+    expect(requests()).toEqual([]);
+  });
+
+  it('exits 2 and lists the ids if several images match', async () => {
+    expect(await get('twin.ova --json')).toMatchObject({ stdout: '', exitCode: 2 });
+    expect(await get('twin.ova')).toEqual({
+      stdout: '',
+      stderr: [
+        'imgctl: 2 images have the name twin.ova',
+        '  7  [images] linux/image-0007.ova',
+        '  9  [images] linux/image-0009.ova',
+        'hint: use an id, for example: imgctl images get 7',
+        '',
+      ].join('\n'),
+      exitCode: 2,
     });
+  });
+
+  it('prints several images in a table as blocks with an empty line between', async () => {
+    const { stdout } = await get('2 3 --columns id,name');
+    expect(stdout).toBe('id    2\nname  image-0002.ova\n\nid    3\nname  image-0003.ova\n');
   });
 
   it.each([

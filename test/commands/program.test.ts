@@ -38,7 +38,7 @@ describe('global options', () => {
 
   it.each([
     ['-o', 'jsonn', 'did you mean json?'],
-    ['--timeout', 'soon', '500ms, 30s, 5m or 1h'],
+    ['--timeout', 'soon', '500ms, 30s, 5m, 1h or 2d'],
     ['--retries', 'many', 'a whole number from 0 to 100'],
     ['--color', 'pink', ''],
     ['--profile', '../../x', 'a letter or digit'],

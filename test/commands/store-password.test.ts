@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
@@ -183,7 +183,7 @@ unixOnlySuite('the keychain is a shell script')('a stored password', () => {
   });
 });
 
-describe('the setting credential-helper', () => {
+unixOnlySuite('the credential helper is a shell script')('the setting credential-helper', () => {
   async function helperUser() {
     const user = await keychainUser();
     const helper = fakeHelper();

@@ -135,3 +135,48 @@ it.each([
 ])('describeBytes formats %d bytes', (bytes, text) => {
   expect(describeBytes(bytes)).toBe(text);
 });
+
+describe('validate --max-hardware', () => {
+  const findingsFor = async (version: string, change: (descriptor: string) => string) => {
+    const cwd = temporaryDirectory();
+    const [descriptor, , disk] = sampleMembers('vm');
+    writeFileSync(join(cwd, disk.name), disk.content);
+    writeFileSync(join(cwd, descriptor.name), change(descriptor.content.toString()));
+    const argv = ['validate', 'vm.ovf', '-o', 'json', '--max-hardware', version];
+    const { stdout, exitCode } = await runCli(argv, { cwd });
+    const findings: { code: string; message: string }[] = JSON.parse(stdout);
+    return {
+      exitCode,
+      messages: findings.filter(({ code }) => code !== 'no-manifest').map(({ message }) => message),
+    };
+  };
+  const withTypes = (types: string) => (text: string) => text.replace('vmx-07', types);
+  const withItem = (type: number, subtype: string) => (text: string) => {
+    const id = `<rasd:InstanceID>99</rasd:InstanceID><rasd:ElementName>x</rasd:ElementName>`;
+    const item = `<Item>${id}<rasd:ResourceSubType>${subtype}</rasd:ResourceSubType><rasd:ResourceType>${type}</rasd:ResourceType></Item>`;
+    return text.replace('</VirtualHardwareSection>', `${item}</VirtualHardwareSection>`);
+  };
+
+  it.each<[string, (text: string) => string, string[]]>([
+    ['vmx-07', (text) => text, []],
+    ['vmx-6', (text) => text, ['vmx-07, newer than vmx-6']],
+    ['vmx-13', withTypes('vmx-19'), ['vmx-19, newer than vmx-13']],
+    ['vmx-13', withTypes('vmx-10 vmx-19'), []],
+    ['vmx-13', withTypes('virtualbox-2.2'), []],
+    ['vmx-13', withItem(23, 'vmware.usb.xhci'), ['a USB controller (vmware.usb.xhci)']],
+    ['vmx-13', withItem(22, ''), ['a parallel port (22)']],
+    ['vmx-13', withItem(35, 'ensoniq1371'), ['a sound card (ensoniq1371)']],
+    [
+      'vmx-13',
+      withItem(1, 'vmware.soundcard.hdaudio'),
+      ['a sound card (vmware.soundcard.hdaudio)'],
+    ],
+  ])('%s warns where it has to (case %#)', async (version, change, messages) => {
+    expect(await findingsFor(version, change)).toEqual({ exitCode: 0, messages });
+  });
+
+  it.each(['13', 'vmx-', 'vmx-x'])('rejects %s', async (version) => {
+    const result = await runCli(['validate', 'x.ova', '--max-hardware', version]);
+    expect(result).toEqual(failed(2, `--max-hardware must be like vmx-13 (got ${version})`));
+  });
+});

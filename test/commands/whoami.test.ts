@@ -1,5 +1,6 @@
 // whoami and token: the states of a token.
 
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FakeIoOptions } from '../support/io.ts';
 import { emulatorUser, PASSWORD, TOKEN_REQUEST } from '../support/users.ts';
@@ -31,7 +32,7 @@ describe('whoami', () => {
       token: 'valid',
       expires_on: '2026-01-05T13:00:00Z',
       expires_in: 2_700,
-      stored_in: expect.stringMatching(`^${directory}/tokens/_token\\.[0-9a-f]+\\.json$`),
+      stored_in: expect.stringContaining(path.join(directory, 'tokens', '_token.')),
     });
     const table = await imgctl('whoami', at(900_000));
     expect(table.stdout).toMatch(

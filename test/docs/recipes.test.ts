@@ -45,7 +45,8 @@ async function world() {
       .replace('pass show images', 'echo secret')
       .replace(/%d|\/run\/secrets\/imgctl/, folder)
       .replace(/%S|\/var\/lib/, folder);
-  return { folder, put, baseUrl: emulator.baseUrl };
+  const { baseUrl, uploadUrl } = emulator;
+  return { folder, put, baseUrl, uploadUrl };
 }
 
 /** Runs the command of a recipe; waits take no time. */
@@ -156,7 +157,7 @@ describe('the CronJob', () => {
 });
 
 describe('the steps of GitHub Actions', () => {
-  const [check, sync] = parse(steps);
+  const [check, push] = parse(steps);
 
   it('check the package', async () => {
     const cwd = temporaryDirectory();
@@ -165,23 +166,33 @@ describe('the steps of GitHub Actions', () => {
     expect((await runRecipe(argumentsOf(check.run), {}, cwd)).exitCode).toBe(0);
   });
 
-  it('sync with the injected secret', async () => {
-    const { folder, baseUrl } = await world();
-    const values: Record<string, string> = {
+  it('push with the injected secrets', async () => {
+    const { folder, baseUrl, uploadUrl } = await world();
+    const values: Record<string, string | undefined> = {
       'vars.IMGCTL_BASE_URL': baseUrl,
       'vars.IMGCTL_USERNAME': 'alice',
       'secrets.IMGCTL_PASSWORD': 'secret',
+      'secrets.UPLOAD_PASSWORD': 'secret',
+      'vars.UPLOAD_URL': uploadUrl,
+      'vars.UPLOAD_USERNAME': 'alice',
       'runner.temp': folder,
     };
-    const variables = Object.entries<string>(sync.env);
+    const variables = Object.entries<string>(push.env);
     const env = Object.fromEntries(
       variables.map(([name, value]) => [
         name,
         value.replace(/\$\{\{ (.+?) \}\}/, (_, expression: string) => values[expression] ?? ''),
       ]),
     );
-    const { stdout, exitCode } = await runRecipe(argumentsOf(sync.run), env);
-    expect(stdout).toMatch(/^state +succeeded$/m);
-    expect(exitCode).toBe(0);
+    mkdirSync(join(folder, 'dist'));
+    await writeSampleOva(join(folder, 'dist/appliance.ova'), 'appliance');
+    const lines: string[] = push.run.trim().split('\n');
+    const results = [];
+    for (const line of lines) {
+      const words = line.replace(/"\$(\w+)"/, (_, name: string) => env[name] ?? '');
+      results.push(await runRecipe(argumentsOf(words), env, folder));
+    }
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    expect(results.at(-1)?.stdout).toContain('appliance.ova');
   });
 });

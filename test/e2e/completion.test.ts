@@ -10,9 +10,9 @@ import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './com
 /** What is typed after `imgctl `, and what the shell offers for the last word. */
 const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['imag', ['images']],
-  ['images l', ['list', 'ls']],
+  ['images l', ['latest', 'list', 'lock', 'ls']],
   ['images ls --no', ['--no-header', '--no-trunc']],
-  ['images list --f', ['--fail-empty', '--filter']],
+  ['images list --f', ['--fail-empty', '--filter', '--from']],
   ['--vers', ['--version']],
   ['--profile ', ['default', 'staging']],
   ['--profile=st', ['--profile=staging']],

@@ -2,12 +2,13 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_FILES } from '../../src/commands/completion.ts';
-import { COMMAND, freshHome, runBuilt } from '../support/cli.ts';
+import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { COMMAND, freshHome, issue, runBuilt, scriptedService } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -71,3 +72,22 @@ it('the bundle prints completion scripts', async () => {
   const printed = await runBuilt(['completion', 'Fish'], { env: freshHome() });
   expect(printed).toEqual({ stdout: script, stderr: '', exitCode: 0 });
 });
+
+it.skipIf(COMMAND.length === 1)(
+  'images list loads no chunk of another command (skipped for an executable)',
+  async () => {
+    const { user } = await scriptedService(({ url }) =>
+      url.pathname === '/v2/image' ? { json: cataloguePage(url, testImages(2)) } : issue('T1'),
+    );
+    const hook = path.join(temporaryDirectory(), 'hook.cjs');
+    const names = "Object.keys(require.cache).map((file) => require('path').basename(file))";
+    writeFileSync(hook, `process.on('exit', () => process.stderr.write(${names}.join('\\n')));`);
+    const env = { ...user, NODE_OPTIONS: `--require=${hook}` };
+    const { stderr, exitCode } = await runBuilt(['images', 'list', '--json'], { env });
+    expect(exitCode).toBe(0);
+    const chunks = stderr.split('\n').flatMap((name) => /^(.+)-\w{8}\.cjs$/.exec(name)?.[1] ?? []);
+    expect(chunks).toEqual(expect.arrayContaining(['client', 'core', 'listing']));
+    const others = ['commands', 'mcp', 'metrics', 'programs', 'push', 'schemas', 'server'];
+    expect(chunks.filter((name) => others.includes(name))).toEqual([]);
+  },
+);

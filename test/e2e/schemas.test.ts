@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { account, runBuilt, startEmulatorProcess } from '../support/cli.ts';
@@ -16,7 +17,20 @@ const OUTPUTS: readonly (readonly [schema: string, line: string, exitCode?: numb
   ['images-list', 'images list nothing-has-this-name'],
   ['images-get', 'images get ID'],
   ['images-get', 'images get ID ID'],
+  ['images-latest', 'images latest ubuntu server'],
+  ['images-latest', 'images latest --each'],
+  ['images-latest', 'images latest ubuntu --explain'],
+  ['images-changes', 'images changes'],
+  ['images-lock-add', 'images lock add web ubuntu server --file WORK/lock.json'],
+  ['images-lock-list', 'images lock list --file WORK/lock.json'],
+  ['images-lock-check', 'images lock check --file WORK/lock.json'],
+  ['images-lock-update', 'images lock update --file WORK/lock.json'],
+  ['images-snapshot', 'images snapshot'],
   ['my-images', 'my-images'],
+  ['push', 'push WORK/good.ova --dry-run'],
+  ['push', 'push WORK/good.ova --no-sync'],
+  ['push', 'push WORK/good.ova'],
+  ['push', 'push WORK/good.ova --force --no-wait'],
   ['sync', 'sync'],
   ['sync', 'sync --wait'],
   ['sync', 'sync --dry-run'],
@@ -49,6 +63,8 @@ describe('the JSON output', () => {
     const env = account(emulator.baseUrl);
     const config = ['config', 'set', 'password-command', 'echo demo'];
     expect(await runBuilt(config, { env })).toMatchObject({ exitCode: 0 });
+    const storage = ['config', 'set', 'upload-url', `${pathToFileURL(path.join(uploads, 'demo'))}`];
+    expect(await runBuilt(storage, { env })).toMatchObject({ exitCode: 0 });
     const { stdout: id } = await runBuilt(['images', 'list', '-q', '--limit', '1'], { env });
     for (const [schema, line, exitCode = 0] of OUTPUTS) {
       const argv = line.replaceAll('WORK', work).replaceAll('ID', id.trim()).split(' ');

@@ -1,14 +1,12 @@
 // A full disk: old files stay complete and in use, and the responses of the service are used.
 
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { DISKS } from './disks.ts';
 import { AFTER_LOGIN, cachedToken, entriesOf } from './home.ts';
 import { HOMES, kill200Logins } from './killed-logins.ts';
 
@@ -16,68 +14,6 @@ const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 const LISTED = { stdout: expect.stringMatching(/^\d+\n$/), exitCode: 0 };
 const NOT_STORED = /^imgctl: warning: cannot store the access token \((ENOSPC|EFBIG)\); it is used/;
-
-interface Disk {
-  readonly title: string;
-  /** Shell commands that limit the program. */
-  readonly prelude?: string;
-  readonly skipped: boolean;
-  readonly folder: () => string;
-  /** Fills the disk of the folder. */
-  readonly fill: (folder: string) => void;
-}
-
-/** Mounts a file system of 64 KiB. */
-function mountSmall(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'imgctl-full-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
-  } catch (error) {
-    rmSync(folder, { recursive: true });
-    throw error;
-  }
-  return folder;
-}
-
-function unmount(folder: string): void {
-  execFileSync('umount', [folder]);
-  rmSync(folder, { recursive: true });
-}
-
-function mayMount(): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    unmount(mountSmall());
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const DISKS: readonly Disk[] = [
-  {
-    title: 'a full tmpfs of 64 KiB (skipped without the right to mount)',
-    skipped: !mayMount(),
-    folder: () => {
-      const folder = mountSmall();
-      onTestFinished(() => unmount(folder));
-      return folder;
-    },
-    fill: (folder) => {
-      const filler = path.join(folder, 'filler');
-      expect(() => {
-        for (;;) appendFileSync(filler, Buffer.alloc(512));
-      }).toThrow('ENOSPC');
-    },
-  },
-  {
-    title: 'a limit of 0 bytes for files',
-    prelude: 'ulimit -f 0',
-    skipped: false,
-    folder: temporaryDirectory,
-    fill: () => {},
-  },
-];
 
 const contentOf = (home: string) => ({
   entries: entriesOf(home),

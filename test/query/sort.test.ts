@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FIELDS, parseSort, sortImages } from '../../src/query/fields.ts';
+import { FIELDS } from '../../src/query/fields.ts';
+import { parseSort, sortImages } from '../../src/query/sort.ts';
 import { thrownBy } from '../support/errors.ts';
 
 type Row = Record<string, unknown>;

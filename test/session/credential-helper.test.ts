@@ -1,9 +1,10 @@
 // Credential helpers: docker's protocol, and helpers that hang, fail or print something else.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openHelper } from '../../src/session/credential-helper.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo } from '../support/io.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example/a', username: 'demo' };
 const ABSENT = 'echo "credentials not found in native keychain"; exit 1';
@@ -15,7 +16,7 @@ function open(script?: string, limit?: number) {
   return { ...helper, store: openHelper(io, 'fake', limit) };
 }
 
-describe('a credential helper', () => {
+unixOnlySuite('the credential helper is a shell script')('a credential helper', () => {
   it('gets the base URL on stdin and a record in JSON, and no secret elsewhere', async () => {
     const { store, held, calls } = open();
     expect(await store.lookup(ACCOUNT)).toBeUndefined();

@@ -89,17 +89,19 @@ describe('parseDuration', () => {
     ['1h', 3_600_000],
     ['596h', 2_145_600_000],
     ['1ms', 1],
+    ['2d', 172_800_000],
+    ['3w', 1_814_400_000],
   ])('reads %j', (text, milliseconds) => {
     expect(parseDuration(text, 'timeout')).toBe(milliseconds);
   });
 
-  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '597h', '1d', '5 m', '5M', '1m30s'];
+  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '597h', '25d', '5 m', '5M', '1m30s'];
   it.each([...INVALID, '1.s', '٣s'])('rejects %j', (text) => {
     expect(() => parseDuration(text, 'timeout')).toThrowError(
       expect.objectContaining({
         code: 'usage',
         message: `invalid timeout: ${text}`,
-        hint: 'use a duration such as 500ms, 30s, 5m or 1h',
+        hint: 'use a duration such as 500ms, 30s, 5m, 1h or 2d',
       }),
     );
   });
@@ -117,6 +119,7 @@ it.each([
   [86_399_000, '24 h'],
   [3_599_000, '59 min 59 s'],
   [90_000_000, '25 h'],
+  [262_800_000, '3 d 1 h'],
 ])('describeDuration shows %j ms as %s', (milliseconds, text) => {
   expect(describeDuration(milliseconds)).toBe(text);
 });

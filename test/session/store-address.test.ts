@@ -25,11 +25,12 @@ describe('token-store', () => {
     'redis://h/0/1',
     'redis://h/0?x=1',
     'redis://h/0#x',
+    'redis://%zz@h',
     'FILE',
   ])('%s is rejected', (text) => {
     expect(thrownBy(() => parseStoreAddress(text))).toMatchObject({
       code: 'usage',
-      message: `invalid token-store: ${text}`,
+      message: expect.stringMatching(/^invalid token-store: /),
     });
   });
 

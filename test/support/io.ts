@@ -7,6 +7,8 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { ROOT } from '../../src/commands/command-table.ts';
+import { type CommandDeclaration, exitCodesOf } from '../../src/declarations.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { type Io, systemOf } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
@@ -143,5 +145,19 @@ export async function runCli(
 ): Promise<CliResult> {
   const used = 'interrupt' in io ? io : fakeIo(io);
   const exitCode = await run(argv, used);
+  expectDeclared(argv, exitCode);
   return { stdout: used.stdout.text, stderr: used.stderr.text, exitCode };
+}
+
+/** Checks that the declaration of the command that was run has this exit code. */
+function expectDeclared(argv: readonly string[], exitCode: number): void {
+  let command: CommandDeclaration = ROOT;
+  for (const word of argv) {
+    const { subcommands = [] } = command;
+    const next = subcommands.find(({ name, aliases }) => name === word || aliases?.includes(word));
+    if (next === undefined) break;
+    command = next;
+  }
+  if (command.subcommands?.length) return;
+  expect(exitCodesOf(command), `exitCodes of ${argv.join(' ')}`).toContain(exitCode);
 }

@@ -21,7 +21,7 @@ export const REDIS_REASON = isInstalled ? '' : ' (skipped: redis-server is not i
 export const STORE_PASSWORD = 'canary-of-a-store-password';
 /** As docs/fleet.md has it. */
 export const ACL =
-  'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +pexpire +time +ping +select +auth';
+  'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +time +select';
 
 export interface RedisServer {
   /** With the ACL user imgctl. */

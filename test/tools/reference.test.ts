@@ -79,7 +79,7 @@ describe('docs/cli.md', () => {
   });
 
   it('escapes bars in tables', () => {
-    expect(MARKDOWN).toContain('| `id\\|name` | image ids, or exact names |');
+    expect(MARKDOWN).toContain('| `id\\|name\\|path\\|label\\|url` | images to show |');
   });
 
   it('names the files that imgctl writes', async () => {
@@ -87,7 +87,7 @@ describe('docs/cli.md', () => {
     const HOME = temporaryDirectory();
     const env = { HOME, IMGCTL_PASSWORD: 'demo' };
     const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
-    for (const argv of [login, ['sync'], ['images', 'list']]) {
+    for (const argv of [login, ['sync'], ['images', 'list'], ['images', 'changes']]) {
       expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     }
     const files = [...MARKDOWN.matchAll(/^\| `(~[^`]+)` \|/gm)].map(([, file = '']) => file);

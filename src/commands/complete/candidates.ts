@@ -1,10 +1,16 @@
 // Finds completions: fixed words from the command table, and values from the files of this machine.
 
+import fs from 'node:fs';
+import path from 'node:path';
+import { cursorNames } from '../../catalogue/change-state.ts';
 import type { Context } from '../../context.ts';
 import { type CommandDeclaration, optionTerm, type ValueSource } from '../../declarations.ts';
+import { valueOr } from '../../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { printable } from '../../output/sanitize.ts';
-import { DIRECTIONS, FIELDS } from '../../query/fields.ts';
+import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
+import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
 import { readHistory } from '../../session/history.ts';
 import { readImageNames } from '../../session/image-names.ts';
 import {
@@ -34,9 +40,9 @@ export interface Candidates {
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const FIELD_WORDS = FIELDS.map((field) => `${field},`);
-const FIELD_STEPS = words(FIELD_WORDS, '', 'nospace');
-const OPERATOR_STEPS = OPERATORS.map((operator) => `${operator},`);
+const FILTER_FIELDS = words(withComma(FIELDS), '', 'nospace');
+const SORT_KEYS = words(withComma(SORT_FIELDS), '', 'nospace');
+const OPERATOR_STEPS = withComma(OPERATORS);
 
 /** Fields whose values are cached, with their place in a cached image. */
 const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
@@ -69,6 +75,10 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
       return list([...FIELDS, 'all'], typed);
     case 'commands':
       return space(helpPages(context, rest));
+    case 'cursors':
+      return words(cursorNames(context.paths.state));
+    case 'fields':
+      return words(FIELDS);
     case 'files':
     case 'folders':
       return { mode: source, candidates: [] };
@@ -76,6 +86,8 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
       return filters(context, typed);
     case 'images':
       return space(images(context, typed));
+    case 'locks':
+      return words(lockNames(context));
     case 'methods':
       return words(METHODS);
     case 'profiles':
@@ -85,7 +97,7 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
     case 'setting-values':
       return settingValues(rest.at(-1) ?? '', typed);
     case 'sorts':
-      return typed.includes(',') ? steps(typed, DIRECTIONS, 'space') : FIELD_STEPS;
+      return typed.includes(',') ? steps(typed, DIRECTIONS, 'space') : SORT_KEYS;
     case 'sync-ids':
       return space(syncIds(context));
   }
@@ -93,7 +105,7 @@ function fromSource(context: Context, position: Position, source: ValueSource): 
 
 function filters(context: Context, typed: string): Candidates {
   const [field = '', operator] = typed.split(',');
-  if (operator === undefined) return FIELD_STEPS;
+  if (operator === undefined) return FILTER_FIELDS;
   const start = `${field},${operator},`;
   if (!typed.startsWith(start)) return steps(typed, OPERATOR_STEPS, 'nospace');
   const column = PLACES.get(field);
@@ -109,8 +121,12 @@ function filters(context: Context, typed: string): Candidates {
 /** Returns the words that can follow a typed `field,`. */
 function steps(typed: string, next: readonly string[], mode: Mode): Candidates {
   const [field = '', ...more] = typed.split(',');
-  if (!FIELDS.some((each) => each === field) || more.length > 1) return words([]);
+  if (!SORT_FIELDS.some((each) => each === field) || more.length > 1) return words([]);
   return words(next, `${field},`, mode);
+}
+
+function withComma(values: readonly string[]): string[] {
+  return values.map((value) => `${value},`);
 }
 
 /** Completes a list of these words, separated by commas. */
@@ -140,6 +156,13 @@ function images(context: Context, typed: string): Candidate[] {
 
 function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account)];
+}
+
+function lockNames({ io }: Context): string[] {
+  return valueOr(() => {
+    const text = fs.readFileSync(path.join(io.cwd, DEFAULT_LOCK_FILE), 'utf8');
+    return Object.keys(JSON.parse(text).images);
+  }, []);
 }
 
 function syncIds(context: Context): Candidate[] {

@@ -148,6 +148,10 @@ export const ENVIRONMENT: readonly Block[] = [
       ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
       ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
       ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
+      ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
+      ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
+      ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
+      ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
       ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
       ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
       ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
@@ -157,7 +161,10 @@ export const ENVIRONMENT: readonly Block[] = [
   {
     terms: [
       ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
-      ['XDG_STATE_HOME', 'the sync history is in its imgctl folder (~/.local/state)'],
+      [
+        'XDG_STATE_HOME',
+        'the history of syncs and pushes is in its imgctl folder (~/.local/state)',
+      ],
       ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
     ],
   },
@@ -198,6 +205,7 @@ export const EXIT_CODES: readonly Block[] = [
       ['5', 'not found (and with --fail-empty: nothing matched)'],
       ['6', 'rate limited; the error shows when to try again'],
       ['7', 'still waiting when --wait-timeout expires'],
+      ['10', 'with --exit-code: there are changes'],
       ['130', 'interrupted (Ctrl-C)'],
       ['143', 'terminated (SIGTERM)'],
     ],

@@ -47,15 +47,17 @@ export const SYNC_REQUEST: Schema = record({
   response: value('object', 'the body that the service sent'),
 });
 
+export const SUBMITTED_SYNC: Schema = record({
+  id: SYNC_ID,
+  status: STATUS,
+  url: value('string', 'URL of the sync request'),
+  message: value(['string', 'null'], 'message of the service'),
+  response: value(['object', 'array', 'string', 'null'], 'the body that the service sent'),
+});
+
 /** sync without --wait, with --wait, and with --dry-run. */
 export const SYNC = anyOf(
-  record({
-    id: SYNC_ID,
-    status: STATUS,
-    url: value('string', 'URL of the sync request'),
-    message: value(['string', 'null'], 'message of the service'),
-    response: value(['object', 'array', 'string', 'null'], 'the body that the service sent'),
-  }),
+  SUBMITTED_SYNC,
   SYNC_REQUEST,
   record({
     method: value('string', 'HTTP method that a sync would send'),

@@ -1,7 +1,17 @@
 // The schema of each command's JSON output, by the name of its file in docs/schemas.
 
+import {
+  CHANGES,
+  LATEST,
+  LOCK_ADD,
+  LOCK_CHECK,
+  LOCK_LIST,
+  LOCK_UPDATE,
+  SNAPSHOT,
+} from './choosing.ts';
 import { IMAGE_OR_IMAGES, IMAGES, SYNC, SYNC_STATUS } from './images.ts';
 import { FINDINGS, PACKAGES } from './packages.ts';
+import { PUSH } from './push.ts';
 import type { Schema } from './schema.ts';
 import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './setup.ts';
 
@@ -9,7 +19,15 @@ import { CATALOGUE, DOCTOR, MESSAGES, PROFILES, SETTINGS_LIST, WHOAMI } from './
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   'images-list': IMAGES,
   'images-get': IMAGE_OR_IMAGES,
+  'images-latest': LATEST,
+  'images-changes': CHANGES,
+  'images-lock-add': LOCK_ADD,
+  'images-lock-list': LOCK_LIST,
+  'images-lock-check': LOCK_CHECK,
+  'images-lock-update': LOCK_UPDATE,
+  'images-snapshot': SNAPSHOT,
   'my-images': IMAGES,
+  push: PUSH,
   sync: SYNC,
   'sync-status': SYNC_STATUS,
   inspect: PACKAGES,

@@ -54,10 +54,12 @@ export const MESSAGES = anyOf(
       record({
         code: word(Object.keys(EXIT_CODES), 'stable code of the error'),
         message: text('what happened'),
+        details: listOf(text('one line'), 'what to choose from or to check'),
         hint: text('what to do about it'),
         status: value('integer', 'HTTP status of the response'),
         exitCode: value('integer', 'exit code of the command'),
       }),
+      'details',
       'hint',
       'status',
     ),

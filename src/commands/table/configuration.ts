@@ -2,7 +2,7 @@
 
 import type { ArgumentDeclaration } from '../../declarations.ts';
 import { SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../session/setting-table.ts';
-import type { CommandSpec } from './spec.ts';
+import { type CommandSpec, GET_OPTION } from './spec.ts';
 
 const KEY: ArgumentDeclaration = {
   name: 'key',
@@ -44,6 +44,7 @@ export const config: CommandSpec = {
         'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
+      options: [GET_OPTION],
       output: 'config-list',
       load: async () => (await import('../config.ts')).list,
     },

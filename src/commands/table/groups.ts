@@ -19,7 +19,7 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'Images',
     entries: [
-      ['images', 'list and show public images'],
+      ['images', 'list, choose and watch public images'],
       ['my-images', 'list your own images'],
     ],
   },
@@ -41,7 +41,7 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'Automation',
     entries: [
-      ['api, token', 'send a request; print an access token'],
+      ['api, token, mcp', 'send requests; print token; serve MCP'],
       ['commands, emulator', 'list commands; run the local service'],
       ['help, version', 'show help (-h); print the version (-V)'],
     ],

@@ -1,51 +1,17 @@
-// Declares the commands for images, packages and their sync, with the options they share.
+// Declares the commands for images, packages and their sync.
 
 import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { SETTINGS } from '../../session/setting-table.ts';
-import { type CommandSpec, DURATION, SERVICE_CODES, TEXT } from './spec.ts';
-
-const WORDS: ArgumentDeclaration = {
-  name: 'text',
-  description: 'show only images whose name contains each text',
-  variadic: true,
-  value: TEXT,
-};
-
-const VIEW_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '--columns <a,b>',
-    description:
-      'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
-    value: { kind: 'text', from: 'columns' },
-  },
-  { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
-  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
-  {
-    flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
-    value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
-  },
-];
-
-const LISTING_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '-f, --filter <field,op,value>',
-    description:
-      'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
-    value: { kind: 'text', from: 'filters' },
-    repeatable: true,
-  },
-  {
-    flags: '-s, --sort <field,direction>',
-    description: 'sort by this field, asc or desc; repeatable, most significant first',
-    value: { kind: 'text', from: 'sorts' },
-    repeatable: true,
-  },
-  { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
-  { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
-  { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
-  ...VIEW_OPTIONS,
-];
+import { changes, latest, snapshot } from './choosing.ts';
+import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { LOCK_FILE_OPTION, lock } from './locking.ts';
+import {
+  type CommandSpec,
+  DURATION,
+  GET_OPTION,
+  METRICS_OPTION,
+  SERVICE_CODES,
+  TEXT,
+} from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -78,6 +44,7 @@ export const images: CommandSpec = {
           value: { kind: 'number', min: 1, max: 100 },
         },
         { flags: '--urls', description: 'print one image URL per line' },
+        ...SOURCE_OPTIONS,
       ],
       output: 'images-list',
       exitCodes: SERVICE_CODES,
@@ -85,26 +52,45 @@ export const images: CommandSpec = {
     },
     {
       name: 'get',
-      summary: 'show images by id or name',
+      summary: 'show images by id, name, path, label or URL',
       description: [
-        'With -o json, one argument prints one object, or an array if several images have that name; several arguments print an array.',
+        'Digits are an id, http or https starts a URL, [ starts a path; anything else is a name, then a label. Exits with 2 if several images match, and lists them.',
+        'With -o json, one argument prints one object; several arguments print an array.',
+        'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
       ],
-      examples: ['imgctl images get 42', "imgctl images get 7 42 --json | jq -r '.[].path'"],
-      seeAlso: ['images list', 'help output'],
+      examples: [
+        'imgctl images get 42',
+        "imgctl images get '[images-01] ubuntu/ubuntu-24.04.ova' --get id",
+        "imgctl images get 7 42 --json | jq -r '.[].path'",
+        'imgctl images get --lock web --get path',
+      ],
+      seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
       arguments: [
         {
-          name: 'id|name',
-          description: 'image ids, or exact names',
-          required: true,
+          name: 'id|name|path|label|url',
+          description: 'images to show',
           variadic: true,
           value: { kind: 'text', from: 'images' },
         },
       ],
-      options: VIEW_OPTIONS,
+      options: [
+        {
+          flags: '--lock <name>',
+          description: 'show the image that is locked with this name',
+          value: { kind: 'text', from: 'locks' },
+        },
+        LOCK_FILE_OPTION,
+        ...VIEW_OPTIONS,
+        ...SOURCE_OPTIONS,
+      ],
       output: 'images-get',
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
     },
+    latest,
+    changes,
+    snapshot,
+    lock,
   ],
 };
 
@@ -164,7 +150,10 @@ export const sync: CommandSpec = {
     {
       flags: '--dry-run',
       description: 'show the request, check the token and list your images; submit nothing',
+      conflicts: ['get'],
     },
+    METRICS_OPTION,
+    GET_OPTION,
   ],
   mutates: true,
   output: 'sync',
@@ -198,6 +187,7 @@ export const syncStatus: CommandSpec = {
       description: 'list the requests submitted from this machine with this profile, newest first',
       conflicts: ['wait', 'pollInterval', 'waitTimeout'],
     },
+    GET_OPTION,
   ],
   output: 'sync-status',
   exitCodes: [...SERVICE_CODES, 7],
@@ -217,6 +207,7 @@ export const inspect: CommandSpec = {
   seeAlso: ['validate'],
   arguments: [FILES],
   output: 'inspect',
+  exitCodes: [5],
   load: async () => (await import('../inspect.ts')).run,
 };
 
@@ -229,10 +220,19 @@ export const validate: CommandSpec = {
   examples: [
     'imgctl validate appliance.ova',
     'imgctl validate *.ova --json | jq -r \'.[] | select(.severity == "error") | .code\'',
-    'imgctl validate appliance.ova && cp appliance.ova /mnt/uploads/ && imgctl sync --wait',
+    'imgctl validate appliance.ova --max-hardware vmx-13',
   ],
-  seeAlso: ['inspect', 'sync'],
+  seeAlso: ['inspect', 'push'],
   arguments: [FILES],
+  options: [
+    {
+      flags: '--max-hardware <version>',
+      description:
+        'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+      value: TEXT,
+    },
+  ],
   output: 'validate',
+  exitCodes: [5],
   load: async () => (await import('../validate.ts')).run,
 };

@@ -1,7 +1,7 @@
 // Declares push.
 
 import { FILES, POLL_OPTIONS } from './images.ts';
-import { type CommandSpec, TEXT } from './spec.ts';
+import { type CommandSpec, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const push: CommandSpec = {
   name: 'push',
@@ -28,20 +28,27 @@ export const push: CommandSpec = {
     { flags: '--force', description: 'upload again even if the storage has the same file' },
     {
       flags: '--on-conflict <action>',
-      description: 'if the storage has another file of that name: fail, replace or skip (fail)',
+      description: 'if the storage has another file of that name: fail, replace or skip',
+      default: 'fail',
       value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
     },
     {
       flags: '--part-size <size>',
-      description: 'size of the parts of an upload to S3, in MiB (16M)',
+      description: 'size of the parts of an upload to S3, in MiB',
+      default: '16M',
       value: TEXT,
     },
     {
       flags: '--parallel <n>',
-      description: 'parts that are uploaded to S3 at the same time (4)',
+      description: 'parts that are uploaded to S3 at the same time',
+      default: '4',
       value: { kind: 'number', min: 1, max: 32 },
     },
     ...POLL_OPTIONS,
+    METRICS_OPTION,
   ],
+  mutates: true,
+  output: 'push',
+  exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../push.ts')).run,
 };

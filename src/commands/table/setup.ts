@@ -1,7 +1,7 @@
 // Declares the commands to log in and to check: login, token, doctor and demo.
 
 import { SETTINGS } from '../../session/setting-table.ts';
-import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -62,6 +62,7 @@ export const logout: CommandSpec = {
     },
   ],
   mutates: true,
+  exitCodes: [3],
   load: async () => (await import('../logout.ts')).run,
 };
 
@@ -73,7 +74,7 @@ export const whoami: CommandSpec = {
   ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
-  options: [{ flags: '--check', description: 'check the token with the service' }],
+  options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
   output: 'whoami',
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../whoami.ts')).run,

@@ -1,7 +1,7 @@
 // The type of a command in the table, and the kinds of values that several commands share.
 
 import type { Context } from '../../context.ts';
-import type { CommandDeclaration, Value } from '../../declarations.ts';
+import type { CommandDeclaration, OptionDeclaration, Value } from '../../declarations.ts';
 
 /** An argument of the command line: an array if it is variadic, undefined if it is optional and missing. */
 type Word = string | readonly string[] | undefined;
@@ -22,3 +22,15 @@ export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
 export const TEXT = { kind: 'text' } as const satisfies Value;
 export const DURATION = { kind: 'duration' } as const satisfies Value;
+
+export const METRICS_OPTION: OptionDeclaration = {
+  flags: '--metrics-file <file>',
+  description: 'write metrics for Prometheus to this file, also on failure',
+  value: TEXT,
+};
+
+export const GET_OPTION: OptionDeclaration = {
+  flags: '--get <field>',
+  description: 'print only the bare value of this field',
+  value: TEXT,
+};

@@ -20,6 +20,11 @@ export const TOPICS: readonly Topic[] = [
     load: async () => (await import('../help/pages.ts')).FILTERS,
   },
   {
+    name: 'choosing',
+    summary: 'choosing, pinning and watching images',
+    load: async () => (await import('../help/choosing.ts')).CHOOSING,
+  },
+  {
     name: 'output',
     summary: 'output formats, columns and timestamps',
     load: async () => (await import('../help/pages.ts')).OUTPUT,

@@ -12,7 +12,7 @@ const SLICE = 100;
 const PAUSE = 200;
 const MAX_REASON = 120;
 /** What a server that restarts causes. */
-const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE|LOADING\b)/;
+const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE)$/;
 
 /** The store could not be used. The message is the reason; it never holds a secret. */
 export class StoreError extends Error {}

@@ -154,11 +154,11 @@ export class SharedStore implements TokenStore {
     const started = io.now();
     const time = await connection.call('TIME');
     const milliseconds = io.now() - started;
-    const [seconds, microseconds] = Array.isArray(time) ? time.map(Number) : [];
-    const now = (seconds ?? Number.NaN) * 1_000 + (microseconds ?? 0) / 1_000;
+    const [seconds = Number.NaN] = Array.isArray(time) ? time.map(Number) : [];
+    const ahead = started + milliseconds / 2 - seconds * 1_000;
+    if (Number.isNaN(ahead)) throw new StoreError('it sent an unexpected reply');
     await this.#write(this.#names.check, 'imgctl doctor', 1_000);
     await this.#readToken();
-    const ahead = io.now() - milliseconds / 2 - now;
     return { milliseconds, ahead, isSealed: seal !== undefined };
   }
 

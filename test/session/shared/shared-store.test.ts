@@ -1,7 +1,9 @@
 // Tokens in a real Redis server, and what happens if it fails. Each session has a home of its own.
 
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../../support/redis.ts';
@@ -22,7 +24,11 @@ async function fleet(
 ) {
   const service = await startService(options);
   const ios: FakeIo[] = [];
-  const open = async (changes: FakeIoOptions['env'] = {}, stored = { username: 'demo' }) => {
+  const open = async (
+    changes: FakeIoOptions['env'] = {},
+    stored: Readonly<Record<string, string>> = { username: 'demo' },
+    directory: string | undefined = temporaryDirectory(),
+  ) => {
     const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
     const sleeps: number[] = [];
     const quick: FakeIo = {
@@ -35,7 +41,7 @@ async function fleet(
     };
     ios.push(quick);
     const { baseUrl } = service.emulator;
-    return sessionWith(baseUrl, temporaryDirectory(), quick.env, quick, stored);
+    return sessionWith(baseUrl, directory, quick.env, quick, stored);
   };
   const use = async (session: SessionUnderTest) => {
     await session.client.serviceRoot();
@@ -83,6 +89,17 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     emulator.expireTokens();
     await Promise.all(sessions.map(use));
     expect(tokenRequests()).toBe(2);
+  });
+
+  it('serves a machine that can write no files, without a warning', async () => {
+    const redis = await startRedis();
+    const { open, use, tokenRequests } = await fleet(redis.env);
+    const none = path.join(temporaryDirectory(), 'file', 'below');
+    writeFileSync(path.dirname(none), '');
+    for (const session of [await open({}, undefined, none), await open({}, undefined, none)]) {
+      expect((await use(session)).warnings).toEqual([]);
+    }
+    expect(tokenRequests()).toBe(1);
   });
 
   it('is not asked while the token of this machine is valid', async () => {
@@ -136,6 +153,21 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       message: 'token request limit reached',
     });
     expect(tokenRequests()).toBe(2);
+  });
+
+  it('ends a wait for the limit as soon as another machine stores a token', async () => {
+    const redis = await startRedis();
+    const { emulator, open, use, tokenRequests } = await fleet(redis.env, { tokenLimit: 1 });
+    const first = await use(await open());
+    emulator.expireTokens();
+    const patient = await open({}, { username: 'demo', 'wait-for-token': '5m' });
+    const refused = (await patient.tokens?.current()) ?? '';
+    const renewed = patient.tokens?.renew(refused, true);
+    while (patient.notes.length === 0) await new Promise(setImmediate);
+    const expiresAt = Date.now() + 3_600_000;
+    await first.store.write({ token: 'another', receivedAt: Date.now(), expiresAt });
+    expect(await renewed).toBe('another');
+    expect(tokenRequests()).toBe(1);
   });
 
   it('seals tokens with a key', async () => {

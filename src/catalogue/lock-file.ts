@@ -1,0 +1,123 @@
+// Lock files, which pin images by name: stable in order and layout, so that they diff well.
+
+import type { ReceivedImage } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { compareText } from '../query/fields.ts';
+import { versionOf } from '../query/series.ts';
+import { parseTimestamp } from '../query/timestamp.ts';
+import { compareVersions } from '../query/version.ts';
+import type { FileLabel } from './snapshot.ts';
+
+const VERSION = 1;
+
+/** Fields of the image as it was when it was locked. */
+const IMAGE_FIELDS = ['id', 'name', 'path', 'created_on', 'updated_on'] as const;
+
+/** A type, since an interface has no index signature. */
+export type Pin = {
+  readonly text: readonly string[];
+  readonly filters: readonly string[];
+  readonly id: number;
+  readonly name: string | null;
+  readonly path: string | null;
+  readonly created_on: string | null;
+  readonly updated_on: string | null;
+};
+
+export type Pins = ReadonlyMap<string, Pin>;
+
+/** @throws ImgctlError bad-answer: the image has no id */
+export function pinOf(
+  { text, filters }: Pick<Pin, 'text' | 'filters'>,
+  { id, ...image }: ReceivedImage,
+): Pin {
+  if (typeof id !== 'number') {
+    throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
+  }
+  const value = (field: 'name' | 'path' | 'created_on' | 'updated_on') =>
+    textOrNull(image[field]) ?? null;
+  return {
+    text,
+    filters,
+    id,
+    name: value('name'),
+    path: value('path'),
+    created_on: value('created_on'),
+    updated_on: value('updated_on'),
+  };
+}
+
+export function formatLockFile(pins: Pins): string {
+  const images = [...pins].sort(([left], [right]) => compareText(left, right));
+  const content = { version: VERSION, images: Object.fromEntries(images) };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+/** @throws ImgctlError config: damaged, newer or not a lock file */
+export function parseLockFile(text: string, { what, remedy }: FileLabel): Map<string, Pin> {
+  const invalid = (problem: string) =>
+    new ImgctlError('config', `${what} ${problem}`, { hint: remedy });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw invalid('is not valid JSON');
+  }
+  const { version, images } = isObject(content) ? content : {};
+  if (typeof version === 'number' && version > VERSION) {
+    throw new ImgctlError('config', `${what} has the newer format ${version}`, {
+      hint: 'upgrade imgctl to read it',
+    });
+  }
+  if (version !== VERSION || !isObject(images)) throw invalid('has an unknown format');
+  return new Map(
+    Object.entries(images).map(([name, pin]) => {
+      if (isObject(pin) && isPin(pin)) return [name, pin];
+      throw invalid(`is damaged at ${name}`);
+    }),
+  );
+}
+
+function isPin(pin: JsonObject): pin is Pin {
+  const isList = (value: unknown) =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string');
+  const [id, ...texts] = IMAGE_FIELDS.map((field) => pin[field]);
+  const hasImage =
+    Number.isSafeInteger(id) && texts.every((text) => textOrNull(text) !== undefined);
+  return isList(pin.text) && isList(pin.filters) && hasImage;
+}
+
+function textOrNull(value: unknown): string | null | undefined {
+  return typeof value === 'string' || value === null ? value : undefined;
+}
+
+export type PinState = 'ok' | 'newer' | 'moved' | 'replaced' | 'gone';
+
+/** The states of a pin that no longer holds. */
+export const BROKEN_STATES: readonly PinState[] = ['gone', 'replaced', 'moved'];
+
+/**
+ * Compares a pin with the image of its id.
+ * @param newest the newest image of its series
+ */
+export function stateOf(
+  pin: Pin,
+  live: ReceivedImage | undefined,
+  newest: ReceivedImage | undefined,
+): PinState {
+  if (live === undefined) return 'gone';
+  if ((live.updated_on ?? null) !== pin.updated_on) return 'replaced';
+  if ((live.path ?? null) !== pin.path || (live.name ?? null) !== pin.name) return 'moved';
+  return newest !== undefined && isNewer(newest, pin) ? 'newer' : 'ok';
+}
+
+/** The same order as that of images latest; a tie is not newer. */
+function isNewer(image: ReceivedImage, pin: Pin): boolean {
+  const [version, pinned] = [versionOf(image), versionOf(pin)];
+  if (version === undefined || pinned === undefined) return false;
+  const order = compareVersions(version, pinned);
+  const created = parseTimestamp(`${image.created_on}`) ?? Number.NaN;
+  const before = parseTimestamp(`${pin.created_on}`) ?? Number.NaN;
+  return order > 0 || (order === 0 && created > before);
+}

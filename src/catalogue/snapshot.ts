@@ -1,0 +1,114 @@
+// Snapshots of the catalogue: JSON with one line per image, for small diffs and fast reading.
+
+import type { ReceivedImage } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
+import { isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
+
+const VERSION = 1;
+
+export interface Snapshot {
+  /** All members but the images. */
+  readonly head: JsonObject;
+  /** Milliseconds since the epoch. */
+  readonly takenAt: number;
+  readonly baseUrl: string;
+  /** The JSON of each image. */
+  readonly lines: readonly string[];
+}
+
+/** A file in messages. */
+export interface FileLabel {
+  /** `the snapshot catalogue.json` */
+  readonly what: string;
+  /** What to do if it is damaged. */
+  readonly remedy: string;
+}
+
+/** What a snapshot says beside its images. A type, since an interface has no index signature. */
+export type SnapshotHead = {
+  /** ISO 8601, UTC. */
+  taken_at: string;
+  base_url: string;
+  username: string | null;
+};
+
+const HEAD_END = '"images":[\n';
+const END = '\n]}\n';
+
+/** @param lines the JSON of each image */
+export function formatSnapshot(head: SnapshotHead & JsonObject, lines: readonly string[]): string {
+  const start = stringify({ version: VERSION, ...head }).slice(0, -1);
+  return `${start},${HEAD_END}${lines.join(',\n')}${END}`;
+}
+
+/** Also parses a snapshot that another program has formatted. @throws ImgctlError config */
+export function parseSnapshot(text: string, file: FileLabel): Snapshot {
+  const { head, lines } = divide(text) ?? parseWhole(text, file);
+  const { version, taken_at, base_url } = head;
+  if (typeof version === 'number' && version > VERSION) {
+    throw new ImgctlError('config', `${file.what} has the newer format ${version}`, {
+      hint: 'upgrade imgctl to read it',
+    });
+  }
+  const takenAt = typeof taken_at === 'string' ? Date.parse(taken_at) : Number.NaN;
+  if (version !== VERSION || Number.isNaN(takenAt) || typeof base_url !== 'string') {
+    throw notASnapshot(file);
+  }
+  return { head, takenAt, baseUrl: base_url, lines };
+}
+
+type Parts = Pick<Snapshot, 'head' | 'lines'>;
+
+/** Divides the text into its lines, which takes much less time and memory than parsing it. */
+function divide(text: string): Parts | undefined {
+  const start = text.indexOf('\n') + 1;
+  if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
+  const head = parseJson(`${text.slice(0, start)}]}`);
+  const body = text.slice(start, -END.length);
+  return isObject(head) ? { head, lines: body === '' ? [] : body.split(',\n') } : undefined;
+}
+
+function parseWhole(text: string, file: FileLabel): Parts {
+  const value = parseJson(text);
+  if (value === undefined) throw damaged(file);
+  if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
+  const { images, ...head } = value;
+  return { head, lines: images.map((image) => stringify(image)) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Below the limits of parseJsonExactly. */
+const LINES_AT_ONCE = 500;
+
+/** Returns the images of lines. @throws ImgctlError config: a line is damaged */
+export async function parseLines(
+  lines: readonly string[],
+  file: FileLabel,
+): Promise<ReceivedImage[]> {
+  const images: ReceivedImage[] = [];
+  for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
+    const some = lines.slice(start, start + LINES_AT_ONCE);
+    const { value } = await parseJsonExactly(Buffer.from(`[${some.join(',')}]`));
+    if (!Array.isArray(value) || value.length !== some.length) throw damaged(file);
+    for (const image of value) {
+      if (!isObject(image)) throw damaged(file);
+      images.push(image);
+    }
+  }
+  return images;
+}
+
+function damaged({ what, remedy }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} is damaged`, { hint: remedy });
+}
+
+function notASnapshot({ what, remedy }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} has an unknown format`, { hint: remedy });
+}

@@ -1,0 +1,185 @@
+// imgctl images changes: shows what was added, updated, moved or removed since the last run.
+
+import {
+  readState,
+  type StateFile,
+  type StateKey,
+  stateFileOf,
+  writeState,
+} from '../catalogue/change-state.ts';
+import { type Change, Comparison } from '../catalogue/changes.ts';
+import { listCatalogue } from '../catalogue/listing.ts';
+import type { Context } from '../context.ts';
+import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import { withLock } from '../files/lock.ts';
+import { cannotWrite } from '../files/user-file.ts';
+import { BrokenPipeError } from '../io.ts';
+import { stringify } from '../json.ts';
+import { counted } from '../output/messages.ts';
+import type { QueryPlan } from '../query/plan.ts';
+import { readQuery, readView, type ViewOptions } from './listing.ts';
+import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
+import { readSnapshot } from './source.ts';
+
+interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
+  filter?: string[];
+  mine?: boolean;
+  cursor?: string;
+  sinceFile?: string;
+  peek?: boolean;
+  exitCode?: boolean;
+}
+
+/** Others may read a large catalogue one after the other. */
+const LOCK_PATIENCE = 600_000;
+
+export async function run(
+  context: Context,
+  options: ChangesOptions,
+  words: readonly string[],
+): Promise<void> {
+  await withMetrics(context, options, 'changes', (measure) =>
+    showChanges(context, options, words, measure),
+  );
+}
+
+async function showChanges(
+  context: Context,
+  options: ChangesOptions,
+  words: readonly string[],
+  measure: Task['measure'],
+): Promise<void> {
+  const { cursor = 'default', filter = [], mine = false, sinceFile, peek } = options;
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
+    throw new ImgctlError('usage', `invalid cursor name: ${cursor.slice(0, 80)}`, {
+      hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
+    });
+  }
+  const plan = readQuery(context, words, options);
+  const task = { context, options, plan, measure };
+  if (sinceFile !== undefined) return finish(task, await compareWithFile(task, sinceFile));
+  const { account } = await context.session();
+  const key: StateKey = {
+    cursor,
+    profile: account.profile,
+    base_url: account.baseUrl,
+    username: account.username,
+    source: mine ? 'mine' : 'catalogue',
+    words,
+    filters: filter,
+  };
+  const file = stateFileOf(requireDirectory(context), key);
+  const compare = () => compareWithState(task, file, key);
+  finish(task, peek ? await compare() : await locked(context, file, compare));
+}
+
+interface Task {
+  readonly context: Context;
+  readonly options: ChangesOptions;
+  readonly plan: QueryPlan;
+  readonly measure: (measures: Measures) => void;
+}
+
+function finish({ context, options }: Task, count: number): void {
+  if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
+}
+
+/** Prints the changes, then stores what it saw. Returns the number of changes. */
+async function compareWithState(task: Task, file: StateFile, key: StateKey): Promise<number> {
+  const { context, options } = task;
+  const { console, io } = context;
+  const state = await readState(file, key, io);
+  const takenAt = new Date(io.now()).toISOString();
+  const comparison = new Comparison(state?.lines ?? []);
+  await readImages(task, comparison);
+  const changes = state ? await comparison.changes(file) : [];
+  await print(task, changes, state?.takenAt);
+  const count = comparison.lines.length;
+  if (!options.peek && (state === undefined || changes.length > 0)) {
+    await writeState(file, key, takenAt, comparison.lines, io.system);
+  }
+  if (state === undefined) {
+    const isStored = options.peek ? 'would be stored' : 'stored';
+    console.note(`first run: ${counted(count, 'image')} ${isStored} to compare the next run with`);
+  }
+  return changes.length;
+}
+
+/** Compares with a snapshot; no state is read or stored. */
+async function compareWithFile(task: Task, name: string): Promise<number> {
+  const { context, plan } = task;
+  const snapshot = await readSnapshot(context, name);
+  const { baseUrl } = await context.session();
+  if (snapshot.baseUrl !== baseUrl) {
+    context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
+  }
+  const old = (await snapshot.images()).filter(plan.matchesAll);
+  const comparison = new Comparison(old.map((image) => stringify(image)));
+  await readImages(task, comparison);
+  const changes = await comparison.changes(snapshot.file);
+  await print(task, changes, snapshot.takenAt);
+  return changes.length;
+}
+
+async function readImages({ context, options, plan }: Task, comparison: Comparison): Promise<void> {
+  const { console, settings } = context;
+  const { client } = await context.session();
+  if (options.mine) {
+    const { images } = await client.listUserImages();
+    for (const image of images.filter(plan.matchesAll)) comparison.add(image);
+    return;
+  }
+  const progress = console.startProgress({ lines: false });
+  const query = { plan, streams: true, concurrency: settings.number('concurrency') };
+  const observer = {
+    warn: (message: string) => console.warn(message),
+    progress: (text: string) => progress.update(text),
+  };
+  for await (const { images } of listCatalogue(client, query, observer)) {
+    for (const image of images) if (typeof image !== 'string') comparison.add(image);
+  }
+  await progress.stop();
+}
+
+const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;
+
+async function print(
+  { context, options, measure }: Task,
+  changes: readonly Change[],
+  since: number | undefined,
+): Promise<void> {
+  const { header, times } = readView(context, options, { columns: [] });
+  const rows = changes.map(({ change, image, before }) => {
+    const { id = null, name = null, path = null, updated_on = null } = image;
+    return { change, id, name, path, updated_on, before };
+  });
+  await context.printList(rows, COLUMNS, { header, times });
+  const count = (...kinds: readonly Change['change'][]) =>
+    changes.filter(({ change }) => kinds.includes(change)).length;
+  measure({
+    succeeded: true,
+    last_added: count('added'),
+    last_updated: count('updated', 'moved'),
+    last_deleted: count('removed'),
+  });
+  if (since !== undefined && rows.length === 0 && context.format === 'table') {
+    context.console.note(`no changes since ${new Date(since).toISOString()}`);
+  }
+}
+
+async function locked<Result>(
+  context: Context,
+  file: StateFile,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  return withLock(file.path, LOCK_PATIENCE, context.io, action).catch((error: unknown) => {
+    throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
+  });
+}
+
+function requireDirectory({ paths }: Context): string {
+  if (paths.state !== undefined) return paths.state;
+  throw new ImgctlError('config', 'there is no folder for the state', {
+    hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
+  });
+}

@@ -1,0 +1,38 @@
+// imgctl images snapshot: saves the whole catalogue for offline use.
+
+import path from 'node:path';
+import { listCatalogue } from '../catalogue/listing.ts';
+import { formatSnapshot } from '../catalogue/snapshot.ts';
+import type { Context } from '../context.ts';
+import { replaceUserFile } from '../files/user-file.ts';
+import { stringify } from '../json.ts';
+import { counted } from '../output/messages.ts';
+import { writeJsonText } from '../output/writers.ts';
+import { planQuery } from '../query/plan.ts';
+
+export async function run(context: Context, { file }: { file?: string }): Promise<void> {
+  const { io, console, settings } = context;
+  const { client, baseUrl, account } = await context.session();
+  // Before the list is read: then the snapshot is never older than it says.
+  const takenAt = new Date(io.now()).toISOString();
+  const query = {
+    plan: planQuery({}, { now: io.now() }),
+    streams: true,
+    concurrency: settings.number('concurrency'),
+  };
+  const progress = console.startProgress({ lines: false });
+  const lines: string[] = [];
+  const observer = {
+    warn: (message: string) => console.warn(message),
+    progress: (text: string) => progress.update(text),
+  };
+  for await (const { images } of listCatalogue(client, query, observer)) {
+    for (const image of images) lines.push(stringify(image));
+  }
+  await progress.stop();
+  const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
+  const text = formatSnapshot(head, lines);
+  if (file === undefined || file === '-') return writeJsonText(console.stdout, text);
+  await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`, io.system);
+  console.note(`${counted(lines.length, 'image')} saved in ${file}`);
+}

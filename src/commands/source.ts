@@ -1,0 +1,107 @@
+// Where commands read the catalogue: from the service, or from a snapshot with --from.
+
+import path from 'node:path';
+import type { ReceivedImage } from '../api/types.ts';
+import {
+  type Batch,
+  type CatalogueObserver,
+  type CatalogueQuery,
+  listCatalogue,
+} from '../catalogue/listing.ts';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { shellQuote } from '../output/messages.ts';
+import { describeDuration } from '../session/duration.ts';
+
+export interface SourceOptions {
+  from?: string;
+  maxAge?: number;
+}
+
+export interface Source {
+  readonly baseUrl: string;
+  /** Yields every image that matches. */
+  list(
+    query: Omit<CatalogueQuery, 'concurrency'>,
+    observer?: CatalogueObserver,
+  ): AsyncIterable<Batch> | Iterable<Batch>;
+  /** Returns undefined if there is no such image. */
+  getImage(id: number): Promise<ReceivedImage | undefined>;
+}
+
+/** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
+export async function openSource(context: Context, options: SourceOptions): Promise<Source> {
+  const { from, maxAge } = options;
+  if (from !== undefined) return openSnapshot(context, from, maxAge);
+  if (maxAge !== undefined) {
+    throw new ImgctlError('usage', '--max-age needs a snapshot', {
+      hint: 'add --from FILE, or omit --max-age',
+    });
+  }
+  const { client, baseUrl } = await context.session();
+  const concurrency = context.settings.number('concurrency');
+  return {
+    baseUrl,
+    list: (query, observer) => listCatalogue(client, { ...query, concurrency }, observer),
+    getImage: (id) =>
+      client.getImage(id).catch((error: unknown) => {
+        if (error instanceof ImgctlError && error.code === 'not-found') return undefined;
+        throw error;
+      }),
+  };
+}
+
+async function openSnapshot(
+  context: Context,
+  name: string,
+  maxAge: number | undefined,
+): Promise<Source> {
+  const snapshot = await readSnapshot(context, name);
+  checkAge(context, snapshot.takenAt, name, maxAge);
+  const images = await snapshot.images();
+  return {
+    baseUrl: snapshot.baseUrl,
+    list: ({ plan, limit }) => [
+      { images: plan.sort(images.filter(plan.matchesAll)).slice(0, limit), meta: {} },
+    ],
+    getImage: async (id) => images.find((image) => image.id === id),
+  };
+}
+
+/** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
+export async function readSnapshot({ io }: Context, name: string) {
+  const { parseLines, parseSnapshot } = await import('../catalogue/snapshot.ts');
+  const { readTextFile } = await import('../files/user-file.ts');
+  const file = { what: `the snapshot ${name}`, remedy: saveCommand(name) };
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
+  if (text === undefined) {
+    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.remedy });
+  }
+  const snapshot = parseSnapshot(text, file);
+  return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
+}
+
+/** The clocks of two machines may differ by this much. */
+const CLOCK_SKEW = 5 * 60_000;
+
+function checkAge(
+  { console, io }: Context,
+  takenAt: number,
+  name: string,
+  maxAge: number | undefined,
+): void {
+  const age = io.now() - takenAt;
+  const isFuture = age < -CLOCK_SKEW;
+  const text = isFuture ? 'is from the future' : `is ${describeDuration(age)} old`;
+  const message = `the snapshot ${name} ${text}`;
+  if (maxAge !== undefined && (isFuture || age > maxAge)) {
+    throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
+      hint: saveCommand(name),
+    });
+  }
+  console.note(`${message} (${new Date(takenAt).toISOString()})`);
+}
+
+function saveCommand(name: string): string {
+  return `save a new one with: imgctl images snapshot --file ${shellQuote(name)}`;
+}

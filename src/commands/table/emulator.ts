@@ -1,0 +1,102 @@
+// Declares the command that runs the embedded service.
+
+import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+
+export const emulator: CommandSpec = {
+  name: 'emulator',
+  summary: 'run the embedded service on this machine',
+  description: [
+    'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
+    'With --uploads, it also takes uploads of its users and prints "upload_url": WebDAV at /upload/ with user name and password, and S3 with the bucket s3 (s3+http://HOST:PORT/s3), where the user name is the access key and the password the secret key.',
+    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS; for uploads also drop:BYTES (after so many bytes), late:STATUS (after the whole body), etag (a wrong ETag) and partial (a file is visible while it arrives).',
+  ],
+  examples: [
+    'imgctl emulator --port 0 --images 1000',
+    'imgctl emulator --from catalogue.json',
+    'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
+    "imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'",
+  ],
+  seeAlso: ['demo'],
+  options: [
+    {
+      flags: '--host <address>',
+      description: 'address to listen on',
+      default: '127.0.0.1',
+      value: TEXT,
+    },
+    {
+      flags: '--port <n>',
+      description: 'port to listen on; 0 selects a free one',
+      default: '8080',
+      value: { kind: 'number', min: 0, max: 65_535 },
+    },
+    {
+      flags: '--images <n>',
+      description: 'number of images in the public catalogue',
+      default: '250',
+      value: { kind: 'number', min: 0, max: 1_000_000 },
+    },
+    {
+      flags: '--from <file>',
+      description: 'serve the images of this snapshot (see: imgctl images snapshot)',
+      value: { kind: 'text', from: 'files' },
+      conflicts: ['images', 'seed'],
+    },
+    {
+      flags: '--uploads <dir>',
+      description: 'folder that a sync reads, with one subfolder per user',
+      value: { kind: 'text', from: 'folders' },
+    },
+    {
+      flags: '--user <name:password>',
+      description: 'add a user; repeatable',
+      default: 'demo:demo',
+      value: TEXT,
+      repeatable: true,
+    },
+    {
+      flags: '--denied-user <name:password>',
+      description: 'add a user who is not authorized; repeatable',
+      value: TEXT,
+      repeatable: true,
+    },
+    {
+      flags: '--token-ttl <duration>',
+      description: 'lifetime of a token',
+      default: '24h',
+      value: DURATION,
+    },
+    {
+      flags: '--token-limit <n>',
+      description: 'token requests per window',
+      default: '5',
+      value: { kind: 'number', min: 0, max: 1_000_000 },
+    },
+    {
+      flags: '--token-window <duration>',
+      description: 'window for --token-limit',
+      default: '1m',
+      value: DURATION,
+    },
+    { flags: '--latency <duration>', description: 'delay before each response', value: DURATION },
+    {
+      flags: '--sync-delay <duration>',
+      description: 'time that a sync takes',
+      default: '2s',
+      value: DURATION,
+    },
+    {
+      flags: '--fault <spec>',
+      description: "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable",
+      value: TEXT,
+      repeatable: true,
+    },
+    {
+      flags: '--seed <n>',
+      description: 'seed for the generated catalogue',
+      default: '1',
+      value: { kind: 'number', min: 0, max: 2 ** 31 },
+    },
+  ],
+  load: async () => (await import('../emulator.ts')).run,
+};

@@ -1,0 +1,72 @@
+// Declares the arguments and options that the commands for images share.
+
+import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
+import { SETTINGS } from '../../session/setting-table.ts';
+import { TEXT } from './spec.ts';
+
+export const WORDS: ArgumentDeclaration = {
+  name: 'text',
+  description: 'show only images whose name contains each text',
+  variadic: true,
+  value: TEXT,
+};
+
+export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
+  {
+    flags: '--columns <a,b>',
+    description:
+      'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
+    value: { kind: 'text', from: 'columns' },
+  },
+  {
+    flags: '--get <field>',
+    description: 'print only the bare values of this field, one line per image',
+    value: { kind: 'text', from: 'fields' },
+    conflicts: ['columns', 'urls', 'meta'],
+  },
+  { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
+  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
+  {
+    flags: '--time <style>',
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
+    value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
+  },
+];
+
+export const FILTER_OPTION: OptionDeclaration = {
+  flags: '-f, --filter <field,op,value>',
+  description:
+    'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
+  value: { kind: 'text', from: 'filters' },
+  repeatable: true,
+};
+
+export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
+  FILTER_OPTION,
+  {
+    flags: '-s, --sort <field,direction>',
+    description:
+      'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable, most significant first',
+    value: { kind: 'text', from: 'sorts' },
+    repeatable: true,
+  },
+  { flags: '--limit <n>', description: 'show at most n images', value: { kind: 'number', min: 1 } },
+  { flags: '--fail-empty', description: 'exit with 5 if nothing matches' },
+  { flags: '--meta', description: 'in json and yaml, print {"data": [...], "meta": {...}}' },
+  ...VIEW_OPTIONS,
+];
+
+/** Reads a saved catalogue instead of the service. */
+export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+  {
+    flags: '--from <file>',
+    description: 'read this snapshot instead of the service; needs no login',
+    value: { kind: 'text', from: 'files' },
+    conflicts: ['page', 'perPage'],
+  },
+  {
+    flags: '--max-age <duration>',
+    description: 'exit with 1 if the snapshot is older, such as 12h or 7d',
+    value: { kind: 'duration', isAge: true },
+  },
+];

@@ -1,0 +1,124 @@
+// Declares the commands that pin images in a lock file.
+
+import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { FILTER_OPTION } from './listing.ts';
+import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
+
+export const LOCK_FILE_OPTION: OptionDeclaration = {
+  flags: '--file <file>',
+  description: `lock file (${DEFAULT_LOCK_FILE})`,
+  value: { kind: 'text', from: 'files' },
+};
+
+const NAMES: ArgumentDeclaration = {
+  name: 'name',
+  description: 'names of locked images (all)',
+  variadic: true,
+  value: { kind: 'text', from: 'locks' },
+};
+
+export const lock: CommandSpec = {
+  name: 'lock',
+  summary: 'pin images by name in a file',
+  description: [
+    'A lock file holds, for each name, the query and the image that was its newest match. Commit it, so that every build uses the same images. It changes only where an image changes, one field per line.',
+  ],
+  examples: ['imgctl images lock add web ubuntu 22.04 server', 'imgctl images lock check'],
+  seeAlso: ['images get', 'images latest', 'help choosing'],
+  subcommands: [
+    {
+      name: 'add',
+      summary: 'lock the newest image that matches',
+      description: ['Selects the image as "imgctl images latest" does.'],
+      examples: [
+        'imgctl images lock add web ubuntu 22.04 server',
+        'imgctl images lock add db debian genericcloud -f folder,ne,archive',
+      ],
+      seeAlso: ['images latest', 'images lock update'],
+      arguments: [
+        { name: 'name', description: 'name of the lock', required: true, value: TEXT },
+        {
+          name: 'text',
+          description: 'consider only images whose name contains each text',
+          variadic: true,
+          value: TEXT,
+        },
+      ],
+      options: [FILTER_OPTION, LOCK_FILE_OPTION, GET_OPTION],
+      mutates: true,
+      output: 'images-lock-add',
+      exitCodes: SERVICE_CODES,
+      load: async () => (await import('../images-lock.ts')).add,
+    },
+    {
+      name: 'list',
+      summary: 'list locked images',
+      description: ['Does not contact the service.'],
+      examples: ['imgctl images lock list', 'imgctl images lock list --get path'],
+      options: [LOCK_FILE_OPTION, GET_OPTION],
+      output: 'images-lock-list',
+      exitCodes: [5],
+      load: async () => (await import('../images-lock.ts')).list,
+    },
+    {
+      name: 'check',
+      summary: 'compare locked images with the catalogue',
+      description: [
+        'Shows one state for each, the first that applies:',
+        {
+          terms: [
+            ['gone', 'the image does not exist any more'],
+            ['replaced', 'it was updated after it was locked'],
+            ['moved', 'its name or path changed'],
+            ['newer', 'there is a newer image of the same series'],
+            ['ok', 'nothing changed'],
+          ],
+        },
+        'Exits with 1 if an image is gone, replaced or moved. With --exit-code, exits with 10 if there are only newer ones.',
+      ],
+      examples: [
+        'imgctl images lock check',
+        'imgctl images lock check --exit-code || imgctl images lock update',
+      ],
+      seeAlso: ['images lock update', 'help exit-codes'],
+      arguments: [NAMES],
+      options: [
+        { flags: '--exit-code', description: 'exit with 10 if there are newer images' },
+        LOCK_FILE_OPTION,
+        GET_OPTION,
+      ],
+      output: 'images-lock-check',
+      exitCodes: [...SERVICE_CODES, 10],
+      load: async () => (await import('../images-lock.ts')).check,
+    },
+    {
+      name: 'update',
+      summary: 'lock the newest images again',
+      description: ['Changes either every image of the command line, or none if one fails.'],
+      examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
+      seeAlso: ['images lock check'],
+      arguments: [NAMES],
+      options: [LOCK_FILE_OPTION, GET_OPTION],
+      mutates: true,
+      output: 'images-lock-update',
+      exitCodes: SERVICE_CODES,
+      load: async () => (await import('../images-lock.ts')).update,
+    },
+    {
+      name: 'remove',
+      summary: 'unlock an image',
+      examples: [
+        'imgctl images lock remove web',
+        'imgctl images lock remove db --file ci.lock.json',
+      ],
+      arguments: [
+        { ...NAMES, description: 'name of a locked image', required: true, variadic: false },
+      ],
+      options: [LOCK_FILE_OPTION],
+      mutates: true,
+      exitCodes: [5],
+      load: async () => (await import('../images-lock.ts')).remove,
+    },
+  ],
+};

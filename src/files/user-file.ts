@@ -1,0 +1,58 @@
+// Reads and replaces files that the user names: snapshots, states and lock files.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
+import { builtin, type Io, type System } from '../io.ts';
+import { errorReason, isMissing, replaceFile } from './atomic-file.ts';
+
+/**
+ * Returns the text of a file, or undefined if it does not exist.
+ * @param what how messages name it: `the snapshot catalogue.json`
+ * @throws ImgctlError config: it is unreadable
+ */
+export async function readTextFile(
+  file: string,
+  what: string,
+  { signal }: Pick<Io, 'signal'>,
+): Promise<string | undefined> {
+  const { readFile } = builtin('node:fs/promises');
+  try {
+    return (await readFile(file, { signal })).toString('utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isMissing(error)) return undefined;
+    throw new ImgctlError('config', `cannot read ${what}: ${errorReason(error)}`, { cause: error });
+  }
+}
+
+/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
+export async function replaceUserFile(
+  file: string,
+  text: string,
+  what: string,
+  system: System,
+): Promise<void> {
+  try {
+    const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
+    const stat = fs.statSync(target, { throwIfNoEntry: false });
+    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
+    // replaceFile would create it.
+    fs.accessSync(path.dirname(target));
+    const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
+    await replaceFile(target, text, system, {
+      create: (staging) => {
+        fs.writeFileSync(staging, text, { mode, flag: 'wx' });
+        // The umask does not apply to a file that keeps its mode.
+        if (stat) fs.chmodSync(staging, mode);
+      },
+    });
+  } catch (error) {
+    throw cannotWrite(what, error);
+  }
+}
+
+export function cannotWrite(what: string, error: unknown): ImgctlError {
+  if (error instanceof ImgctlError) return error;
+  return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, { cause: error });
+}

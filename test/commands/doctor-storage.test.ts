@@ -1,0 +1,33 @@
+// doctor: the upload storage.
+
+import { describe, expect, it } from 'vitest';
+import { storageUser } from '../support/uploads.ts';
+import { diagnose } from './doctor-harness.ts';
+
+describe('doctor checks the storage', () => {
+  it('and finds nothing wrong', async () => {
+    const { env, storage } = await storageUser('dav');
+    const { of } = await diagnose({ env });
+    const { host } = new URL(storage.baseUrl);
+    expect(of('storage')).toBe(`ok: ${host}: reachable, credentials accepted`);
+  });
+
+  it('and says that the credentials are wrong', async () => {
+    const { env, imgctl } = await storageUser('s3');
+    const wrong = { ...env, IMGCTL_UPLOAD_SECRET: 'wrong-one' };
+    const { of, problems } = await diagnose({ env: wrong });
+    expect(of('storage')).toMatch(/^failed: .*SignatureDoesNotMatch.* -> .*imgctl config list$/);
+    expect(problems).toContain('storage: failed');
+    await imgctl('config unset upload-access-key');
+    expect((await diagnose({ env })).of('storage')).toMatch(
+      /^failed: no access key .* -> run: imgctl config set/,
+    );
+  });
+
+  it('and says nothing without one', async () => {
+    const { env, imgctl } = await storageUser('dav');
+    await imgctl('config unset upload-url');
+    const { rows } = await diagnose({ env });
+    expect(rows.map(({ check }) => check)).not.toContain('storage');
+  });
+});

@@ -1,0 +1,299 @@
+// images changes: what is reported, when the state advances, and which runs share it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import { BrokenPipeError } from '../../src/io.ts';
+import { run } from '../../src/main.ts';
+import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
+import { failed, fakeIo } from '../support/io.ts';
+import type { ScriptedRequest } from '../support/scripted-server.ts';
+import { type Environment, scriptedUser } from '../support/users.ts';
+
+/** A user of a service whose images and failures a test changes between runs. */
+async function watcher(images: readonly Image[]) {
+  const service = {
+    images,
+    own: [] as readonly Image[],
+    failingPage: '',
+  };
+  const user = await scriptedUser((request: ScriptedRequest, index: number) => {
+    const { pathname, searchParams } = request.url;
+    if (pathname === '/v2/user/image/vm') {
+      return { json: { data: service.own, meta: { count: service.own.length } } };
+    }
+    if (searchParams.get('page') === service.failingPage) return { status: 500, json: {} };
+    const word = /^name,like,%(.*)%$/.exec(searchParams.get('filter') ?? '')?.[1] ?? '';
+    return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
+  });
+  const directory = user.env.IMGCTL_CONFIG_DIR;
+  return {
+    ...user,
+    service,
+    changes: (line = '', env: Environment = {}) => user.imgctl(`images changes ${line}`, { env }),
+    stateFiles: () => {
+      const folder = path.join(directory, 'changes');
+      return fs.existsSync(folder)
+        ? fs.readdirSync(folder).map((name) => path.join(folder, name))
+        : [];
+    },
+  };
+}
+
+const renamed = (image: Image, name: string): Image => ({
+  ...image,
+  name,
+  path: `[images] linux/${name}`,
+  label: `linux/${name}`,
+});
+const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 Wed 00:00:00 UTC' });
+const refiled = (image: Image): Image => ({
+  ...image,
+  folder: 'old',
+  path: `[images] old/${image.name}`,
+});
+
+/** The changes as `added 3`. */
+const summary = (stdout: string) =>
+  JSON.parse(stdout).map(({ change, id }: { change: string; id: number }) => `${change} ${id}`);
+
+describe('images changes', () => {
+  it('stores a baseline in the first run and prints nothing', async () => {
+    const { changes } = await watcher(testImages(3));
+    const note = 'imgctl: first run: 3 images stored to compare the next run with\n';
+    expect(await changes()).toEqual({ stdout: '', stderr: note, exitCode: 0 });
+    for (const [format, stdout] of [
+      ['json', '[]\n'],
+      ['ndjson', ''],
+      ['csv', 'change,id,name,path,updated_on\r\n'],
+    ]) {
+      expect((await changes(`-o ${format} --cursor ${format}`)).stdout).toBe(stdout);
+    }
+  });
+
+  it('reports each change once, in rows with the image before', async () => {
+    const { changes, service } = await watcher(testImages(6));
+    await changes();
+    const [one, two, three, four, five] = testImages(6) as [Image, Image, Image, Image, Image];
+    const now = [
+      one,
+      updated(two),
+      renamed(three, 'new-name.ova'),
+      updated(refiled(four)),
+      { ...five, data_store: 'other' },
+      testImage(7),
+    ];
+    service.images = now;
+    const { stdout, stderr, exitCode } = await changes('--json');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    const row = (change: string, image: Image, before: Image | null) => {
+      const { id, name, path, updated_on } = image;
+      return { change, id, name, path, updated_on, before };
+    };
+    expect(JSON.parse(stdout)).toEqual([
+      row('updated', updated(two), two),
+      row('moved', now[2] as Image, three),
+      row('moved', now[3] as Image, four),
+      row('moved', now[4] as Image, five),
+      row('added', testImage(7), null),
+      row('removed', testImage(6), testImage(6)),
+    ]);
+    expect(JSON.parse((await changes('--json')).stdout)).toEqual([]);
+    expect((await changes()).stderr).toMatch(/^imgctl: no changes since \d{4}-.*Z\n$/);
+  });
+
+  it('prints a table, csv and ids', async () => {
+    const { changes, service } = await watcher(testImages(1));
+    for (const cursor of ['a', 'b', 'c']) await changes(`--cursor ${cursor}`);
+    service.images = testImages(2);
+    expect((await changes('--cursor a --time wire')).stdout).toBe(
+      'change  id  name            path                           updated_on\n' +
+        'added    2  image-0002.ova  [images] linux/image-0002.ova  2018-07-19 Thu 08:00:00 EDT\n',
+    );
+    expect((await changes('--cursor b -o csv --no-header')).stdout).toBe(
+      'added,2,image-0002.ova,[images] linux/image-0002.ova,2018-07-19 Thu 08:00:00 EDT\r\n',
+    );
+    expect((await changes('--cursor c -q')).stdout).toBe('2\n');
+  });
+
+  it('reports an image that vanishes and returns', async () => {
+    const { changes, service } = await watcher(testImages(2));
+    const reported: unknown[] = [];
+    for (const count of [2, 1, 2, 2, 0, 1]) {
+      service.images = testImages(count);
+      reported.push(summary((await changes('--json')).stdout));
+    }
+    expect(reported).toEqual([
+      [],
+      ['removed 2'],
+      ['added 2'],
+      [],
+      ['removed 1', 'removed 2'],
+      ['added 1'],
+    ]);
+  });
+
+  it('ignores the order of fields, and null instead of a missing field', async () => {
+    const image = testImage(1);
+    const { changes, service } = await watcher([{ ...image, folder: null }]);
+    await changes();
+    const { folder: _, ...others } = image;
+    service.images = [Object.fromEntries(Object.entries(others).reverse()) as Image];
+    expect(JSON.parse((await changes('--json')).stdout)).toEqual([]);
+  });
+
+  it('exits 10 with --exit-code only if there are changes', async () => {
+    const { changes, service } = await watcher(testImages(1));
+    expect((await changes('--exit-code')).exitCode).toBe(0);
+    expect((await changes('--exit-code')).exitCode).toBe(0);
+    service.images = testImages(2);
+    expect((await changes('--exit-code --peek')).exitCode).toBe(10);
+    expect((await changes('--exit-code')).exitCode).toBe(10);
+    expect((await changes('--exit-code')).exitCode).toBe(0);
+  });
+
+  it('never advances with --peek, not even from the first run', async () => {
+    const { changes, service, stateFiles } = await watcher(testImages(1));
+    const note = 'first run: 1 image would be stored to compare the next run with';
+    expect(await changes('--peek')).toMatchObject({ stderr: `imgctl: ${note}\n` });
+    expect(stateFiles()).toEqual([]);
+    await changes();
+    service.images = testImages(2);
+    for (let run = 0; run < 2; run += 1) {
+      expect(summary((await changes('--peek --json')).stdout)).toEqual(['added 2']);
+    }
+    expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
+  });
+
+  it('has a state for each cursor, query, source, user, profile and service', async () => {
+    const { changes, service, server } = await watcher(testImages(1));
+    const another = await watcher(testImages(1));
+    const runs: readonly (readonly [string, Environment?])[] = [
+      [''],
+      ['--cursor nightly'],
+      ['image'],
+      ['-f id,le,5'],
+      ['-f id,le,6'],
+      ['--mine'],
+      ['', { IMGCTL_USERNAME: 'bob' }],
+      ['--profile other'],
+      ['', { IMGCTL_BASE_URL: another.server.baseUrl }],
+    ];
+    for (const [line, env] of runs) {
+      expect((await changes(line, env)).stderr).toContain('first run');
+    }
+    service.images = testImages(2);
+    service.own = testImages(2);
+    another.service.images = testImages(2);
+    for (const [line, env] of runs) {
+      const expected = line === '--mine' ? ['added 1', 'added 2'] : ['added 2'];
+      expect(summary((await changes(`${line} --json`, env)).stdout)).toEqual(expected);
+    }
+    expect(server.requests.length).toBeGreaterThan(0);
+  });
+
+  it('treats words and filters in any order as the same query', async () => {
+    const { changes } = await watcher(testImages(1));
+    await changes('image ova -f id,le,5 -f id,ge,1');
+    expect((await changes('ova image -f id,ge,1 -f id,le,5')).stderr).toContain('no changes');
+  });
+
+  it('reports an image that no longer matches as removed', async () => {
+    const { changes, service } = await watcher(testImages(2));
+    await changes('image');
+    service.images = [testImage(1), renamed(testImage(2), 'other.ova')];
+    expect(summary((await changes('image --json')).stdout)).toEqual(['removed 2']);
+  });
+
+  it('keeps the state if a page fails, and reports everything in the next run', async () => {
+    const { changes, service } = await watcher(testImages(250));
+    await changes();
+    service.images = [...testImages(249), ...testImages(50, 300)];
+    service.failingPage = '2';
+    expect(await changes('-o ndjson')).toEqual(failed(1, '500'));
+    service.failingPage = '';
+    expect(summary((await changes('--json')).stdout)).toHaveLength(51);
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
+  });
+
+  it.each([
+    ['is closed early', new BrokenPipeError(), 0],
+    ['fails', new ImgctlError('failed', 'cannot write the output: ENOSPC'), 1],
+  ])('keeps the state if the output %s', async (_, error, exitCode) => {
+    const { changes, service, env } = await watcher(testImages(1));
+    await changes();
+    service.images = testImages(2);
+    const write = () => Promise.reject(error);
+    const io = { ...fakeIo({ env }), stdout: { isTTY: false, columns: undefined, write } };
+    expect(await run(['images', 'changes'], io)).toBe(exitCode);
+    expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
+  });
+
+  it('stores the state with mode 0600 and leaves no other file', async () => {
+    const { changes, stateFiles } = await watcher(testImages(1));
+    await changes('--cursor nightly');
+    const files = stateFiles();
+    expect(files.map((file) => path.basename(file))).toEqual([
+      expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
+    ]);
+    expect(fs.statSync(files[0] as string).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['damaged', (text: string) => text.slice(0, -20), 'is damaged'],
+    ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
+    ['empty', () => '', 'is damaged'],
+    ['foreign', () => '{"profiles":{}}', 'has an unknown format'],
+    ['newer', (text: string) => text.replace('"version":1', '"version":2'), 'the newer format 2'],
+    ['older', (text: string) => text.replace('"version":1', '"version":0'), 'an unknown format'],
+    [
+      'of another query',
+      (text: string) => text.replace('"words":[]', '"words":["x"]'),
+      'belongs to another query',
+    ],
+  ])('exits 2 and leaves the state untouched if it is %s', async (_, change, message) => {
+    const { changes, stateFiles } = await watcher(testImages(3));
+    await changes();
+    const [file = ''] = stateFiles();
+    const text = change(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, text);
+    for (const line of ['', '--peek']) {
+      const result = await changes(line);
+      expect(result).toEqual(failed(2, message));
+      expect(result.stderr.trim().split('\n')).toHaveLength(2);
+    }
+    expect(fs.readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('compares with a snapshot, and neither reads nor stores a state', async () => {
+    const { imgctl, changes, service, stateFiles, env } = await watcher(testImages(3));
+    const io = { cwd: env.IMGCTL_CONFIG_DIR };
+    await imgctl('images snapshot --file before.json', io);
+    service.images = [testImage(1), updated(testImage(2)), renamed(testImage(4), 'x.ova')];
+    const line = 'images changes --since-file before.json --json';
+    const all = ['updated 2', 'added 4', 'removed 3'];
+    expect(summary((await imgctl(line, io)).stdout)).toEqual(all);
+    expect(summary((await imgctl(`${line} --exit-code`, io)).stdout)).toEqual(all);
+    expect(summary((await imgctl(`${line} image`, io)).stdout)).toEqual(['updated 2', 'removed 3']);
+    expect((await imgctl(`${line} --exit-code`, io)).exitCode).toBe(10);
+    expect(stateFiles()).toEqual([]);
+    const other = await watcher([]);
+    const { stderr } = await other.imgctl('images changes --since-file before.json', io);
+    expect(stderr).toContain('warning: the snapshot before.json is from http://127.0.0.1');
+    expect((await changes()).stderr).toContain('first run');
+  });
+
+  it.each([
+    ['--cursor ../x', 'invalid cursor name: ../x'],
+    ['--cursor a.b', 'invalid cursor name: a.b'],
+    ['--cursor a --since-file b', "cannot be used with option '--cursor <name>'"],
+    ['--mine --since-file b', "cannot be used with option '--mine'"],
+    ['--since-file none.json', 'the snapshot none.json does not exist'],
+  ])('rejects %s and sends nothing', async (line, message) => {
+    const { changes, requests } = await watcher([]);
+    expect(await changes(line)).toEqual(failed(2, message));
+    expect(requests()).toEqual([]);
+  });
+});

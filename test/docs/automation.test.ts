@@ -1,0 +1,151 @@
+// The recipes of docs/automation.md: read by the parsers of their tools, and run against the emulator.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+import { valuesOf } from '../support/metrics.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
+
+// The package has no types.
+const { parseToObject } = createRequire(import.meta.url)('hcl2-parser') as {
+  parseToObject(text: string): [unknown, unknown];
+};
+
+const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/automation.md'), 'utf8');
+
+/** Returns the code blocks of a language. */
+function blocks(language: string): string[] {
+  const fences = [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
+  return fences.filter((fence) => fence[1] === language).map((fence) => fence[2] ?? '');
+}
+
+/** Parses Terraform's language with HashiCorp's own parser. */
+function parseHcl<Content>(text: string): Content {
+  const [value, error] = parseToObject(text);
+  expect(error).toBeNull();
+  return value as Content;
+}
+
+interface Terraform {
+  readonly data: { readonly external: { readonly image: readonly [{ program: string[] }] } };
+  readonly output: unknown;
+}
+
+interface Packer {
+  readonly build: readonly [
+    { readonly 'post-processor': { readonly 'shell-local': readonly [{ inline: string[] }] } },
+  ];
+}
+
+async function user() {
+  const { env, imgctl } = await emulatorUser({
+    images: 250,
+    syncDelay: 0,
+    uploads: temporaryDirectory(),
+  });
+  return { env: { ...env, ...PASSWORD }, imgctl };
+}
+
+const [terraform = '', packer = ''] = blocks('hcl');
+const [workflow = '', rules = ''] = blocks('yaml');
+
+it('docs/automation.md shows shell lines that work', async () => {
+  const { env } = await user();
+  const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
+  expect(lines.length).toBeGreaterThan(2);
+  for (const line of lines) {
+    const [command = ''] = line.replace(/^imgctl /, '').split(' | ');
+    expect(await runCli(command.split(' '), { env })).toMatchObject({ exitCode: 0 });
+  }
+});
+
+it('docs/automation.md names only metrics that a sync writes', async () => {
+  const { env } = await user();
+  const file = path.join(temporaryDirectory(), 'imgctl.prom');
+  await runCli(['sync', '--wait', '--metrics-file', file], { env, time: Date.now() });
+  const known = Object.keys(valuesOf(readFileSync(file, 'utf8')));
+  const named = new Set(PAGE.match(/imgctl_sync_\w+/g));
+  expect([...named].sort()).toEqual(known.sort());
+});
+
+it('the Terraform data source prints one JSON object of strings', async () => {
+  const { env } = await user();
+  const { data, output } = parseHcl<Terraform>(terraform);
+  const [{ program }] = data.external.image;
+  const { stdout, exitCode } = await runCli(program.slice(1), { env, stdin: '{}' });
+  expect(exitCode).toBe(0);
+  const result: Record<string, unknown> = JSON.parse(stdout);
+  expect(Object.values(result).map((value) => typeof value)).toEqual(['string', 'string']);
+  expect(JSON.stringify(output)).toContain('data.external.image.result.path');
+});
+
+it('the Packer post-processor checks the package and syncs', async () => {
+  const { env } = await user();
+  const cwd = temporaryDirectory();
+  mkdirSync(path.join(cwd, 'output'));
+  await writeSampleOva(path.join(cwd, 'output/appliance.ova'), 'appliance');
+  const [build] = parseHcl<Packer>(packer).build;
+  const [{ inline }] = build['post-processor']['shell-local'];
+  const commands = inline.filter((line) => line.startsWith('imgctl '));
+  expect(commands).toHaveLength(2);
+  for (const line of commands) {
+    const result = await runCli(line.split(' ').slice(1), { env, cwd, time: Date.now() });
+    expect(result).toMatchObject({ exitCode: 0 });
+  }
+});
+
+describe('the workflow of GitHub Actions', () => {
+  it('is valid for the parser of GitHub', () => {
+    const check = (content: string) =>
+      parseWorkflow({ name: 'images.yml', content }, new NoOperationTraceWriter())
+        .context.errors.getErrors()
+        .map(({ message }) => message);
+    expect(check(workflow)).toEqual([]);
+    expect(check(workflow.replace('runs-on', 'run-on'))).not.toEqual([]);
+  });
+
+  it('checks the images that the line above it locks', async () => {
+    const { env } = await user();
+    const cwd = temporaryDirectory();
+    const steps: { run?: string }[] = parse(workflow).jobs.check.steps;
+    const [, lock = ''] = /`imgctl (images lock add [^`]+)`/.exec(PAGE) ?? [];
+    for (const line of [lock, ...steps.flatMap(({ run }) => run?.replace('imgctl ', '') ?? [])]) {
+      const result = await runCli(line.split(' '), { env, cwd });
+      expect(result).toMatchObject({ exitCode: 0 });
+    }
+  });
+});
+
+describe('the alert', () => {
+  it('uses a metric that exists', () => {
+    const [{ expr }] = parse(rules).groups[0].rules;
+    expect(expr).toContain('imgctl_sync_last_success_timestamp_seconds');
+  });
+
+  const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
+
+  it.skipIf(promtool('--version').status !== 0)('passes promtool (skipped if missing)', () => {
+    const file = path.join(temporaryDirectory(), 'rules.yml');
+    writeFileSync(file, rules);
+    const { status, stderr } = promtool('check', 'rules', file);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+it('the configuration of an MCP client starts the server', async () => {
+  const { env } = await user();
+  const [config = ''] = blocks('json');
+  const { command, args } = JSON.parse(config).mcpServers.imgctl;
+  expect(command).toBe('imgctl');
+  const stdin = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+  expect(await runCli(args, { env, stdin })).toMatchObject({
+    stdout: expect.stringContaining('"id":1'),
+    exitCode: 0,
+  });
+});

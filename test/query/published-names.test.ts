@@ -1,0 +1,234 @@
+// Version order of file names that twelve distributions published, over several releases.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SeriesIndex } from '../../src/query/series.ts';
+
+/** Returns the newest name of each series. */
+function newestOf(names: readonly string[]): string[] {
+  const index = new SeriesIndex<{ name: string }>();
+  for (const name of names) index.add({ name });
+  return index.all().map(({ newest }) => newest.map(({ name }) => name).join(' = '));
+}
+
+/** One series each; the newest name comes first. */
+const SERIES: Readonly<Record<string, readonly string[]>> = {
+  Ubuntu: [
+    'ubuntu-26.04-server-cloudimg-amd64.img',
+    'ubuntu-25.10-server-cloudimg-amd64.img',
+    'ubuntu-24.10-server-cloudimg-amd64.img',
+    'ubuntu-24.04-server-cloudimg-amd64.img',
+    'ubuntu-22.04-server-cloudimg-amd64.img',
+    'ubuntu-18.04-server-cloudimg-amd64.img',
+  ],
+  Debian: [
+    'debian-13-genericcloud-amd64-20250911-2232.qcow2',
+    'debian-12-genericcloud-amd64-20260712-2537.qcow2',
+    'debian-12-genericcloud-amd64-20250115-1993.qcow2',
+    'debian-12-genericcloud-amd64-20240102-1614.qcow2',
+    'debian-11-genericcloud-amd64-20260707-2532.qcow2',
+    'debian-11-genericcloud-amd64-20230515-1381.qcow2',
+  ],
+  'AlmaLinux 8': [
+    'AlmaLinux-8-GenericCloud-8.10-20260518.x86_64.qcow2',
+    'AlmaLinux-8-GenericCloud-8.10-20240530.x86_64.qcow2',
+    'AlmaLinux-8-GenericCloud-8.9-20231128.x86_64.qcow2',
+    'AlmaLinux-8-GenericCloud-8.6-20220513.x86_64.qcow2',
+  ],
+  'AlmaLinux 10': [
+    'AlmaLinux-10-GenericCloud-10.2-20260526.0.x86_64.qcow2',
+    'AlmaLinux-10-GenericCloud-10.1-20260414.0.x86_64.qcow2',
+    'AlmaLinux-10-GenericCloud-10.0-20250528.0.x86_64.qcow2',
+  ],
+  'Rocky Linux': [
+    'Rocky-10-GenericCloud-Base-10.0-20250609.1.x86_64.qcow2',
+    'Rocky-9-GenericCloud-Base-9.8-20260525.0.x86_64.qcow2',
+    'Rocky-9-GenericCloud-Base-9.4-20240609.1.x86_64.qcow2',
+    'Rocky-9-GenericCloud-Base-9.4-20240523.0.x86_64.qcow2',
+    'Rocky-8-GenericCloud-Base-8.10-20240528.0.x86_64.qcow2',
+    'Rocky-8-GenericCloud-Base-8.9-20231119.0.x86_64.qcow2',
+  ],
+  'CentOS Stream': [
+    'CentOS-Stream-GenericCloud-10-20241216.0.x86_64.qcow2',
+    'CentOS-Stream-GenericCloud-9-20260714.1.x86_64.qcow2',
+    'CentOS-Stream-GenericCloud-9-20230807.1.x86_64.qcow2',
+    'CentOS-Stream-GenericCloud-9-20230720.0.x86_64.qcow2',
+    'CentOS-Stream-GenericCloud-8-20240429.0.x86_64.qcow2',
+  ],
+  'CentOS for Kubernetes': [
+    'centos-7-kube-v1.23.5.ova',
+    'centos-7-kube-v1.20.1.ova',
+    'centos-7-kube-v1.15.10.ova',
+    'centos-7-kube-v1.15.6.ova',
+    'centos-7-kube-v1.13.9.ova',
+  ],
+  Fedora: [
+    'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
+    'Fedora-Cloud-Base-38-1.6.x86_64.qcow2',
+    'Fedora-Cloud-Base-37-1.7.x86_64.qcow2',
+    'Fedora-Cloud-Base-34-1.2.x86_64.qcow2',
+  ],
+  'openSUSE Leap': [
+    'openSUSE-Leap-15.6-Minimal-VM.x86_64-Cloud.qcow2',
+    'openSUSE-Leap-15.5-Minimal-VM.x86_64-Cloud.qcow2',
+  ],
+  'builds of openSUSE Leap': [
+    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.140.qcow2',
+    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.80.qcow2',
+    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.12.qcow2',
+  ],
+  'SUSE Linux Enterprise Server': [
+    'SLES15-SP7-Minimal-VM.x86_64-Cloud-GM.qcow2',
+    'SLES15-SP6-Minimal-VM.x86_64-Cloud-GM.qcow2',
+    'SLES15-SP5-Minimal-VM.x86_64-Cloud-GM.qcow2',
+  ],
+  'Photon OS for Kubernetes': [
+    'photon-3-kube-v1.23.16.ova',
+    'photon-3-kube-v1.23.15.ova',
+    'photon-3-kube-v1.22.8.ova',
+    'photon-3-kube-v1.15.10.ova',
+    'photon-3-kube-v1.15.6.ova',
+  ],
+  FreeBSD: [
+    'FreeBSD-14.0-RELEASE-amd64.vmdk.xz',
+    'FreeBSD-13.1-RELEASE-amd64.vmdk.xz',
+    'FreeBSD-13.0-RELEASE-amd64.vmdk.xz',
+    'FreeBSD-12.1-RELEASE-amd64.vmdk.xz',
+    'FreeBSD-11.4-RELEASE-amd64.vmdk.xz',
+  ],
+  Flatcar: [
+    'flatcar-stable-3815.2.2-kube-v1.30.0.ova',
+    'flatcar-stable-3602.2.3-kube-v1.29.0.ova',
+    'flatcar-stable-3510.2.6-kube-v1.28.0.ova',
+    'flatcar-stable-3374.2.5-kube-v1.24.11.ova',
+    'flatcar-stable-3374.2.4-kube-v1.25.6.ova',
+  ],
+  'Amazon Linux 2': [
+    'amzn2-vmware_esx-2.0.20240916.0-x86_64.xfs.gpt.ova',
+    'amzn2-vmware_esx-2.0.20230119.1-x86_64.xfs.gpt.ova',
+    'amzn2-vmware_esx-2.0.20210813.1-x86_64.xfs.gpt.ova',
+    'amzn2-vmware_esx-2.0.20200617.0-x86_64.xfs.gpt.ova',
+  ],
+  'Amazon Linux 2023': [
+    'al2023-kvm-2023.11.20260406.2-kernel-6.1-x86_64.xfs.gpt.qcow2',
+    'al2023-kvm-2023.10.20260216.1-kernel-6.1-x86_64.xfs.gpt.qcow2',
+    'al2023-kvm-2023.5.20240805.0-kernel-6.1-x86_64.xfs.gpt.qcow2',
+  ],
+  // Version order knows only numbers: the exception that the help documents.
+  'openSUSE Leap, which went from 42.3 to 15.0': [
+    'openSUSE-Leap-42.3-DVD-x86_64.iso',
+    'openSUSE-Leap-15.0-DVD-x86_64.iso',
+  ],
+};
+
+/** The newest name of each of several series: `images latest` refuses to choose among them. */
+const CHOICES: Readonly<Record<string, readonly [names: string[], newest: string[]]>> = {
+  'Ubuntu for two architectures and two purposes': [
+    [
+      'ubuntu-24.04-server-cloudimg-amd64.img',
+      'ubuntu-25.10-server-cloudimg-armhf.img',
+      'ubuntu-24.04-minimal-cloudimg-amd64.img',
+      'ubuntu-24.04-server-cloudimg-armhf.img',
+    ],
+    [
+      'ubuntu-24.04-minimal-cloudimg-amd64.img',
+      'ubuntu-24.04-server-cloudimg-amd64.img',
+      'ubuntu-25.10-server-cloudimg-armhf.img',
+    ],
+  ],
+  'code names of Ubuntu': [
+    ['jammy-server-cloudimg-amd64.ova', 'focal-server-cloudimg-amd64.ova'],
+    ['focal-server-cloudimg-amd64.ova', 'jammy-server-cloudimg-amd64.ova'],
+  ],
+  'Debian in several variants': [
+    [
+      'debian-12-genericcloud-amd64-20260615-2510.qcow2',
+      'debian-12-nocloud-amd64-20260615-2510.qcow2',
+      'debian-12-nocloud-amd64-20260712-2537.qcow2',
+      'debian-12-genericcloud-amd64.qcow2',
+    ],
+    [
+      'debian-12-genericcloud-amd64-20260615-2510.qcow2',
+      'debian-12-genericcloud-amd64.qcow2',
+      'debian-12-nocloud-amd64-20260712-2537.qcow2',
+    ],
+  ],
+  'AlmaLinux with builds of one and of two numbers': [
+    [
+      'AlmaLinux-9-GenericCloud-9.8-20260526.x86_64.qcow2',
+      'AlmaLinux-10-GenericCloud-10.2-20260526.0.x86_64.qcow2',
+    ],
+    [
+      'AlmaLinux-9-GenericCloud-9.8-20260526.x86_64.qcow2',
+      'AlmaLinux-10-GenericCloud-10.2-20260526.0.x86_64.qcow2',
+    ],
+  ],
+  'Rocky Linux before and after a change of its names': [
+    [
+      'Rocky-8-GenericCloud-8.6.20220702.0.x86_64.qcow2',
+      'Rocky-8-GenericCloud-8.5-20211114.2.x86_64.qcow2',
+      'Rocky-8-GenericCloud-Base-8.7-20221130.0.x86_64.qcow2',
+    ],
+    [
+      'Rocky-8-GenericCloud-8.5-20211114.2.x86_64.qcow2',
+      'Rocky-8-GenericCloud-8.6.20220702.0.x86_64.qcow2',
+      'Rocky-8-GenericCloud-Base-8.7-20221130.0.x86_64.qcow2',
+    ],
+  ],
+  'Fedora before and after a change of its names': [
+    [
+      'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
+      'Fedora-Cloud-Base-Generic-41-1.4.x86_64.qcow2',
+      'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2',
+      'Fedora-Cloud-Base-Generic.x86_64-40-1.14.qcow2',
+    ],
+    [
+      'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
+      'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2',
+      'Fedora-Cloud-Base-Generic.x86_64-40-1.14.qcow2',
+    ],
+  ],
+  'SLES releases and their updates': [
+    [
+      'SLES15-SP5-Minimal-VM.x86_64-Cloud-QU4.qcow2',
+      'SLES15-SP6-Minimal-VM.x86_64-Cloud-QU2.qcow2',
+      'SLES15-SP7-Minimal-VM.x86_64-Cloud-GM.qcow2',
+    ],
+    ['SLES15-SP7-Minimal-VM.x86_64-Cloud-GM.qcow2', 'SLES15-SP6-Minimal-VM.x86_64-Cloud-QU2.qcow2'],
+  ],
+  'Photon OS, whose builds are hashes': [
+    ['photon-hw13_uefi-3.0-a383732.ova', 'photon-hw13_uefi-3.0-26156e2.ova'],
+    ['photon-hw13_uefi-3.0-26156e2.ova', 'photon-hw13_uefi-3.0-a383732.ova'],
+  ],
+};
+
+/** Returns the names in a random order. */
+const shuffled = (names: readonly string[]) =>
+  fc.shuffledSubarray([...names], { minLength: names.length });
+
+describe('published names, in any order', () => {
+  it.each(Object.entries(SERIES))('%s: the newest image is found', (_, names) => {
+    fc.assert(
+      fc.property(shuffled(names), (some) => {
+        expect(newestOf(some)).toEqual([names[0]]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each(Object.entries(SERIES))(
+    '%s: each image is newer than those listed after it',
+    (_, all) => {
+      expect(all.map((_name, index) => newestOf(all.slice(index))[0])).toEqual(all);
+    },
+  );
+
+  it.each(Object.entries(CHOICES))('%s: several series match', (_, [names, newest]) => {
+    fc.assert(
+      fc.property(shuffled(names), (some) => {
+        expect(newestOf(some).sort()).toEqual([...newest].sort());
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,115 @@
+// Version order: series, architectures, numbers of any length, and -s name:version.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSort, sortImages } from '../../src/query/sort.ts';
+import {
+  compareVersions,
+  describeSeries,
+  parseVersion,
+  seriesKey,
+} from '../../src/query/version.ts';
+
+const compare = (left: string, right: string) =>
+  Math.sign(compareVersions(parseVersion(left), parseVersion(right)));
+
+describe('describeSeries', () => {
+  it.each([
+    ['ubuntu-22.04-server-cloudimg-amd64-20231111.ova', 'ubuntu-#.#-server-cloudimg-amd64-#.ova'],
+    ['Rocky-9-GenericCloud.latest.x86_64.ova', 'Rocky-#-GenericCloud.latest.x86_64.ova'],
+    ['a-x86-64-b1', 'a-x86-64-b#'],
+    ['a-X64-1', 'a-X64-#'],
+    ['arm64 aarch64 armhf armv7 i686 1', 'arm64 aarch64 armhf armv7 i686 #'],
+    ['ppc64le.s390x.riscv64.2', 'ppc64le.s390x.riscv64.#'],
+    ['xamd64', 'xamd#'],
+    ['amd642', 'amd#'],
+    ['x86_64_v2', 'x86_64_v#'],
+    ['no digits', 'no digits'],
+    ['12', '#'],
+    ['a#1', 'a##'],
+  ])('describes %s as %s', (name, pattern) => {
+    expect(describeSeries(parseVersion(name))).toBe(pattern);
+  });
+});
+
+describe('compareVersions', () => {
+  it.each([
+    ['a-8.10', 'a-8.9', 1],
+    ['a-20231111', 'a-20230928', 1],
+    ['a-2-1', 'a-1-9', 1],
+    ['a-01', 'a-1', 0],
+    ['a-0', 'a-00', 0],
+    ['a-99999999999999999999999998', 'a-99999999999999999999999999', -1],
+    ['a-1', 'b-0', -1],
+    ['a', 'a1', -1],
+    ['a1', 'a1.1', -1],
+    ['a-amd64-2', 'a-amd64-10', -1],
+  ])('compares %s with %s: %i', (left, right, order) => {
+    expect(compare(left, right)).toBe(order);
+    expect(compare(right, left)).toBe(0 - order);
+  });
+});
+
+/** Names of few characters, so that series and numbers repeat. */
+const anyName = fc.string({ unit: fc.constantFrom('0', '1', '9', 'a', '-', 'x64', '#', '😀') });
+const number = fc.bigInt({ min: 0n, max: 10n ** 20n });
+const text = fc.constantFrom('ubuntu-', '.', '-amd64-', '-server-x86_64.', '.ova', '_');
+
+describe('version order, for any names', () => {
+  it('is total: transitive and without contradictions', () => {
+    fc.assert(
+      fc.property(anyName, anyName, anyName, (a, b, c) => {
+        expect(compare(a, b)).toBe(0 - compare(b, a));
+        if (compare(a, b) <= 0 && compare(b, c) <= 0) expect(compare(a, c)).toBeLessThanOrEqual(0);
+      }),
+    );
+  });
+
+  it('gives names the same key only if their texts are the same', () => {
+    fc.assert(
+      fc.property(anyName, anyName, (a, b) => {
+        const [left, right] = [parseVersion(a), parseVersion(b)];
+        const isSame = JSON.stringify(left.texts) === JSON.stringify(right.texts);
+        expect(seriesKey(left) === seriesKey(right)).toBe(isSame);
+      }),
+    );
+  });
+
+  it('orders a series by its first number that differs', () => {
+    const parts = fc.array(fc.tuple(text, number, number), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(parts, (all) => {
+        const left = all.map(([word, value]) => `${word}${value}`).join('');
+        const right = all.map(([word, , value]) => `${word}${value}`).join('');
+        const differing = all.find(([, value, other]) => value !== other);
+        const [, first = 0n, second = 0n] = differing ?? [];
+        expect(compare(left, right)).toBe(first === second ? 0 : first < second ? -1 : 1);
+      }),
+    );
+  });
+});
+
+describe('--sort name:version', () => {
+  const namesOf = (sorts: readonly string[], ...names: unknown[]) =>
+    sortImages(
+      names.map((name, index) => ({ name, id: index })),
+      sorts.map(parseSort),
+    ).map(({ name, id }) => `${name}/${id}`);
+
+  it('puts 8.10 after 8.9, and an image without a name first', () => {
+    expect(namesOf(['name:version'], 'a-8.10', 'a-8.9', null, 'a-8.8')).toEqual([
+      'null/2',
+      'a-8.8/3',
+      'a-8.9/1',
+      'a-8.10/0',
+    ]);
+  });
+
+  it('leaves equal versions to the next key', () => {
+    expect(namesOf(['name:version,desc', 'id,desc'], 'a-1', 'a-01', 'a-2')).toEqual([
+      'a-2/2',
+      'a-01/1',
+      'a-1/0',
+    ]);
+  });
+});
