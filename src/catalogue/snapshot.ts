@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
+import { isObject, type JsonObject, parseJsonExactly, stringify, turn } from '../json.ts';
 
 const VERSION = 1;
 
@@ -84,8 +84,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Below the limits of parseJsonExactly. */
-const LINES_AT_ONCE = 500;
+/** Below the size from which parseJsonExactly counts values. */
+const LINES_AT_ONCE = 200;
+const LINES_PER_TURN = 10_000;
 
 /** Returns the images of lines. @throws ImgctlError config: a line is damaged */
 export async function parseLines(
@@ -94,6 +95,7 @@ export async function parseLines(
 ): Promise<ReceivedImage[]> {
   const images: ReceivedImage[] = [];
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
+    if (start % LINES_PER_TURN === 0) await turn();
     const some = lines.slice(start, start + LINES_AT_ONCE);
     const { value } = await parseJsonExactly(Buffer.from(`[${some.join(',')}]`));
     if (!Array.isArray(value) || value.length !== some.length) throw damaged(file);

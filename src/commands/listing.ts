@@ -47,7 +47,8 @@ export function readView(context: Context, options: ViewOptions, defaults: Defau
     allFields: options.columns === undefined,
     header: options.header !== false,
     whole: options.trunc === undefined ? undefined : !options.trunc,
-    times: timesOf(context, timeFields, options.time),
+    // A bare value is data, whatever the format.
+    times: timesOf(context, timeFields, options.time, get === undefined ? context.format : 'tsv'),
   };
 }
 

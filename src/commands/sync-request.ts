@@ -4,10 +4,10 @@ import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { stringify } from '../json.ts';
 import { describeDuration } from '../session/duration.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { printBeforeError } from './get-field.ts';
+import { describeChanges, describeNames } from './sync-changes.ts';
 import { timesOfTable } from './times.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
@@ -46,23 +46,17 @@ export async function showRequest(
   };
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
-  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
+  const { console, io } = context;
+  const isFailed = state === 'failed';
+  const shown = isFailed ? await console.redaction.applyWithin(record, io.signal) : record;
   const times = timesOfTable(context, ['created_on', 'updated_on'], get);
   const printed = context.printRecord(shown, { columns, get, times });
-  await (state === 'failed' ? printBeforeError(printed) : printed);
+  await (isFailed ? printBeforeError(printed) : printed);
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
   if (started === undefined) return;
   const duration = describeDuration(context.io.now() - started);
   context.console.success(`sync ${id} ${state} in ${duration}: ${describeChanges(request)}`, null);
-}
-
-function describeChanges({ added, deleted }: SyncRequest): string {
-  const changes = [
-    ['added', describeNames(added)],
-    ['deleted', describeNames(deleted)],
-  ].filter(([, what]) => what !== null && what !== 0 && what !== 'none');
-  return changes.map((words) => words.join(' ')).join('; ') || 'nothing changed';
 }
 
 export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
@@ -80,18 +74,6 @@ export function requireSuccess({ id, state, status, errors }: SyncRequest): void
   throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
     hint: errors.length > 0 ? fix : undefined,
   });
-}
-
-/** Joins a list of names for people; returns anything else unchanged. */
-export function describeNames(value: SyncRequest['added']): number | string | null {
-  if (typeof value === 'number' || value === null) return value;
-  return value.length === 0 ? 'none' : value.map(nameOf).join(', ');
-}
-
-function nameOf(element: unknown): string {
-  if (typeof element === 'string') return element;
-  const { name } = Object(element) as { name?: unknown };
-  return typeof name === 'string' ? name : stringify(element);
 }
 
 /** Returns the command that shows a request, with the options that reach the same service. */

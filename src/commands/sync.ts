@@ -7,8 +7,8 @@ import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
 import { type GetOptions, readGet } from './get-field.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
+import { describeNames } from './sync-changes.ts';
 import {
-  describeNames,
   follow,
   REQUEST_FIELDS,
   rememberRequest,

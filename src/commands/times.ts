@@ -6,8 +6,13 @@ import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES } from '../query/timestamp.ts';
 
 /** Reads the style from --time, then the setting, then the default of the format; undefined if times stay as sent. */
-export function timesOf(context: Context, fields: readonly string[], option?: string) {
-  const text = option ?? context.settings.text('time') ?? defaultTimeStyle(context.format);
+export function timesOf(
+  context: Context,
+  fields: readonly string[],
+  option?: string,
+  format = context.format,
+) {
+  const text = option ?? context.settings.text('time') ?? defaultTimeStyle(format);
   const style = parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
   if (style === 'wire') return undefined;
   return { fields, format: (time: string) => formatTimestamp(time, style, context.io.now()) };

@@ -5,15 +5,22 @@ import { loadStyle } from './style.ts';
 import type { ColumnKind } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface TableOptions {
+/** How a table looks on a terminal. */
+export interface TerminalLook {
+  /** Cuts nothing [false]. */
+  readonly whole?: boolean | undefined;
+  /** Draws frames [false]. */
+  readonly boxed?: () => boolean;
+  /** Called after the table, with the columns that it has no room for. */
+  readonly footer?: (hidden: readonly string[]) => void;
+}
+
+export interface TableOptions extends TerminalLook {
   readonly columns: readonly string[];
   readonly kinds: readonly ColumnKind[];
   readonly rows: Iterable<readonly unknown[]>;
   readonly terminal: () => Terminal;
   readonly header?: boolean | undefined;
-  readonly whole?: boolean | undefined;
-  readonly boxed?: () => boolean;
-  readonly footer?: (hidden: readonly string[]) => void;
 }
 
 export async function showTable(out: ChunkWriter, options: TableOptions): Promise<void> {

@@ -5,7 +5,7 @@ import { stringify } from '../json.ts';
 import { createBareWriter } from './bare-values.ts';
 import { ChunkWriter } from './chunks.ts';
 import { cellText, escapeInJson, printable } from './sanitize.ts';
-import { columnKind, showRecord, showTable } from './show-table.ts';
+import { columnKind, showRecord, showTable, type TerminalLook } from './show-table.ts';
 import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -49,14 +49,8 @@ export interface RecordOptions extends ValueOptions {
   readonly idField?: string | undefined;
 }
 
-export interface ListOptions extends RecordOptions {
+export interface ListOptions extends RecordOptions, TerminalLook {
   readonly columns: readonly string[];
-  /** Cuts nothing of a table on a terminal [false]. */
-  readonly whole?: boolean | undefined;
-  /** Draws frames around a table on a terminal [false]. */
-  readonly boxed?: () => boolean;
-  /** Called after a table on a terminal, with the columns that it has no room for. */
-  readonly footer?: (hidden: readonly string[]) => void;
 }
 
 export interface ListWriter<Item> {

@@ -1,0 +1,141 @@
+// The recipes of docs/choosing.md work with the built program.
+
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Image } from '../../src/api/types.ts';
+import { catalogueOf, testImage } from '../support/catalogue-page.ts';
+import { SHELL_COMMAND, scriptedService } from '../support/cli.ts';
+import { type CliResult, temporaryDirectory } from '../support/io.ts';
+
+const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/choosing.md'), 'utf8');
+
+/** Returns the code blocks of a section. */
+function blocksOf(title: string): string[] {
+  const section = PAGE.split('\n## ').find((part) => part.startsWith(`${title}\n`)) ?? '';
+  return [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+const named = (id: number, name: string): Image => ({
+  ...testImage(id),
+  name,
+  path: `[images] linux/${name}`,
+});
+
+const UBUNTU = named(1, 'ubuntu-22.04-server.ova');
+const NEWER = named(2, 'ubuntu-24.04-server.ova');
+const DEBIAN = named(3, 'debian-12-genericcloud.ova');
+
+/** A folder, a service whose images a test changes, and a shell with imgctl and other programs on its PATH. */
+async function world() {
+  const service: { images: readonly Image[] } = { images: [UBUNTU, DEBIAN] };
+  const { env } = await scriptedService((request, index) => {
+    const word =
+      /^name,like,%?(.*?)%$/.exec(request.url.searchParams.get('filter') ?? '')?.[1] ?? '';
+    return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
+  });
+  const folder = temporaryDirectory();
+  const programs = path.join(folder, 'bin');
+  const project = path.join(folder, 'project');
+  mkdirSync(programs);
+  mkdirSync(project);
+  const program = (name: string, script: string) => {
+    const file = path.join(programs, name);
+    writeFileSync(file, `#!/bin/sh\n${script}\n`);
+    chmodSync(file, 0o755);
+  };
+  program('imgctl', `exec ${SHELL_COMMAND} "$@"`);
+  for (const name of ['packer', 'terraform', 'gh']) {
+    program(name, `echo "${name} $* $TF_VAR_image_path" >> ${folder}/called`);
+  }
+  const shell = (script: string) => {
+    const all = { ...env, PATH: `${programs}:${env.PATH}`, GIT_CONFIG_GLOBAL: '/dev/null' };
+    // Not synchronously: the service runs in this process.
+    return new Promise<CliResult>((resolve) => {
+      execFile('sh', ['-c', script], { cwd: project, env: all }, (error, stdout, stderr) => {
+        resolve({ stdout, stderr, exitCode: Number(error?.code ?? 0) });
+      });
+    });
+  };
+  const called = () => {
+    const file = path.join(folder, 'called');
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  return { service, folder, project, shell, called };
+}
+
+const git = (project: string, ...argv: string[]) =>
+  execFileSync('git', ['-C', project, ...argv], { encoding: 'utf8', stdio: 'pipe' });
+
+describe('the recipes for choosing images', () => {
+  it('mail what is new, once, and nothing else', async () => {
+    const { service, shell } = await world();
+    const [crontab = ''] = blocksOf('Mail what is new');
+    const [, line = ''] = crontab.split('\n');
+    expect(line).not.toContain('%');
+    const command = line.split(' ').slice(5).join(' ');
+    expect(await shell(command)).toMatchObject({ stdout: '', exitCode: 0 });
+    expect(await shell(command)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+    service.images = [UBUNTU, NEWER, DEBIAN];
+    expect(await shell(command)).toMatchObject({
+      stdout: expect.stringMatching(/^added\t2\tubuntu-24\.04-server\.ova\t/),
+      stderr: '',
+    });
+    expect(await shell(command)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+  });
+
+  it('pass the newest image to Packer and Terraform, or start neither', async () => {
+    const { service, shell, called } = await world();
+    const [packer = '', terraform = ''] = blocksOf('A variable for Packer or Terraform');
+    service.images = [UBUNTU, NEWER];
+    expect((await shell(packer)).exitCode).toBe(0);
+    expect((await shell(terraform)).exitCode).toBe(0);
+    expect(called()).toBe(
+      `packer build -var image_path=${NEWER.path} template.pkr.hcl \nterraform apply ${NEWER.path}\n`,
+    );
+    service.images = [UBUNTU, named(4, 'ubuntu-24.04-server-arm64.ova')];
+    expect((await shell(packer)).exitCode).toBe(2);
+    expect((await shell(terraform)).exitCode).toBe(2);
+    expect(called().split('\n')).toHaveLength(3);
+  });
+
+  it('open an update only if a locked image changed or a newer one exists (needs git)', async () => {
+    const { service, folder, project, shell, called } = await world();
+    const [add = ''] = blocksOf('Pin the images of a project');
+    const [update = '', step = ''] = blocksOf('A CI job that opens an update');
+    const remote = path.join(folder, 'remote.git');
+    execFileSync('git', ['init', '-q', '--bare', remote]);
+    git(project, 'init', '-q');
+    git(project, 'config', 'user.name', 'a');
+    git(project, 'config', 'user.email', 'a@example.com');
+    git(project, 'remote', 'add', 'origin', remote);
+    expect(await shell(add)).toMatchObject({ exitCode: 0 });
+    git(project, 'commit', '-qm', 'Lock images');
+    const [check] = parse(step);
+
+    expect(await shell(update)).toMatchObject({ exitCode: 0 });
+    expect(await shell(check.run)).toMatchObject({ exitCode: 0 });
+    expect(called()).toBe('');
+    service.images = [UBUNTU, NEWER, DEBIAN];
+    expect(await shell(check.run)).toMatchObject({ exitCode: 10 });
+    expect(await shell(update)).toMatchObject({ exitCode: 0 });
+    expect(called()).toBe('gh pr create --fill \n');
+    expect(git(remote, 'show', 'update-images:images.lock.json')).toContain(NEWER.path);
+    expect(await shell(check.run)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('list images offline', async () => {
+    const { service, shell } = await world();
+    const [block = ''] = blocksOf('List images offline');
+    const [save = '', ...lines] = block.trim().split('\n');
+    expect(await shell(save)).toMatchObject({ stdout: '', exitCode: 0 });
+    service.images = [];
+    const [listed, latest] = await Promise.all(
+      lines.map((line) => shell(`IMGCTL_BASE_URL= IMGCTL_TOKEN= ${line}`)),
+    );
+    expect(listed).toMatchObject({ stdout: expect.stringContaining(UBUNTU.name), exitCode: 0 });
+    expect(latest).toMatchObject({ stdout: `${UBUNTU.path}\n`, exitCode: 0 });
+  });
+});
