@@ -2,7 +2,13 @@
 
 import { asImgctlError } from './errors.ts';
 import type { Io, Sink } from './io.ts';
-import { type ErrorFormat, formatError, formatNotice, formatSuccess } from './output/messages.ts';
+import {
+  type ErrorFormat,
+  formatError,
+  formatFooter,
+  formatNotice,
+  formatSuccess,
+} from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
 import { loadStyle } from './output/style.ts';
@@ -67,6 +73,18 @@ export class Console {
     } else if (!quiet) {
       this.#enqueue((format) => formatSuccess(message, format, errorTerminal.unicode));
     }
+  }
+
+  /**
+   * Writes a dim line below a table on a terminal.
+   * @param summary such as `250 images`
+   * @param hidden columns that the table has no room for
+   */
+  footer(summary: string | undefined, hidden: readonly string[], hasNoTrunc: boolean): void {
+    const whole = hasNoTrunc ? '--no-trunc' : '-o json';
+    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${whole} shows all` : '';
+    const text = [summary, dropped].filter(Boolean).join(', ');
+    if (text !== '') this.#enqueue((format) => formatFooter(text, format));
   }
 
   trace(line: string): void {

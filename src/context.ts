@@ -6,15 +6,15 @@ import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
+import type { PrintOptions } from './output/print-options.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
-import type { Row } from './output/writers.ts';
 import {
   createListWriter,
   createValueWriter,
   type Format,
   isFormat,
   type ListWriter,
-  type RecordOptions,
+  type Row,
   writeRecord,
 } from './output/writers.ts';
 import { nearest, quoted, suggest } from './query/suggest.ts';
@@ -40,12 +40,6 @@ export interface GlobalOptions {
   debug?: boolean;
   color?: ColorChoice;
   quiet?: boolean;
-}
-
-/** How a command's data is printed; overrides the options and settings. */
-export interface PrintOptions extends Partial<Omit<RecordOptions, 'sink' | 'terminal' | 'quiet'>> {
-  /** True to never cut cells to the width of the terminal. */
-  readonly whole?: boolean;
 }
 
 export class Context implements ConsoleStyle {
@@ -156,11 +150,17 @@ export class Context implements ConsoleStyle {
     await writeRecord(this.#outputOptions(options), record);
   }
 
-  #outputOptions({ format = this.format, whole = false, ...options }: PrintOptions) {
-    const { quiet, terminal } = this;
-    const width = whole ? undefined : terminal.width;
-    const sink = this.console.stdout;
-    return { ...options, sink, terminal: { ...terminal, width }, format, quiet };
+  #outputOptions({ format = this.format, summary, ...options }: PrintOptions) {
+    return {
+      ...options,
+      format,
+      sink: this.console.stdout,
+      quiet: this.quiet,
+      terminal: () => this.terminal,
+      boxed: () => this.settings.find('table-style').value === 'box',
+      footer: (hidden: readonly string[]) =>
+        this.console.footer(summary?.(), hidden, options.whole !== undefined),
+    };
   }
 
   /** Never throws, since it formats the errors of everything else. */

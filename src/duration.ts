@@ -1,9 +1,9 @@
 // Durations and times of day, as users read them.
 
-/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. */
+/** For people: `45 s`, `3 min 20 s`, `23 h 59 min`, `12 d 5 h`. From an hour on, in whole minutes. */
 export function describeDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const minutes = Math.floor(seconds / 60);
+  const minutes = seconds < 3_600 ? Math.floor(seconds / 60) : Math.round(seconds / 60);
   const hours = Math.floor(minutes / 60);
   const days = Math.floor(hours / 24);
   if (days > 2) return `${days} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;

@@ -70,15 +70,16 @@ const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
 
 /** Modules that a folder must not import. */
 const FORBIDDEN: Readonly<Record<string, RegExp>> = {
-  query: /^(node:|undici|conf|chalk|commander)/,
-  ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
-  http: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
-  api: /^(node:|undici|conf|chalk|commander)/,
+  query: /^(node:|undici|conf|chalk|ora|cli-table3|commander)/,
+  ovf: /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
+  http: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|ora|cli-table3|commander)/,
+  api: /^(node:|undici|conf|chalk|ora|cli-table3|commander)/,
   catalogue:
-    /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|commander)/,
-  library: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|commander)/,
+    /^(node:(net|tls|https?|tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
+  library: /^(node:(fs|tty|readline|child_process|process)|conf|chalk|ora|cli-table3|commander)/,
   output: /^(node:(net|tls|https?|fs|child_process|process)|undici|conf|commander)/,
-  emulator: /^(node:(tty|readline|child_process|process)|undici|conf|chalk|commander)/,
+  emulator:
+    /^(node:(tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
 };
 
 /** The files that may read the process, the clock and the environment. */

@@ -1,4 +1,5 @@
-// Writes the man pages, docs/cli.md, docs/schemas and the list of pages in package.json from the command table.
+// Writes the man pages, docs/cli.md, docs/schemas and the list of pages in package.json from the command table,
+// and the expected screens of the help for test/commands/screens.test.ts.
 // Usage: node tools/generate.mjs [--check]   (--check writes nothing and fails if a file is stale)
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,8 @@ const files = new Map([
   ...pages,
   ['docs/cli.md', commandReference(manual)],
   ...schemaFiles(manual),
+  ['test/commands/screens/help.txt', manual.rootPage({ bold: String })],
+  ['test/commands/screens/help.color.txt', manual.rootPage({ bold: (text) => `␛[1m${text}␛[22m` })],
   ['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`],
 ]);
 const present = ['man', 'docs/schemas'].flatMap((folder) => {

@@ -30,7 +30,7 @@ export interface ReadingOptions {
  */
 export class Reading {
   pagesRead = 0;
-  /** Pages announced, for progress. */
+  /** Pages announced and needed, for progress. */
   pagesKnown = 0;
   #fault: string | undefined;
   #total = 0;
@@ -78,8 +78,11 @@ export class Reading {
     this.#page = page;
     this.#seenBefore = this.#options.seen.count;
     this.pagesRead += 1;
-    this.pagesKnown = Math.max(page.pages, this.pagesRead);
-    const { concurrency, budget } = this.#options;
+    const { concurrency, budget, wanted } = this.#options;
+    this.pagesKnown = Math.max(
+      Math.min(page.pages, Math.ceil(wanted / page.perPage)),
+      this.pagesRead,
+    );
     while (
       this.#nextNumber <= this.#lastPage &&
       this.#pending.length < concurrency &&

@@ -5,6 +5,7 @@ import { ImgctlError, valueOr } from '../errors.ts';
 import { printable } from '../output/sanitize.ts';
 import { loadStyle, mark } from '../output/style.ts';
 import { isFormat } from '../output/writers.ts';
+import { formatTimestamp } from '../query/timestamp.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';
 import { checkFiles } from './doctor/files.ts';
 import type { Finding } from './doctor/finding.ts';
@@ -39,11 +40,16 @@ async function printFindings(context: Context, findings: readonly Finding[]): Pr
   const requested = json ? 'json' : output;
   const format = valueOr(() => context.format, isFormat(requested) ? requested : 'table');
   const problems = findings.filter(({ state }) => state === 'failed' || state === 'warning');
+  const clean = (text: string) => {
+    const shown = redaction.apply(text);
+    if (format !== 'table') return shown;
+    return shown.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', context.io.now()));
+  };
   const rows = (quiet ? problems : findings).map(({ check, state, finding, remedy }) => ({
     check,
     state,
-    finding: redaction.apply(finding),
-    remedy: remedy === null ? null : redaction.apply(remedy),
+    finding: clean(finding),
+    remedy: remedy === null ? null : clean(remedy),
   }));
   if (format !== 'table' || quiet) {
     const columns = ['check', 'state', 'finding', 'remedy'];
@@ -56,6 +62,8 @@ async function printFindings(context: Context, findings: readonly Finding[]): Pr
   });
   await context.printList(joined, ['check', 'state', 'finding'], { format, whole: true });
 }
+
+const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 type Row = Pick<Finding, 'check' | 'state' | 'finding' | 'remedy'>;
 

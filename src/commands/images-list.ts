@@ -1,13 +1,15 @@
 // imgctl images list: lists the public catalogue, or the images that match a query.
 
 import type { ImageOrUrl } from '../api/images.ts';
-import { readCataloguePage } from '../catalogue/listing.ts';
+import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { ListWriter, Row } from '../output/writers.ts';
+import type { QueryPlan } from '../query/plan.ts';
 import { type CachedImage, collectNames } from '../session/image-names.ts';
 import {
+  describeCount,
   type ListingOptions,
   readQuery,
   readView,
@@ -34,7 +36,11 @@ export async function run(
     });
   }
   const { format, io } = context;
-  const list = openImageList(context, options);
+  let count = 0;
+  let meta: Batch['meta'] = {};
+  const list = openImageList(context, options, () =>
+    describeCount(count, options, plan.filtersLocally ? undefined : totalOf(meta, plan)),
+  );
   const source = await openSource(context, options);
   const query = {
     plan,
@@ -43,8 +49,8 @@ export async function run(
     urls: options.urls === true,
     streams: format === 'ndjson',
   };
-  // ndjson rows reach the terminal continuously; a progress line would flicker between them.
-  const quiet = format === 'ndjson' && io.stdout.isTTY;
+  // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
+  const quiet = format === 'ndjson' || !io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const observer = {
     warn: (message: string) => context.console.warn(message),
@@ -56,8 +62,6 @@ export async function run(
     return readCataloguePage(client, query, page, observer);
   };
   const batches = number === undefined ? source.list(query, observer) : [await readPage(number)];
-  let count = 0;
-  let meta: Row = {};
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
@@ -86,12 +90,21 @@ function reportNone(context: Context, options: ImagesListOptions, { pages }: Row
   context.console.note(message);
 }
 
-function openImageList(context: Context, options: ImagesListOptions): ListWriter<ImageOrUrl> {
+/** Returns how many images match, if the service applied the filter. */
+function totalOf({ pages, filter }: Batch['meta'], { server }: QueryPlan): number | undefined {
+  return server.filter === undefined || filter !== undefined ? pages?.total : undefined;
+}
+
+function openImageList(
+  context: Context,
+  options: ImagesListOptions,
+  summary: () => string,
+): ListWriter<ImageOrUrl> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
     setting: 'columns.images',
   });
-  if (!options.urls) return context.openList(view.columns, view);
+  if (!options.urls) return context.openList(view.columns, { ...view, summary });
   if (options.columns !== undefined) {
     throw new ImgctlError('usage', '--urls and --columns cannot be used together', {
       hint: 'omit --urls or --columns',

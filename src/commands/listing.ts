@@ -2,15 +2,14 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { defaultTimeStyle, type Format } from '../output/writers.ts';
+import { counted } from '../output/messages.ts';
 import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
-import { parseChoice } from '../query/suggest.ts';
-import { formatTimestamp, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
 import { type GetOptions, readGet } from './get-field.ts';
+import { timesOf } from './times.ts';
 
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
@@ -26,6 +25,7 @@ export interface ViewOptions extends GetOptions {
   columns?: string;
   header?: boolean;
   time?: string;
+  trunc?: boolean;
 }
 
 export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
@@ -46,21 +46,16 @@ interface DefaultView {
 export function readView(context: Context, options: ListingOptions, defaults: DefaultView) {
   checkConflicts(context, options);
   const get = readGet(context, options, FIELDS);
-  const style = readTimeStyle(context, options, get === undefined ? context.format : 'tsv');
-  const { now } = context.io;
+  const timeFields = FIELDS.filter((field) => kindOf(field) === 'time');
   return {
     get,
     columns: chooseColumns(context, options, defaults),
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
-    times:
-      style === 'wire'
-        ? undefined
-        : {
-            fields: FIELDS.filter((field) => kindOf(field) === 'time'),
-            format: (text: string) => formatTimestamp(text, style, now()),
-          },
+    whole: options.trunc === undefined ? undefined : !options.trunc,
+    // A bare value is data, whatever the format.
+    times: timesOf(context, timeFields, options.time, get === undefined ? context.format : 'tsv'),
   };
 }
 
@@ -92,11 +87,6 @@ export function readColumns(text: string, where: string): readonly Field[] {
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
 }
 
-function readTimeStyle(context: Context, options: ViewOptions, format: Format): TimeStyle {
-  const text = options.time ?? context.settings.text('time') ?? defaultTimeStyle(format);
-  return parseChoice(text, { noun: 'time style', valid: TIME_STYLES, where: '--time' });
-}
-
 /** Caches names for completion. `isWhole` means that the catalogue has no others. */
 export async function rememberNames(
   context: Context,
@@ -105,6 +95,17 @@ export async function rememberNames(
 ): Promise<void> {
   const { account } = await context.session();
   await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
+}
+
+/** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
+export function describeCount(
+  count: number,
+  { limit }: ListingOptions,
+  total: number | undefined,
+): string {
+  if (limit === undefined || count < limit || count === total) return counted(count, 'image');
+  const shown = total === undefined ? '' : `${count} of `;
+  return `${shown}${counted(total ?? count, 'image')} (--limit)`;
 }
 
 /** Prints a note for an empty result of a query. @throws ImgctlError empty, with --fail-empty */
@@ -116,7 +117,7 @@ export function reportNoMatch(context: Context, options: ListingOptions): void {
     context.console.note('no images match', hint);
 }
 
-/** @throws ImgctlError empty, with --fail-empty */
+/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
 export function reportEmpty(
   context: Context,
   options: ListingOptions,

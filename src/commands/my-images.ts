@@ -1,7 +1,14 @@
 // imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
 import type { Context } from '../context.ts';
-import { type ListingOptions, readQuery, readView, reportEmpty, reportNoMatch } from './listing.ts';
+import {
+  describeCount,
+  type ListingOptions,
+  readQuery,
+  readView,
+  reportEmpty,
+  reportNoMatch,
+} from './listing.ts';
 
 export async function run(
   context: Context,
@@ -15,8 +22,10 @@ export async function run(
   });
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
-  const found = (await plan.sort(images.filter(plan.matchesAll))).slice(0, options.limit);
-  const list = context.openList(view.columns, view);
+  const matching = images.filter(plan.matchesAll);
+  const found = (await plan.sort(matching)).slice(0, options.limit);
+  const summary = () => describeCount(found.length, options, matching.length);
+  const list = context.openList(view.columns, { ...view, summary });
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;

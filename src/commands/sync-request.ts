@@ -8,17 +8,26 @@ import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { printBeforeError } from './get-field.ts';
+import { describeChanges, describeNames } from './sync-changes.ts';
+import { timesOfTable } from './times.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
 /** The fields of a request that --get accepts. */
 export const REQUEST_FIELDS = [...COLUMNS, 'errors', 'warnings', 'response'];
 
-/** Prints the request. @param get prints only this field @throws ImgctlError sync-failed */
+interface ShowOptions {
+  /** Prints only this field. */
+  readonly get?: string | undefined;
+  /** When the wait for the request began. */
+  readonly started?: number;
+}
+
+/** Prints the request. @throws ImgctlError sync-failed */
 export async function showRequest(
   context: Context,
   request: SyncRequest,
-  get?: string,
+  { get, started }: ShowOptions = {},
 ): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
@@ -41,16 +50,22 @@ export async function showRequest(
   const { console, io } = context;
   const isFailed = state === 'failed';
   const shown = isFailed ? await console.redaction.applyWithin(record, io.signal) : record;
-  const printed = context.printRecord(shown, { columns, get });
+  const times = timesOfTable(context, ['created_on', 'updated_on'], get);
+  const printed = context.printRecord(shown, { columns, get, times });
   await (isFailed ? printBeforeError(printed) : printed);
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
+  if (started === undefined) return;
+  const duration = describeDuration(context.io.now() - started);
+  context.console.success(`sync ${id} ${state} in ${duration}: ${describeChanges(request)}`, null);
 }
 
 export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
   for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
   // A request that succeeds may still have errors in some files.
-  for (const error of errors) console.warn(`sync ${id}: error: ${error}`);
+  for (const error of errors) {
+    console.warn(`sync ${id}: ${error.startsWith('error ') ? error : `error: ${error}`}`);
+  }
 }
 
 /** @throws ImgctlError sync-failed */
@@ -60,18 +75,6 @@ export function requireSuccess({ id, state, status, errors }: SyncRequest): void
   throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
     hint: errors.length > 0 ? fix : undefined,
   });
-}
-
-/** Joins a list of names for people; returns anything else unchanged. */
-export function describeNames(value: SyncRequest['added']): number | string | null {
-  if (typeof value === 'number' || value === null) return value;
-  return value.length === 0 ? 'none' : value.map(nameOf).join(', ');
-}
-
-function nameOf(element: unknown): string {
-  if (typeof element === 'string') return element;
-  const { name } = Object(element) as { name?: unknown };
-  return typeof name === 'string' ? name : stringify(element);
 }
 
 /** Returns the command that shows a request, with the options that reach the same service. */

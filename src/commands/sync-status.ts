@@ -14,6 +14,7 @@ import {
   showRequest,
   type WaitOptions,
 } from './sync-request.ts';
+import { timesOfTable } from './times.ts';
 
 interface StatusOptions extends WaitOptions, GetOptions {
   list?: boolean;
@@ -30,11 +31,13 @@ export async function run(
   if (options.wait) {
     const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
-    return showRequest(context, await follow(context, id, options, submittedAt), get);
+    const started = context.io.now();
+    const request = await follow(context, id, options, submittedAt);
+    return showRequest(context, request, { get, started });
   }
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
-  await showRequest(context, request, get);
+  await showRequest(context, request, { get });
 }
 
 const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];
@@ -50,7 +53,8 @@ async function list(context: Context, options: GetOptions, id: string | undefine
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
-  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { get });
+  const times = timesOfTable(context, ['submitted_on'], get);
+  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { get, times });
   if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
 }
 

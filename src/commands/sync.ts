@@ -7,8 +7,8 @@ import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
 import { type GetOptions, readGet } from './get-field.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
+import { describeNames } from './sync-changes.ts';
 import {
-  describeNames,
   follow,
   REQUEST_FIELDS,
   rememberRequest,
@@ -43,9 +43,10 @@ async function sync(
   const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted, get);
-  const request = await follow(context, submitted.key, options, context.io.now());
+  const started = context.io.now();
+  const request = await follow(context, submitted.key, options, started);
   measure(measuresOf(request));
-  return showRequest(context, await nameChanges(context, request, before), get);
+  return showRequest(context, await nameChanges(context, request, before), { get, started });
 }
 
 export interface KnownSync extends SubmittedSync {

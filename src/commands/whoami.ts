@@ -3,6 +3,7 @@
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
+import { timesOfTable } from './times.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 const FIELDS = [
@@ -26,19 +27,26 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
   const now = context.io.now();
   const token = tokens && (await store.read());
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
-  const describeLeft = (left: number) =>
-    context.format === 'table' ? describeDuration(left) : Math.max(0, Math.round(left / 1000));
   const record = {
     profile: account.profile,
     base_url: baseUrl,
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
-    expires_in: token ? describeLeft(token.expiresAt - now) : null,
+    expires_in: token
+      ? timeLeft(token.expiresAt - now, get === undefined && context.format === 'table')
+      : null,
     stored_in: (token && store.place) ?? null,
   };
-  const printed = context.printRecord(record, { idField: 'username', get });
+  const times = timesOfTable(context, ['expires_on'], get);
+  const printed = context.printRecord(record, { idField: 'username', get, times });
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);
   throw noValidToken(state, context.settings);
+}
+
+/** Returns text for people, or seconds. */
+function timeLeft(milliseconds: number, isForPeople: boolean): string | number {
+  if (isForPeople) return describeDuration(milliseconds);
+  return Math.max(0, Math.round(milliseconds / 1000));
 }

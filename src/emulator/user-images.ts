@@ -76,7 +76,10 @@ export async function scanUploads(folder: string, signal: AbortSignal): Promise<
     const summary = await readPackage(join(folder, name), { signal });
     for (const { severity, code, place, message } of summary.findings) {
       const lines = severity === 'error' ? errors : warnings;
-      lines.push(`${name}: ${code}: ${place}: ${message}`);
+      const where = place.startsWith(name) ? place : `${name}, ${place}`;
+      lines.push(
+        `${severity} in ${where.replace(/, (byte|line)/, ' at $1')}: ${message} (${code})`,
+      );
     }
     const files = summary.kind === 'ova' ? [name] : summary.files.map((file) => file.name);
     for (const file of files) referenced.add(file);

@@ -49,6 +49,11 @@ export function formatSuccess(message: string, format: ErrorFormat, unicode: boo
   return `${style.good(unicode ? mark('good', true) : 'ok:')} ${clean(message, format)}\n`;
 }
 
+export function formatFooter(text: string, format: ErrorFormat): string {
+  const { style = PLAIN } = format;
+  return `${style.faint(clean(text, format))}\n`;
+}
+
 type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {

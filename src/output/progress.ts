@@ -2,7 +2,8 @@
 
 import type { Sink } from '../io.ts';
 import { printable } from './sanitize.ts';
-import { cutToWidth, type Terminal } from './terminal.ts';
+import type { Spinner } from './spinner.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface ProgressOptions {
   readonly sink: Sink;
@@ -10,12 +11,10 @@ export interface ProgressOptions {
   readonly quiet: boolean;
   /** Writes lines if the terminal is not interactive. */
   readonly lines: boolean;
-  /** Calls `tick` repeatedly until the returned function is called [by a timer]. */
-  readonly startTicking?: (tick: () => void) => () => void;
 }
 
 export interface Progress {
-  /** `detail`, such as the elapsed time, is called for each redraw of a spinner. */
+  /** `detail`, such as the elapsed time, is called for each frame of a spinner. */
   update(text: string, detail?: () => string): void;
   /** Erases the line, then writes something else to the same terminal. */
   aside<Result>(write: () => Promise<Result>): Promise<Result>;
@@ -23,15 +22,12 @@ export interface Progress {
   stop(): Promise<void>;
 }
 
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
-const ASCII_FRAMES = [...'|/-\\'];
-const TICK_MILLISECONDS = 100;
-const ERASE_LINE = '\r\u001b[K';
+/** Milliseconds; a shorter run shows no spinner, and does not load it. */
+const DELAY = 100;
 
-/** Draws nothing before the first tick, so a short run shows nothing. Ignores write errors. */
-export function createProgress(options: ProgressOptions): Progress {
-  const { sink, terminal, quiet, lines } = options;
-  if (!quiet && terminal.interactive) return createSpinner(options);
+/** Ignores write errors. */
+export function createProgress({ sink, terminal, quiet, lines }: ProgressOptions): Progress {
+  if (!quiet && terminal.interactive) return createSpinner(sink, terminal);
   return createLines(lines && !quiet ? sink : undefined);
 }
 
@@ -52,60 +48,46 @@ function createLines(sink: Sink | undefined): Progress {
   };
 }
 
-/** Leaves the cursor visible, so that nothing has to be restored. */
-function createSpinner({ sink, terminal, startTicking = tickByClock }: ProgressOptions): Progress {
-  const { unicode } = terminal;
-  const frames = unicode ? FRAMES : ASCII_FRAMES;
-  // Some terminals start a new line after a character in the last column.
-  const width = (terminal.width ?? 80) - 1;
-  let describe: (() => string) | undefined;
-  let frame = 0;
-  let shown = false;
+function createSpinner(sink: Sink, terminal: Terminal): Progress {
+  let describe = () => '';
+  let timer: NodeJS.Timeout | undefined;
+  let spinner: Spinner | undefined;
+  let stopped = false;
   let queue: Promise<unknown> = Promise.resolve();
-  let queued = 0;
 
   const enqueue = <Result>(job: () => Promise<Result>): Promise<Result> => {
-    queued += 1;
-    const done = queue.then(job).finally(() => {
-      queued -= 1;
-    });
+    const done = queue.then(job);
     queue = done.catch(() => {});
     return done;
   };
-  const write = (text: string) => sink.write(text).catch(() => {});
-  const erase = async () => {
-    if (!shown) return;
-    shown = false;
-    await write(ERASE_LINE);
+  const begin = async () => {
+    const { createOra } = await import('./spinner.ts');
+    const created = await createOra(sink, terminal, () => describe());
+    if (stopped) return;
+    spinner = created;
+    spinner.start();
   };
-  const stopTicking = startTicking(() => {
-    // A slow terminal gets fewer redraws instead of a backlog.
-    if (describe === undefined || queued > 0) return;
-    frame = (frame + 1) % frames.length;
-    const line = printable(`${frames[frame]} ${describe()}`);
-    shown = true;
-    void enqueue(() => write(`${ERASE_LINE}${cutToWidth(line, width, unicode)}`));
-  });
 
   return {
     update(text, detail) {
       describe = () => (detail ? `${text} ${detail()}` : text);
+      if (timer !== undefined || stopped) return;
+      timer = setTimeout(() => void enqueue(begin).catch(() => {}), DELAY);
+      timer.unref();
     },
-    aside: (action) =>
+    aside: (write) =>
       enqueue(async () => {
-        await erase();
-        return action();
+        await spinner?.stop();
+        try {
+          return await write();
+        } finally {
+          if (!stopped) spinner?.start();
+        }
       }),
     stop() {
-      stopTicking();
-      describe = undefined;
-      return enqueue(erase);
+      stopped = true;
+      clearTimeout(timer);
+      return enqueue(async () => spinner?.stop());
     },
   };
-}
-
-function tickByClock(tick: () => void): () => void {
-  const timer = setInterval(tick, TICK_MILLISECONDS);
-  timer.unref();
-  return () => clearInterval(timer);
 }

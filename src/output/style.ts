@@ -31,14 +31,19 @@ export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Sty
   const { Chalk } = await import('chalk');
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
   const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });
+  // chalk joins all its arguments, such as those of Array.map.
+  const one =
+    (paint: Paint): Paint =>
+    (text) =>
+      paint(text);
   return {
-    heading: bold,
-    id: cyan,
-    faint: dim,
-    hint: cyan,
-    good: green,
-    waiting: yellow,
-    bad: red,
+    heading: one(bold),
+    id: one(cyan),
+    faint: one(dim),
+    hint: one(cyan),
+    good: one(green),
+    waiting: one(yellow),
+    bad: one(red),
   };
 }
 

@@ -1,24 +1,25 @@
-// Formats aligned tables without borders, and single records as keys and values.
-// cli-table3 takes quadratic time (5 s for 10,000 rows) and miscounts combining marks.
+// Writes aligned tables for pipes, and records as keys and values.
 
 import { turn } from '../json.ts';
 import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
 import { cellText, printable } from './sanitize.ts';
-import { cutText, cutToWidth, displayWidth, measureWidth, type Terminal } from './terminal.ts';
+import { type Paint, PLAIN, type Style, stateStyle } from './style.ts';
+import { displayWidth, measureWidth } from './terminal.ts';
 
-const GAP = '  ';
+export const GAP = '  ';
 
 /** Wider cells stick out, so that one of a megabyte does not pad every other line. */
-const MAX_ALIGNED = 1_000;
+export const MAX_ALIGNED = 1_000;
 
-type Paint = (text: string) => string;
+/** What a column holds, which decides about its colour, and whether its values may be cut. */
+export type ColumnKind = 'id' | 'time' | 'state' | 'text';
 
-interface Cell {
+export interface Cell {
   readonly text: string;
   readonly width: number;
 }
 
-interface Column {
+export interface Column {
   /** Of the widest cell. */
   width: number;
   numbers: number;
@@ -26,66 +27,84 @@ interface Column {
   others: number;
 }
 
-/** Aligns numbers to the right and shows null as `-`. On a terminal the widest text columns are cut first. */
+/** Aligns numbers to the right and shows null as `-`. Nothing is cut. */
 export async function writeTable(
   out: ChunkWriter,
   header: readonly string[] | undefined,
   rows: Iterable<readonly unknown[]>,
-  terminal: Terminal,
-  paint: Paint,
+  kinds: readonly ColumnKind[],
+  style: Style,
 ): Promise<void> {
-  const { width: available, unicode } = terminal;
   const columns: Column[] = [];
   const body = await cellsOf(rows, columns);
-  const numeric = columns.map(({ numbers, others }) => numbers > 0 && others === 0);
+  const numeric = columns.map(isNumeric);
   const names = header && (await cellsOf([header], columns))[0];
-  const natural = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
-  const widths = fitWidths(natural, numeric, available);
-  const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
-  const line = (cells: readonly Cell[]) => {
+  const widths = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
+  const line = (cells: readonly Cell[], paints: readonly Paint[] | undefined) => {
     const aligned = cells.map((cell, column) => {
-      const max = widths[column] ?? 0;
-      const isCut = available !== undefined && cell.width > max;
-      const text = isCut ? cutText(cell.text, max, unicode) : cell.text;
-      const width = isCut ? displayWidth(text) : cell.width;
-      const padding = ' '.repeat(Math.max(0, max - width));
+      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - cell.width));
+      const text = paints?.[column]?.(cell.text) ?? cell.text;
       return numeric[column] ? padding + text : text + padding;
     });
-    const joined = withoutTrailingSpace(aligned.join(GAP));
-    const fits = available === undefined || total <= available;
-    return fits ? joined : cutToWidth(joined, available, unicode);
+    return `${withoutTrailingSpace(aligned.join(GAP))}\n`;
   };
-  if (names) await out.add(`${paint(line(names))}\n`);
+  const colors = style === PLAIN ? undefined : kinds.map((kind) => cellPaint(kind, style));
+  if (names)
+    await out.add(
+      line(
+        names,
+        colors?.map(() => style.faint),
+      ),
+    );
   for (const cells of body) {
-    const written = out.add(`${line(cells)}\n`);
+    const written = out.add(line(cells, colors));
     if (written) await written;
   }
 }
 
+/** Writes a field per line. */
 export async function writeRecordTable(
   out: ChunkWriter,
   record: Readonly<Record<string, unknown>>,
-  paint: Paint,
+  kindOf: (name: string) => ColumnKind,
+  style: Style,
 ): Promise<void> {
   const columns: Column[] = [];
+  const keys = Object.keys(record);
   const fields = await cellsOf(Object.entries(record), columns);
   const width = columns[0]?.width ?? 0;
-  for (const [name = NO_CELL, value = NO_CELL] of fields) {
+  for (const [index, [name = NO_CELL, value = NO_CELL]] of fields.entries()) {
     const padding = ' '.repeat(width - name.width);
-    const line = withoutTrailingSpace(`${paint(name.text)}${padding}${GAP}${value.text}`);
-    await out.add(`${line}\n`);
+    const text = cellPaint(kindOf(keys[index] ?? ''), style)(value.text);
+    await out.add(`${withoutTrailingSpace(`${style.faint(name.text)}${padding}${GAP}${text}`)}\n`);
   }
 }
 
 const NO_CELL: Cell = { text: '', width: 0 };
+
+export function cellPaint(kind: ColumnKind, style: Style): Paint {
+  return (text) => {
+    if (text === '' || style === PLAIN) return text;
+    if (text === '-' || kind === 'time') return style.faint(text);
+    if (kind === 'id') return style.id(text);
+    return kind === 'state' ? stateStyle(text, style)(text) : text;
+  };
+}
 
 /** The bar protects the start of the line: numbers begin with spaces. */
 function withoutTrailingSpace(line: string): string {
   return line.slice(0, `|${line}`.trim().length - 1);
 }
 
+export function isNumeric({ numbers, others }: Column): boolean {
+  return numbers > 0 && others === 0;
+}
+
 /** Formats all cells and adds them up in `columns`; the event loop turns meanwhile. */
-async function cellsOf(rows: Iterable<readonly unknown[]>, columns: Column[]): Promise<Cell[][]> {
+export async function cellsOf(
+  rows: Iterable<readonly unknown[]>,
+  columns: Column[],
+): Promise<Cell[][]> {
   const body: Cell[][] = [];
   let length = 0;
   for (const row of rows) {
@@ -116,28 +135,4 @@ function addTo(column: Column, value: unknown, width: number): void {
 
 function tableCell(value: unknown): string | Promise<string> {
   return value === null || value === undefined ? '-' : inPieces(cellText(value), printable);
-}
-
-/** Limits text columns to a common maximum, at least 1. Never cuts numbers: part of an id is another id. */
-function fitWidths(
-  widths: readonly number[],
-  numeric: readonly boolean[],
-  available: number | undefined,
-): readonly number[] {
-  if (available === undefined) return widths;
-  const room = available - GAP.length * (widths.length - 1);
-  const limit = (width: number, column: number, max: number) =>
-    numeric[column] ? width : Math.min(width, max);
-  const total = (max: number) =>
-    widths.reduce((sum, width, column) => sum + limit(width, column, max), 0);
-  let max = Math.max(1, Math.min(room, Math.max(...widths)));
-  while (max > 1 && total(max) > room) max -= 1;
-  // The cells that remain go to the columns that are cut, from the left.
-  let spare = room - total(max);
-  return widths.map((width, column) => {
-    const limited = limit(width, column, max);
-    if (limited === width || spare <= 0) return limited;
-    spare -= 1;
-    return limited + 1;
-  });
 }

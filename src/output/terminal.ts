@@ -94,28 +94,44 @@ function* widthsOf(text: string): Generator<number> {
 
 /** Returns the text, cut with an ellipsis if it is wider than `width` cells. */
 export function cutToWidth(text: string, width: number, unicode: boolean): string {
-  return displayWidth(text) <= width ? text : cutText(text, width, unicode);
+  if (displayWidth(text) <= width) return text;
+  const ellipsis = (unicode ? '…' : '...').slice(0, width);
+  return startOf(text, width - ellipsis.length) + ellipsis;
 }
 
-/** Cuts a text that is wider than `width` cells. */
-export function cutText(text: string, width: number, unicode: boolean): string {
-  const ellipsis = (unicode ? '…' : '...').slice(0, width);
-  const room = width - ellipsis.length;
-  if (ASCII.test(text)) return text.slice(0, room) + ellipsis;
+/** Returns as much of the beginning as fits into these cells. */
+export function startOf(text: string, cells: number): string {
+  if (ASCII.test(text)) return text.slice(0, Math.max(0, cells));
   let start = '';
   let used = 0;
   for (const cluster of clustersOf(text)) {
     used += clusterWidth(cluster);
-    if (used > room) break;
+    if (used > cells) break;
     start += cluster;
   }
-  return start + ellipsis;
+  return start;
+}
+
+/** Returns as much of the end as fits into these cells. */
+export function endOf(text: string, cells: number): string {
+  if (cells <= 0) return '';
+  if (ASCII.test(text)) return text.slice(-cells);
+  // Segmenting a long text would take long. The first cluster of a part may be incomplete.
+  const part = text.slice(-PIECE_LENGTH - 16 * cells);
+  const clusters = [...clustersOf(part)].slice(part === text ? 0 : 1);
+  let first = clusters.length;
+  for (let used = 0; first > 0; first -= 1) {
+    used += clusterWidth(clusters[first - 1] ?? '');
+    if (used > cells) break;
+  }
+  return clusters.slice(first).join('');
 }
 
 /** UTF-16 units to segment at a time: Intl.Segmenter takes quadratic time on long texts. */
 const PIECE_LENGTH = 256;
 
-function* clustersOf(text: string): Generator<string> {
+/** Returns what a reader sees as characters. */
+export function* clustersOf(text: string): Generator<string> {
   const segmenter = new Intl.Segmenter('en');
   let start = 0;
   while (start < text.length) {

@@ -5,7 +5,7 @@ import { stringify } from '../json.ts';
 import { createBareWriter } from './bare-values.ts';
 import { ChunkWriter } from './chunks.ts';
 import { cellText, escapeInJson, printable } from './sanitize.ts';
-import { loadStyle } from './style.ts';
+import { columnKind, showRecord, showTable, type TerminalLook } from './show-table.ts';
 import type { Terminal } from './terminal.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
@@ -29,7 +29,8 @@ interface TimeFields {
 
 interface ValueOptions {
   readonly sink: Sink;
-  readonly terminal: Terminal;
+  /** Read when something is printed, as a window may change its width meanwhile. */
+  readonly terminal: () => Terminal;
   readonly format: Format;
   /** Starts tables of rows, csv and tsv with a header line [true]. */
   readonly header?: boolean | undefined;
@@ -48,7 +49,7 @@ export interface RecordOptions extends ValueOptions {
   readonly idField?: string | undefined;
 }
 
-export interface ListOptions extends RecordOptions {
+export interface ListOptions extends RecordOptions, TerminalLook {
   readonly columns: readonly string[];
 }
 
@@ -61,7 +62,7 @@ export interface ListWriter<Item> {
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
-  const { columns, times, terminal, header = true, get } = options;
+  const { columns, times, get } = options;
   if (get !== undefined) {
     return createBareWriter(get, (row) => fieldOf(row, get, times), options.sink);
   }
@@ -73,12 +74,14 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
     data: (row) => dataOf(row, options),
     async table(out, rows) {
       if (rows.length === 0) return;
-      const { writeTable } = await import('./table.ts');
-      const names = header ? columns : undefined;
-      const { heading } = await loadStyle(terminal);
-      await writeTable(out, names, mapped(rows, cells), terminal, heading);
+      const kinds = columns.map(kindsOf(options));
+      await showTable(out, { ...options, kinds, rows: mapped(rows, cells) });
     },
   });
+}
+
+function kindsOf({ idField = 'id', times }: RecordOptions) {
+  return (name: string) => columnKind(name, idField, times?.fields ?? []);
 }
 
 /** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
@@ -98,10 +101,8 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   if (!isBare && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
     await writeDocument(sink, format, dataOf(record, options));
   } else if (!isBare && format === 'table') {
-    const { writeRecordTable } = await import('./table.ts');
-    const fields = pickFields(record, columns, times);
     const out = new ChunkWriter(sink);
-    await writeRecordTable(out, fields, (await loadStyle(options.terminal)).heading);
+    await showRecord(out, pickFields(record, columns, times), kindsOf(options), options.terminal());
     await out.end();
   } else {
     const list = createListWriter({ ...options, columns });

@@ -96,6 +96,11 @@ export const SETTINGS = {
   },
   'columns.images': { summary: 'columns of images list', check: () => {} },
   'columns.my-images': { summary: 'columns of my-images', check: () => {} },
+  'table-style': {
+    summary: 'frames around tables on a terminal',
+    fallback: 'plain',
+    ...oneOf('table-style', 'plain', 'box'),
+  },
   'auth-scheme': {
     summary: 'how the token is sent',
     fallback: 'bearer',

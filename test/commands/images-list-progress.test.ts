@@ -17,9 +17,10 @@ async function errorOutput(
   options: FakeIoOptions,
   ready: (stderr: () => string) => Promise<void>,
   pageTwo: Handler = twoPages,
+  pageOne: Handler = twoPages,
 ): Promise<readonly string[]> {
   const { env } = await scriptedUser(async (request, index) => {
-    if (request.url.searchParams.get('page') === '1') return twoPages(request, index);
+    if (request.url.searchParams.get('page') === '1') return pageOne(request, index);
     await ready(() => io.stderr.text);
     return pageTwo(request, index);
   });
@@ -36,20 +37,31 @@ describe('the progress of images list', () => {
   it('shows pages and images, and disappears at the end', async () => {
     const pieces = await errorOutput(LINE, { errorColumns: 80, columns: 80 }, untilShown);
     expect(pieces.join('')).toContain('page 1 of 2, 2 images');
-    expect(pieces.at(-1)).toBe(ERASE);
-    expect(pieces.slice(0, -1).every((piece) => piece.startsWith(ERASE))).toBe(true);
+    expect(pieces.slice(-2)).toEqual([ERASE, '4 images\n']);
+    expect(pieces.at(0)).toMatch(/^⠋ page 1/);
+  });
+
+  it('counts only the pages that --limit needs', async () => {
+    const line = `${LINE} --limit 3`;
+    const known = async (stderr: () => string) => {
+      while (!stderr().includes('page 1 of')) await wait(5);
+    };
+    const many = catalogueOf(testImages(40));
+    const pieces = await errorOutput(line, { errorColumns: 80, columns: 80 }, known, many, many);
+    expect(pieces.join('')).toContain('page 1 of 2, 2 images');
+    expect(pieces.at(-1)).toBe('3 of 40 images (--limit)\n');
   });
 
   it('disappears before an error', async () => {
     const failing = () => ({ status: 500, json: {} });
-    const pieces = await errorOutput(LINE, { errorColumns: 80 }, untilShown, failing);
+    const pieces = await errorOutput(LINE, { errorColumns: 80, columns: 80 }, untilShown, failing);
     expect(pieces.at(-2)).toBe(ERASE);
     expect(pieces.at(-1)).toMatch(/^imgctl: GET .*: 500/);
   });
 
   it('disappears before notes and warnings', async () => {
     const line = `${LINE} -f name,like,%none% -f id,gt,99 --debug`;
-    const pieces = await errorOutput(line, { errorColumns: 80 }, untilShown);
+    const pieces = await errorOutput(line, { errorColumns: 80, columns: 80 }, untilShown);
     const notes = pieces.flatMap((piece, index) => (piece.startsWith('imgctl: ') ? [index] : []));
     expect(pieces.at(-1)).toBe('imgctl: no images match\n');
     expect(notes.length).toBeGreaterThan(2);
@@ -61,9 +73,11 @@ describe('the progress of images list', () => {
   });
 
   it.each<[string, string, FakeIoOptions]>([
-    ['if stderr is not a terminal', LINE, { columns: 80 }],
-    ['with -q', `${LINE} -q`, { errorColumns: 80 }],
-    ['with TERM=dumb', LINE, { errorColumns: 80, env: { TERM: 'dumb' } }],
+    ['if stderr is not a terminal', `${LINE} --json`, { columns: 80 }],
+    ['if a pager reads the list', LINE, { errorColumns: 80 }],
+    ['if a pager reads ndjson', `${LINE} -o ndjson`, { errorColumns: 80 }],
+    ['with -q', `${LINE} -q`, { errorColumns: 80, columns: 80 }],
+    ['with TERM=dumb', `${LINE} --json`, { errorColumns: 80, columns: 80, env: { TERM: 'dumb' } }],
     ['for ndjson on a terminal', `${LINE} -o ndjson`, { errorColumns: 80, columns: 80 }],
   ])('is not shown %s', async (_when, line, options) => {
     // Three times the delay of the progress line.

@@ -1,6 +1,7 @@
 // sync-status: the status of a request, and --list.
 
 import { describe, expect, it } from 'vitest';
+import { formatTimestamp } from '../../src/query/timestamp.ts';
 import { scriptedUser } from '../support/users.ts';
 import { REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
@@ -28,7 +29,7 @@ describe('sync-status', () => {
     });
     expect(requests().at(-1)).toBe(REQUEST);
     const { stdout } = await imgctl('sync-status --list');
-    expect(stdout).toMatch(/^41 +PROCESSED +succeeded +2026-01-05T12:01:00\.000Z$/m);
+    expect(stdout).toMatch(/^41 +PROCESSED +succeeded +2026-01-0\d \d\d:\d1$/m);
   });
 
   it.each([
@@ -72,8 +73,8 @@ describe('sync-status --list', () => {
     const show = async (options: string) => (await imgctl(`sync-status --list ${options}`)).stdout;
     expect(await show('')).toBe(
       'id  status   state    submitted_on\n' +
-        '41  PENDING  waiting  2026-01-05T12:01:00.000Z\n' +
-        '40  PENDING  waiting  2026-01-05T12:00:00.000Z\n',
+        `41  PENDING  waiting  ${formatTimestamp('2026-01-05T12:01:00Z', 'local', 0)}\n` +
+        `40  PENDING  waiting  ${formatTimestamp('2026-01-05T12:00:00Z', 'local', 0)}\n`,
     );
     const entry = (id: number, time: number) => ({
       id,

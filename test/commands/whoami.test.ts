@@ -34,6 +34,10 @@ describe('whoami', () => {
       expires_in: 2_700,
       stored_in: expect.stringContaining(path.join(directory, 'tokens', '_token.')),
     });
+    const table = await imgctl('whoami', at(900_000));
+    expect(table.stdout).toMatch(
+      /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\/.*$/m,
+    );
   });
 
   it('shows a token that has expired and exits 4', async () => {

@@ -11,7 +11,7 @@ import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './com
 const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['imag', ['images']],
   ['images l', ['latest', 'list', 'lock', 'ls']],
-  ['images ls --no', ['--no-header']],
+  ['images ls --no', ['--no-header', '--no-trunc']],
   ['images list --f', ['--fail-empty', '--filter', '--from']],
   ['--vers', ['--version']],
   ['--profile ', ['default', 'staging']],

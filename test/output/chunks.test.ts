@@ -20,7 +20,12 @@ async function watchTurns(work: () => Promise<void>, onTurn: () => void): Promis
 
 async function writeList(format: Format, rows: readonly Row[]): Promise<void> {
   const columns = ['id', 'name'];
-  const writer = createListWriter({ sink: new MemorySink(80), terminal: PIPE, format, columns });
+  const writer = createListWriter({
+    sink: new MemorySink(80),
+    terminal: () => PIPE,
+    format,
+    columns,
+  });
   await writer.write(rows);
   await writer.end();
 }
@@ -74,7 +79,12 @@ describe('json of a list', () => {
   it('has the bytes of JSON.stringify', async () => {
     const write = async (rows: readonly Row[], meta?: Row) => {
       const sink = new MemorySink();
-      const writer = createListWriter({ sink, terminal: PIPE, format: 'json', columns: ['id'] });
+      const writer = createListWriter({
+        sink,
+        terminal: () => PIPE,
+        format: 'json',
+        columns: ['id'],
+      });
       await writer.write(rows);
       await writer.end(meta);
       return sink.text;

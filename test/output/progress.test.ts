@@ -1,6 +1,6 @@
-// Progress on a terminal and elsewhere, with manual ticks.
+// Progress on a terminal, with a clock that the test moves, and elsewhere.
 
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/output/progress.ts';
 import { displayWidth } from '../../src/output/terminal.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
@@ -10,97 +10,125 @@ const ERASE = '\r\u001b[K';
 
 function start(options: Partial<ProgressOptions> = {}) {
   const sink = new MemorySink(40);
-  const clock = { tick: () => {}, ticking: false };
-  const progress = createProgress({
-    sink,
-    terminal: terminalOf(40),
-    quiet: false,
-    lines: false,
-    startTicking(tick) {
-      clock.tick = tick;
-      clock.ticking = true;
-      return () => {
-        clock.ticking = false;
-      };
-    },
-    ...options,
-  });
-  /** Waits for all writes of one tick. */
-  const tick = async () => {
-    clock.tick();
-    await new Promise(setImmediate);
-  };
-  return { sink, clock, progress, tick };
+  const defaults = { sink, terminal: terminalOf(40), quiet: false, lines: false };
+  const progress = createProgress({ ...defaults, ...options });
+  return { sink, progress };
+}
+
+/** Moves the clock, and waits for what that starts. */
+async function pass(milliseconds: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(milliseconds);
+  await import('../../src/output/spinner.ts');
+  for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
 }
 
 describe('progress on a terminal', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('redraws one line and erases it', async () => {
-    const { sink, clock, progress, tick } = start();
+    const { sink, progress } = start();
     let seconds = 0;
     progress.update('sync 41: PENDING', () => {
       seconds += 1;
       return `${seconds} s`;
     });
-    expect(sink.pieces).toEqual([]);
-    await tick();
-    await tick();
+    expect(sink.text).toBe('');
+    await pass(100);
+    await pass(100);
     progress.update('done');
-    await tick();
+    await pass(100);
     await progress.stop();
-    expect(sink.pieces).toEqual([
-      `${ERASE}⠙ sync 41: PENDING 1 s`,
-      `${ERASE}⠹ sync 41: PENDING 2 s`,
-      `${ERASE}⠸ done`,
-      ERASE,
-    ]);
-    expect(clock.ticking).toBe(false);
-    await tick();
+    expect(sink.text).toBe(
+      `⠋ sync 41: PENDING 1 s${ERASE}⠙ sync 41: PENDING 2 s${ERASE}⠹ done${ERASE}`,
+    );
+    await pass(300);
     await progress.stop();
-    expect(sink.pieces).toHaveLength(4);
+    expect(sink.text).toMatch(/done\r\u001b\[K$/);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('shows nothing if the run ends before the first tick', async () => {
-    const { sink, progress, tick } = start();
-    await tick();
+  it('paints the frame only', async () => {
+    await import('chalk');
+    const { sink, progress } = start({ terminal: { ...terminalOf(40), color: true } });
     progress.update('page 1');
+    await pass(100);
+    await pass(100);
+    await progress.stop();
+    expect(sink.text).toBe(
+      `\u001b[36m⠋\u001b[39m page 1${ERASE}\u001b[36m⠙\u001b[39m page 1${ERASE}`,
+    );
+  });
+
+  it('shows nothing if the run ends within 100 ms', async () => {
+    const { sink, progress } = start();
+    progress.update('page 1');
+    await pass(99);
+    await progress.stop();
+    await pass(500);
+    expect(sink.text).toBe('');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('uses ASCII without Unicode support', async () => {
+    const { sink, progress } = start({ sink: new MemorySink(12), terminal: terminalOf(12, false) });
+    const other = new MemorySink(12);
+    const narrow = start({ sink: other, terminal: terminalOf(12, false) });
+    narrow.progress.update('reading all pages');
+    await pass(100);
+    expect(other.text).toBe('| readin...');
+    await narrow.progress.stop();
     await progress.stop();
     expect(sink.text).toBe('');
   });
 
-  it('uses ASCII without Unicode support', async () => {
-    const { sink, progress, tick } = start({ terminal: terminalOf(12, false) });
-    progress.update('reading all pages');
-    await tick();
-    expect(sink.text).toBe(`${ERASE}/ readin...`);
+  it('fits the width that the window has at each frame', async () => {
+    const { sink, progress } = start();
+    progress.update('0123456789'.repeat(5));
+    await pass(100);
+    sink.columns = 20;
+    await pass(100);
+    await progress.stop();
+    const [first = '', second = ''] = sink.text.split(ERASE);
+    expect([first.trim().length, second.length]).toEqual([39, 19]);
   });
 
   it('shows any text escaped and on one line', async () => {
-    const { sink, progress, tick } = start();
+    const { sink, progress } = start();
     progress.update('日本語\u001b[2J\n\u202e'.repeat(9));
-    await tick();
-    const line = sink.text.slice(ERASE.length);
+    await pass(100);
+    const line = sink.text;
     expect(line).not.toMatch(RAW_HARM);
     expect(displayWidth(line)).toBeLessThan(40);
+    await progress.stop();
   });
 
-  it('erases the line before other writes', async () => {
-    const { sink, progress, tick } = start();
-    progress.update('page 1');
-    await tick();
-    expect(await progress.aside(() => sink.write('warning\n').then(() => 5))).toBe(5);
-    await tick();
+  it('never hides the cursor, moves up or clears more than its line', async () => {
+    const { sink, progress } = start();
+    progress.update('x'.repeat(500));
+    await pass(1_000);
     await progress.stop();
-    expect(sink.pieces).toEqual([
-      `${ERASE}⠙ page 1`,
-      ERASE,
-      'warning\n',
-      `${ERASE}⠹ page 1`,
-      ERASE,
-    ]);
+    expect(sink.text.replaceAll('\u001b[K', '')).not.toContain('\u001b');
+    expect(sink.text).not.toContain('\n');
+  });
+
+  it('erases the line before other writes and draws it again after them', async () => {
+    const { sink, progress } = start();
+    progress.update('page 1');
+    await pass(100);
+    expect(await progress.aside(() => sink.write('warning\n').then(() => 5))).toBe(5);
+    await progress.stop();
+    expect(sink.text).toBe(`⠋ page 1${ERASE}warning\n⠋ page 1${ERASE}`);
     await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   });
 
-  it('skips redraws on a slow terminal', async () => {
+  it('skips frames on a slow terminal', async () => {
     const pieces: string[] = [];
     let release = () => {};
     const sink = {
@@ -113,37 +141,40 @@ describe('progress on a terminal', () => {
         });
       },
     };
-    const { progress, tick } = start({ sink });
+    const { progress } = start({ sink });
     progress.update('page 1');
-    for (let count = 0; count < 5; count += 1) await tick();
-    expect(pieces).toEqual([`${ERASE}⠙ page 1`]);
+    for (let count = 0; count < 1_000; count += 1) await vi.advanceTimersByTimeAsync(100);
+    await pass(100);
+    expect(pieces).toHaveLength(1);
     release();
+    await pass(0);
+    // Without a limit it would be 10,000 characters.
+    expect(pieces.join('').length).toBeLessThan(2_500);
     const stopped = progress.stop();
-    await new Promise(setImmediate);
-    release();
+    for (let turns = 0; turns < 20; turns += 1) {
+      release();
+      await pass(0);
+    }
     await stopped;
-    expect(pieces).toEqual([`${ERASE}⠙ page 1`, ERASE]);
+    expect(pieces.join('')).toMatch(/\r\u001b\[K$/);
   });
 
   it('ignores write errors', async () => {
     const sink = { isTTY: true, columns: 40, write: () => Promise.reject(new Error('EIO')) };
-    const { progress, tick } = start({ sink });
+    const { progress } = start({ sink });
     progress.update('page 1');
-    await tick();
+    await pass(300);
     await expect(progress.stop()).resolves.toBeUndefined();
   });
-});
 
-describe('progress with its own timer', () => {
-  it('draws without keeping the process alive', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
-    const before = timers();
-    const sink = new MemorySink(40);
-    const options = { sink, terminal: terminalOf(40), quiet: false, lines: false };
-    const progress = createProgress(options);
+  it('adds no listener to the process', async () => {
+    const listeners = () =>
+      Object.fromEntries(process.eventNames().map((name) => [name, process.listenerCount(name)]));
+    const before = listeners();
+    const { progress } = start();
     progress.update('page 1');
-    expect(timers()).toEqual(before);
-    await vi.waitFor(() => expect(sink.text).toMatch(`${ERASE}⠙ page 1`));
+    await pass(300);
+    expect(listeners()).toEqual(before);
     await progress.stop();
   });
 });
@@ -165,11 +196,15 @@ describe('progress without a terminal', () => {
     ['quiet in a pipe', { terminal: PIPE, quiet: true, lines: true }],
     ['0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }],
   ])('writes nothing: %s', async (_case, options) => {
-    const { sink, clock, progress, tick } = start(options);
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    });
+    const { sink, progress } = start(options);
     progress.update('page 1');
-    await tick();
+    await pass(500);
     await progress.stop();
     expect(sink.text).toBe('');
-    expect(clock.ticking).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
   });
 });

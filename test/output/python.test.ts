@@ -18,7 +18,7 @@ const ROWS: readonly Row[] = [
 async function askPython(format: Format, program: string): Promise<unknown> {
   const sink = new MemorySink();
   const columns = ['id', 'name', 'tags'];
-  const writer = createListWriter({ sink, terminal: PIPE, format, columns });
+  const writer = createListWriter({ sink, terminal: () => PIPE, format, columns });
   await writer.write(ROWS);
   await writer.end();
   const child = spawnSync('python3', ['-c', program], { input: sink.text, encoding: 'utf8' });

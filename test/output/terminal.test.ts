@@ -61,6 +61,8 @@ describe('displayWidth', () => {
   it.each([
     ...rows(0, ''),
     ...rows(1, 'e\u0301', '❤', 'นี้'),
+    // Text that ends within a character has an end too.
+    ...rows(2, 'é\ud83d'),
     ...rows(2, '\u1100\u1161\u11a8', 'a\u200cb', '😀', '❤️', '1️⃣', '👍🏽', '👨‍👩‍👧', '🏴‍☠️'),
     ...rows(4, 'ﾊﾝｶｸ', '🇩🇪🇫🇷'),
     ...rows(2, 'é\ud800', '\ud800é'),

@@ -28,7 +28,7 @@ async function list(
   sink = new MemorySink(),
 ): Promise<string> {
   const columns = ['name', 'folder', 'id'];
-  const writer = createListWriter({ sink, terminal: PIPE, format, columns, ...options });
+  const writer = createListWriter({ sink, terminal: () => PIPE, format, columns, ...options });
   for (const row of rows) await writer.write([row]);
   await writer.end(meta);
   return sink.text;
@@ -124,7 +124,7 @@ describe('the sink of a list', () => {
   it('receives ndjson with each page, and other formats at the end', async () => {
     for (const format of FORMATS) {
       const sink = new MemorySink();
-      const writer = createListWriter({ sink, terminal: PIPE, format, columns: ['id'] });
+      const writer = createListWriter({ sink, terminal: () => PIPE, format, columns: ['id'] });
       await writer.write(ROWS);
       expect([format, sink.pieces.length]).toEqual([format, format === 'ndjson' ? 1 : 0]);
       await writer.end();
@@ -146,7 +146,12 @@ describe('the sink of a list', () => {
         pieces.push(text);
       };
       const sink = { isTTY: false, columns: undefined, write };
-      const writer = createListWriter({ sink, terminal: PIPE, format: 'json', columns: ['name'] });
+      const writer = createListWriter({
+        sink,
+        terminal: () => PIPE,
+        format: 'json',
+        columns: ['name'],
+      });
       await writer.write([{ name }]);
       await writer.end();
       expect(pieces.length).toBeGreaterThan(1);
@@ -158,13 +163,18 @@ describe('the sink of a list', () => {
   it('fails the writer if it fails', async () => {
     const gone = new Error('gone');
     const sink = { isTTY: false, columns: undefined, write: () => Promise.reject(gone) };
-    const writer = createListWriter({ sink, terminal: PIPE, format: 'ndjson', columns: ['id'] });
+    const writer = createListWriter({
+      sink,
+      terminal: () => PIPE,
+      format: 'ndjson',
+      columns: ['id'],
+    });
     await expect(writer.write(ROWS)).rejects.toBe(gone);
   });
 });
 
 describe('a list on a terminal', () => {
-  const onScreen = { columns: ['name'], header: false, terminal: terminalOf(400) };
+  const onScreen = { columns: ['name'], header: false, terminal: () => terminalOf(400) };
   const quoted = HOSTILE_ESCAPED.replaceAll('"', '\\"');
 
   it.each([
@@ -179,14 +189,34 @@ describe('a list on a terminal', () => {
     expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
   });
 
-  it('has a bold header in a table and no other colour', async () => {
-    const terminal = { ...PIPE, color: true };
+  it('has colours in a table only', async () => {
+    const terminal = () => ({ ...PIPE, color: true });
     expect(await list('table', { terminal, columns: ['id'] })).toBe(
-      '\u001b[1mid\u001b[22m\n 7\n12\n',
+      '\u001b[2mid\u001b[22m\n \u001b[36m7\u001b[39m\n\u001b[36m12\u001b[39m\n',
     );
     for (const format of FORMATS.filter((name) => name !== 'table')) {
       expect(await list(format, { terminal })).toBe(await list(format));
     }
+  });
+
+  it('is drawn for the width at the end', async () => {
+    let width = 200;
+    const hidden: (readonly string[])[] = [];
+    const sink = new MemorySink(200);
+    const writer = createListWriter({
+      sink,
+      terminal: () => terminalOf(width),
+      format: 'table',
+      columns: ['id', 'name', 'folder'],
+      footer: (names) => hidden.push(names),
+    });
+    await writer.write([1, 2].map((id) => ({ id, name: `${'x'.repeat(40)}${id}`, folder: 'f' })));
+    width = 45;
+    await writer.end();
+    expect(sink.text).toBe(
+      `id  name\n${[1, 2].map((id) => ` ${id}  ${'x'.repeat(40)}${id}\n`).join('')}`,
+    );
+    expect(hidden).toEqual([['folder']]);
   });
 });
 
@@ -202,7 +232,7 @@ describe('createValueWriter', () => {
     ['yaml', '- "https://a.example/v2/image/1"\n- "https://a.example/v2/image/2\\u001b[m"\n'],
   ] as const)('writes %s', async (format, expected) => {
     const sink = new MemorySink();
-    const writer = createValueWriter('url', { sink, terminal: terminalOf(10), format });
+    const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
     await writer.write(URLS);
     await writer.end();
     expect(sink.text).toBe(expected);
@@ -216,7 +246,7 @@ describe('writeRecord', () => {
     columns: ['id', 'created_on'],
     times: { fields: ['created_on'], format: (text: string) => `<${text}>` },
   };
-  const BOLD = { terminal: { ...PIPE, color: true }, columns: ['id', 'status'] };
+  const COLOR = { terminal: () => ({ ...PIPE, color: true }), columns: ['id', 'status'] };
 
   it.each<[Format, string, Partial<RecordOptions>]>([
     ['table', 'id          41\nstatus      PENDING\nerrors      []\ncreated_on  x\n', {}],
@@ -232,10 +262,14 @@ describe('writeRecord', () => {
     ['json', '[\n  41\n]\n', { quiet: true }],
     ['table', 'id          41\ncreated_on  <x>\n', TIMES],
     ['ndjson', '{"id":41,"status":"PENDING","errors":[],"created_on":"<x>"}\n', TIMES],
-    ['table', '\u001b[1mid\u001b[22m      41\n\u001b[1mstatus\u001b[22m  PENDING\n', BOLD],
+    [
+      'table',
+      '\u001b[2mid\u001b[22m      \u001b[36m41\u001b[39m\n\u001b[2mstatus\u001b[22m  \u001b[33mPENDING\u001b[39m\n',
+      COLOR,
+    ],
   ])('writes as %s %j with the options %j', async (format, expected, options) => {
     const sink = new MemorySink();
-    await writeRecord({ sink, terminal: PIPE, format, ...options }, RECORD);
+    await writeRecord({ sink, terminal: () => PIPE, format, ...options }, RECORD);
     expect(sink.text).toBe(expected);
   });
 });

@@ -6,7 +6,8 @@ import type { Terminal } from '../../src/output/terminal.ts';
 
 export class MemorySink implements ByteSink {
   readonly isTTY: boolean;
-  readonly columns: number | undefined;
+  /** Changes as a window does. */
+  columns: number | undefined;
   /** What was written, bytes as text in UTF-8. */
   readonly pieces: string[] = [];
   readonly #bytes: Uint8Array[] = [];

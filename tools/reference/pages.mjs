@@ -25,7 +25,13 @@ export async function readManual(root) {
     if (name === 'options') continue;
     topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
   }
-  return { commands, topics, schemas: texts.SCHEMAS, fieldsOfSchema: texts.fieldsOf };
+  return {
+    commands,
+    topics,
+    rootPage: texts.renderRoot,
+    schemas: texts.SCHEMAS,
+    fieldsOfSchema: texts.fieldsOf,
+  };
 }
 
 /** Bundles the declarations of src/ without the commands themselves, and imports them. */
@@ -49,6 +55,7 @@ async function importTable(root) {
 function tableOnly(source) {
   const files = [
     'commands/command-table.ts',
+    'commands/help/page.ts',
     'commands/table/global-options.ts',
     'commands/table/topics.ts',
     'commands/schemas/index.ts',

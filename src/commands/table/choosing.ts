@@ -68,7 +68,7 @@ export const changes: CommandSpec = {
     { flags: '--peek', description: 'show the changes again in the next run' },
     { flags: '--exit-code', description: 'exit with 10 if there are changes' },
     METRICS_OPTION,
-    ...VIEW_OPTIONS.filter(({ flags }) => /^--(no-header|time)/.test(flags)),
+    ...VIEW_OPTIONS.filter(({ flags }) => /^--(no-header|no-trunc|time)/.test(flags)),
   ],
   mutates: true,
   output: 'images-changes',

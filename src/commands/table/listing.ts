@@ -25,6 +25,7 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     conflicts: ['columns', 'urls', 'meta'],
   },
   { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
+  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
   {
     flags: '--time <style>',
     description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,

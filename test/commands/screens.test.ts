@@ -1,0 +1,89 @@
+// What a user sees on a terminal of 80x24, with and without colour: test/commands/screens has a file for each.
+// After a change of the look: npx vitest run --project unit test/commands/screens.test.ts -u (npm run generate for help)
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { writeSampleOva } from '../../src/ovf/sample.ts';
+import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
+import { MemorySink } from '../support/memory-sink.ts';
+import { emulatorUser, PASSWORD } from '../support/users.ts';
+
+const NOON = Date.UTC(2026, 2, 5, 12);
+
+interface Scene {
+  readonly name: string;
+  /** Command lines; the screen shows the last one. */
+  readonly lines: readonly string[];
+  readonly typed?: string;
+  readonly hasPassword?: boolean;
+}
+
+const SCENES: readonly Scene[] = [
+  { name: 'help', lines: ['--help'] },
+  { name: 'login', lines: ['login'], typed: 'demo\r' },
+  { name: 'list', lines: ['images list ubuntu --limit 6'], hasPassword: true },
+  { name: 'sync', lines: ['sync --wait --poll-interval 10ms'], hasPassword: true },
+  { name: 'validate', lines: ['validate sample.ova broken.ova'] },
+  { name: 'doctor', lines: ['login', 'doctor'], hasPassword: true },
+];
+
+const MASK = '2026-03-05 12:00';
+
+/** Lines of a spinner, which it erases. */
+const ERASED = /[^\n]*\r\u001b\[K/g;
+
+async function screenOf(
+  { name, lines, typed, hasPassword }: Scene,
+  color: boolean,
+): Promise<string> {
+  vi.stubEnv('TZ', 'UTC');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const folder = temporaryDirectory();
+  const uploads = path.join(folder, 'uploads');
+  mkdirSync(path.join(uploads, 'demo'), { recursive: true });
+  await writeSampleOva(path.join(folder, 'sample.ova'));
+  await writeSampleOva(path.join(uploads, 'demo', 'sample.ova'));
+  writeFileSync(path.join(folder, 'broken.ova'), 'x'.repeat(300));
+  const screen: { io?: FakeIo } = {};
+  // A sync takes real time, and doctor compares with the Date header of the service.
+  const time = ['sync', 'doctor'].includes(name) ? undefined : NOON;
+  const now = () => screen.io?.now() ?? time ?? Date.now();
+  const { env, emulator } = await emulatorUser({ images: 60, now, uploads, syncDelay: 1 });
+  let sink = new MemorySink(80);
+  for (const line of lines) {
+    sink = new MemorySink(80);
+    const io = fakeIo({
+      ...(time === undefined ? {} : { time }),
+      color,
+      cwd: folder,
+      env: { ...env, ...(hasPassword ? PASSWORD : {}) },
+      stdin: fakeTerminal(typed),
+    });
+    const system = { ...io.system, runtime: 'Node 24.0.0 on linux x64' };
+    screen.io = { ...io, stdout: sink, stderr: sink, system };
+    await runCli(line.split(' '), screen.io);
+  }
+  return sink.text
+    .replaceAll(ERASED, '')
+    .replaceAll(emulator.baseUrl, 'http://127.0.0.1:8080')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
+    .replaceAll(env.IMGCTL_CONFIG_DIR, '/home/demo/.config/imgctl')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, (stamp) => (time === undefined ? MASK : stamp))
+    .replace(/(?<=succeeded in )\d+ s/, '2 s')
+    .replaceAll('\u001b', '␛');
+}
+
+describe.each(SCENES)('the screen of $name', (scene) => {
+  it.each([
+    ['in colour', true, `${scene.name}.color.txt`],
+    ['without colour', false, `${scene.name}.txt`],
+  ])('is as expected %s', async (_how, color, file) => {
+    const text = await screenOf(scene, color);
+    expect(text.trimEnd().split('\n').length).toBeLessThan(24);
+    if (!color) expect(text).not.toContain('␛');
+    await expect(text).toMatchFileSnapshot(`screens/${file}`);
+  });
+});
