@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { printBeforeError } from './get-field.ts';
 import { describeChanges, describeNames } from './sync-changes.ts';
