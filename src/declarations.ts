@@ -124,3 +124,10 @@ export function argumentTerm({ name, required, variadic }: ArgumentDeclaration):
   const text = variadic ? `${name}...` : name;
   return required ? `<${text}>` : `[${text}]`;
 }
+
+/** Returns the terms of a help text with their meanings. */
+export function termsOf(blocks: readonly Block[]) {
+  return blocks.flatMap((block) =>
+    typeof block === 'object' && 'terms' in block ? block.terms : [],
+  );
+}

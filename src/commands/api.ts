@@ -106,12 +106,14 @@ async function printResponse(
 ): Promise<void> {
   const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.
-  const redact = (text: string) => (isError ? console.redaction.apply(text) : text);
+  const redact = async (text: string) =>
+    isError ? console.redaction.applyInSteps(text, io.signal) : text;
   if (options.include) {
-    const headers = Object.entries(response.headers).map(
-      ([name, value]) => `${name}: ${printable(redact(value))}\n`,
-    );
-    await console.print(`${response.status}\n${headers.join('')}\n`);
+    let headers = '';
+    for (const [name, value] of Object.entries(response.headers)) {
+      headers += `${name}: ${printable(await redact(value))}\n`;
+    }
+    await console.print(`${response.status}\n${headers}\n`);
   }
   const { body } = response;
   if (body.length === 0) return;
@@ -120,7 +122,7 @@ async function printResponse(
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
   const text = isError || io.stdout.isTTY ? bodyText(shown) : '';
-  const redacted = redact(text);
+  const redacted = await redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);

@@ -3,10 +3,10 @@
 import type { Context } from '../context.ts';
 import {
   type ArgumentDeclaration,
-  type Block,
   type CommandDeclaration,
   exitCodesOf,
   type OptionDeclaration,
+  termsOf,
   type Value,
 } from '../declarations.ts';
 import { renderBlocks } from './help/text.ts';
@@ -123,10 +123,4 @@ function describeFields(schema: Schema) {
     type: [type ?? 'string'].flat().join(' or '),
     description,
   }));
-}
-
-function termsOf(blocks: readonly Block[]) {
-  return blocks.flatMap((block) =>
-    typeof block === 'object' && 'terms' in block ? block.terms : [],
-  );
 }

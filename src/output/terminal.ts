@@ -86,8 +86,9 @@ function* widthsOf(text: string): Generator<number> {
     return;
   }
   for (let start = 0, end = 0; start < text.length; start = end) {
-    end = start + withoutHalf(text.slice(start, start + PIECE_LENGTH)).length;
-    yield sumOfWidths(text.slice(start, end));
+    const piece = pieceAt(text, start);
+    end = start + piece.length;
+    yield sumOfWidths(piece);
   }
 }
 
@@ -118,9 +119,8 @@ function* clustersOf(text: string): Generator<string> {
   const segmenter = new Intl.Segmenter('en');
   let start = 0;
   while (start < text.length) {
-    const isLast = start + PIECE_LENGTH >= text.length;
-    const slice = text.slice(start, start + PIECE_LENGTH);
-    const piece = isLast ? slice : withoutHalf(slice);
+    const piece = pieceAt(text, start);
+    const isLast = start + piece.length === text.length;
     for (const { segment, index } of segmenter.segment(piece)) {
       const mayContinue = !isLast && index > 0 && index + segment.length === piece.length;
       if (mayContinue) break; // the next piece begins with it
@@ -130,9 +130,10 @@ function* clustersOf(text: string): Generator<string> {
   }
 }
 
-/** Removes the first half of a character at the end. */
-function withoutHalf(slice: string): string {
-  return slice.replace(/[\ud800-\udbff]$/, '');
+/** Returns the next piece. A full one does not end with the first half of a character. */
+function pieceAt(text: string, start: number): string {
+  const piece = text.slice(start, start + PIECE_LENGTH);
+  return piece.length < PIECE_LENGTH ? piece : piece.replace(/[\ud800-\udbff]$/, '');
 }
 
 function clusterWidth(cluster: string): number {

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../src/session/setting-table.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { configDirectory, emulatorUser } from '../support/users.ts';
@@ -62,6 +63,17 @@ describe('doctor', () => {
     const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
     expect(wrong.of('profile')).toMatch(/^failed: invalid profile name/);
     expect(wrong.exitCode).toBe(2);
+  });
+
+  it('accepts every variable that the help names, and every variable of a setting', async () => {
+    const { stdout } = await runCli(['help', 'environment']);
+    const named = stdout.match(/\bIMGCTL_\w+/g) ?? [];
+    const ofSettings = Object.values(SETTINGS).flatMap((setting) =>
+      'env' in setting ? setting.env : [],
+    );
+    expect(named).toEqual(expect.arrayContaining([...ofSettings, 'IMGCTL_UPLOAD_PASSWORD']));
+    const { rows } = await diagnose({ env: Object.fromEntries(named.map((name) => [name, '1'])) });
+    expect(rows.filter(({ finding }) => finding.includes('is ignored'))).toEqual([]);
   });
 
   it('warns about variables without effect', async () => {

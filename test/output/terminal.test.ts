@@ -63,7 +63,9 @@ describe('displayWidth', () => {
     ...rows(1, 'e\u0301', '❤', 'นี้'),
     ...rows(2, '\u1100\u1161\u11a8', 'a\u200cb', '😀', '❤️', '1️⃣', '👍🏽', '👨‍👩‍👧', '🏴‍☠️'),
     ...rows(4, 'ﾊﾝｶｸ', '🇩🇪🇫🇷'),
+    ...rows(2, 'é\ud800', '\ud800é'),
     ...rows(6, '日本語', '한국어'),
+    ...rows(257, `${'é'.repeat(255)}\ud800\ud800`, `${'é'.repeat(255)}😀`),
     ...rows(8, 'ｆｕｌｌ'),
   ])('of %j is %i', (text, expected) => {
     expect(displayWidth(text)).toBe(expected);

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { termsOf } from '../../declarations.ts';
 import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { counted, shellQuote } from '../../output/messages.ts';
@@ -11,11 +12,11 @@ import { configFilePath } from '../../session/profile.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
-  SETTINGS,
   type SettingKey,
   STORED_PASSWORD,
 } from '../../session/setting-table.ts';
 import type { Settings } from '../../session/settings.ts';
+import { ENVIRONMENT } from '../help/pages.ts';
 import { readColumns } from '../listing.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 
@@ -113,21 +114,9 @@ function unknownSetting({ paths }: Context, key: string): Finding {
 const PREFIX = 'IMGCTL_';
 
 /** Every variable that imgctl reads, without the prefix. */
-const VARIABLES = [
-  ...Object.values(SETTINGS).flatMap((setting) =>
-    'env' in setting ? setting.env.slice(PREFIX.length) : [],
-  ),
-  'PROFILE',
-  'TOKEN',
-  'PASSWORD',
-  'PASSWORD_FILE',
-  'TOKEN_STORE_PASSWORD',
-  'TOKEN_STORE_PASSWORD_FILE',
-  'TOKEN_STORE_KEY',
-  'TOKEN_STORE_KEY_FILE',
-  'DEBUG',
-  'CONFIG_DIR',
-];
+const VARIABLES = termsOf(ENVIRONMENT).flatMap(([name]) =>
+  name.startsWith(PREFIX) ? name.slice(PREFIX.length) : [],
+);
 
 export function checkEnvironment(io: Io): Finding[] {
   const { env } = io;
