@@ -136,15 +136,19 @@ export class Console {
 
   #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
     const { json } = this.#style.errorFormat;
-    this.#enqueue((format) =>
-      formatNotice(kind, message, hint, { ...format, json: json && kind !== 'debug' }),
-    );
+    this.#enqueue(async (format) => {
+      const noticeFormat = { ...format, json: json && kind !== 'debug', redact: undefined };
+      // A service may send megabytes of warnings.
+      const masked = await this.redaction.applyInSteps(message, this.#io.signal);
+      const maskedHint = hint && this.redaction.apply(hint);
+      return formatNotice(kind, masked, maskedHint, noticeFormat);
+    });
   }
 
-  #enqueue(formatted: (format: ErrorFormat) => string): void {
+  #enqueue(formatted: (format: ErrorFormat) => string | Promise<string>): void {
     this.#queue = this.#queue
       .then(async () => {
-        const text = formatted(await this.#format());
+        const text = await formatted(await this.#format());
         await this.#aside(() => this.#io.stderr.write(text));
       })
       .catch(() => {});

@@ -113,15 +113,17 @@ async function printResponse(
 ): Promise<void> {
   const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.
-  const redact = (text: string) => (isError ? console.redaction.apply(text) : text);
+  const redact = async (text: string) =>
+    isError ? console.redaction.applyInSteps(text, io.signal) : text;
   if (options.include) {
-    const headers = Object.entries(response.headers).map(
-      ([name, value]) => `${name}: ${printable(redact(value))}\n`,
-    );
+    let headers = '';
+    for (const [name, value] of Object.entries(response.headers)) {
+      headers += `${name}: ${printable(await redact(value))}\n`;
+    }
     const { STATUS_CODES } = await import('node:http');
     const { status } = response;
     const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trim();
-    await console.print(`${line}\n${headers.join('')}\n`);
+    await console.print(`${line}\n${headers}\n`);
   }
   const { body } = response;
   if (body.length === 0) return;
@@ -130,7 +132,7 @@ async function printResponse(
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
   const text = isError || io.stdout.isTTY ? bodyText(shown) : '';
-  const redacted = redact(text);
+  const redacted = await redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);

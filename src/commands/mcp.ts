@@ -21,7 +21,7 @@ export async function run(context: Context, options: { allowSync?: boolean }): P
     allowSync: options.allowSync === true,
     run: runnerOf(context),
     now: io.now,
-    redact: (content) => console.redaction.applyWithin(content),
+    redact: (content, signal) => console.redaction.applyWithin(content, signal),
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
     report: (problem) => {

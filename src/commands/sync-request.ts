@@ -38,9 +38,11 @@ export async function showRequest(
   };
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
-  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
+  const { console, io } = context;
+  const isFailed = state === 'failed';
+  const shown = isFailed ? await console.redaction.applyWithin(record, io.signal) : record;
   const printed = context.printRecord(shown, { columns, get });
-  await (state === 'failed' ? printBeforeError(printed) : printed);
+  await (isFailed ? printBeforeError(printed) : printed);
   if (reportsOnStderr) reportMessages(context, request);
   requireSuccess(request);
 }

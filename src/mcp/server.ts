@@ -16,7 +16,7 @@ export interface ServerOptions extends Omit<CallOptions, 'signal'> {
   readonly version: string;
   readonly allowSync: boolean;
   /** Masks secrets in answers. */
-  readonly redact: (content: JsonObject) => JsonObject;
+  readonly redact: (content: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   readonly input: Readable;
   /** Rejects if the client is gone. */
   readonly write: (text: string) => Promise<void>;
@@ -61,7 +61,8 @@ function createServer(options: ServerOptions): Server {
       callTool(tool, params.arguments, { ...options, signal }),
     ).catch(errorAnswer);
     // As JSON, where control characters are escaped.
-    return { content: [{ type: 'text', text: jsonText(redact(content), 0) }], isError };
+    const text = jsonText(await redact(content, signal), 0);
+    return { content: [{ type: 'text', text }], isError };
   });
   return server;
 }

@@ -29,8 +29,9 @@ export function indexForms(forms: readonly Form[]): FormIndex {
 /**
  * Returns where the forms are, plain or escaped for JSON, HTML or URLs, several times too.
  * @param text folded, as the forms are
+ * @param from where a form may begin, up to `to`; it may end later
  */
-export function findForms(text: string, forms: FormIndex): Range[] {
+export function findForms(text: string, forms: FormIndex, from: number, to: number): Range[] {
   const found: Range[] = [];
   if (forms.size === 0) return found;
   const tryForms = (start: number, candidates: readonly Form[]) => {
@@ -39,7 +40,7 @@ export function findForms(text: string, forms: FormIndex): Range[] {
       if (matched >= form.required) found.push({ start, end });
     }
   };
-  for (let start = 0; start < text.length; start += 1) {
+  for (let start = from; start < Math.min(to, text.length); start += 1) {
     const unit = text.charCodeAt(start);
     if (isEscape(unit)) tryForms(start, formsAt(text, start, forms));
     else {

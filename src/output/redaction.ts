@@ -1,7 +1,7 @@
 // Masks secrets in messages by value: a service or proxy may echo what it received.
 
 import type { Sink } from '../io.ts';
-import { isObject } from '../json.ts';
+import { isObject, turn } from '../json.ts';
 import { fold } from './encodings.ts';
 import { type Form, findForms, indexForms, type Range } from './find-encoded.ts';
 
@@ -12,6 +12,9 @@ const MIN_SECRET = 6;
 
 /** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
+
+/** UTF-16 units to search before the event loop turns. */
+const STEP = 500;
 
 export class Redaction {
   readonly #known = new Set<string>();
@@ -33,32 +36,67 @@ export class Redaction {
     else this.#forms = indexForms([...[...this.#forms.values()].flat(), ...forms]);
   }
 
+  /** Masks a text of ordinary length. */
   apply(text: string): string {
-    if (this.#known.size === 0) return text;
+    return this.#known.size === 0 ? text : masked(text, this.#find(fold(text), 0, text.length));
+  }
+
+  /**
+   * Masks a text of any length: a search may take seconds per megabyte, so the event loop turns meanwhile.
+   * @throws the signal's reason when it aborts
+   */
+  async applyInSteps(text: string, signal: AbortSignal): Promise<string> {
+    if (text.length <= STEP || this.#known.size === 0) return this.apply(text);
     const searched = fold(text);
-    const words = findForms(searched, this.#words).filter((range) => isWord(searched, range));
-    const ranges = [...findForms(searched, this.#forms), ...words];
-    let masked = '';
-    let end = 0;
-    for (const range of ranges.sort((left, right) => left.start - right.start)) {
-      // Overlapping secrets and forms become one mask.
-      if (range.start >= end) masked += text.slice(end, range.start) + MASK;
-      end = Math.max(end, range.end);
+    const ranges: Range[] = [];
+    for (let start = 0; start < text.length; start += STEP) {
+      await turn();
+      signal.throwIfAborted();
+      for (const range of this.#find(searched, start, start + STEP)) ranges.push(range);
     }
-    return masked + text.slice(end);
+    return masked(text, ranges);
   }
 
   /** Masks the texts in a JSON object, but not its member names. */
-  applyWithin(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const members = Object.entries(record);
-    return Object.fromEntries(members.map(([name, value]) => [name, this.#mask(value)]));
+  async applyWithin(
+    record: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    const members: [string, unknown][] = [];
+    for (const [name, value] of Object.entries(record)) {
+      members.push([name, await this.#mask(value, signal)]);
+    }
+    return Object.fromEntries(members);
   }
 
-  #mask(value: unknown): unknown {
-    if (typeof value === 'string') return this.apply(value);
-    if (Array.isArray(value)) return value.map((element) => this.#mask(element));
-    return isObject(value) ? this.applyWithin(value) : value;
+  async #mask(value: unknown, signal: AbortSignal): Promise<unknown> {
+    if (typeof value === 'string') return this.applyInSteps(value, signal);
+    if (isObject(value)) return this.applyWithin(value, signal);
+    if (!Array.isArray(value)) return value;
+    const elements: unknown[] = [];
+    for (const [index, element] of value.entries()) {
+      if (index % STEP === STEP - 1) await turn();
+      elements.push(await this.#mask(element, signal));
+    }
+    return elements;
   }
+
+  #find(searched: string, from: number, to: number): Range[] {
+    const words = findForms(searched, this.#words, from, to);
+    const isWhole = (range: Range) => isWord(searched, range);
+    return [...findForms(searched, this.#forms, from, to), ...words.filter(isWhole)];
+  }
+}
+
+function masked(text: string, ranges: Range[]): string {
+  let result = '';
+  let end = 0;
+  for (const range of ranges.sort((left, right) => left.start - right.start)) {
+    // Overlapping secrets and forms become one mask.
+    if (range.start >= end) result += text.slice(end, range.start) + MASK;
+    end = Math.max(end, range.end);
+  }
+  return result + text.slice(end);
 }
 
 function shortForms(text: string, secret: string): Form[] {

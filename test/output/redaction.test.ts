@@ -122,12 +122,32 @@ describe('Redaction', () => {
     expect([sink.text, redacting.isTTY, redacting.columns]).toEqual(['a ***\n', true, 80]);
   });
 
-  it('masks the texts of a JSON object at any depth, but not its member names', () => {
+  it('masks the texts of a JSON object at any depth, but not its member names', async () => {
     const record = (text: string) => ({
       [SECRET]: 1,
       errors: [text, { deep: [`a ${text}`, null, true, 12] }],
       response: { __proto__: null, message: text },
     });
-    expect(redactionOf(SECRET).applyWithin(record(SECRET))).toEqual(record('***'));
+    const { signal } = new AbortController();
+    expect(await redactionOf(SECRET).applyWithin(record(SECRET), signal)).toEqual(record('***'));
+  });
+
+  it('masks a text of any length in steps, wherever the secret is', async () => {
+    const { signal } = new AbortController();
+    const redaction = redactionOf(SECRET, 'x1');
+    for (const before of [0, 1, 490, 499, 500, 501, 2_000]) {
+      const text = (shown: string) => `${'a '.repeat(before)}${shown} b${'&amp;'.repeat(300)}`;
+      expect(await redaction.applyInSteps(text(SECRET), signal)).toBe(text('***'));
+      expect(await redaction.applyInSteps(text('x1'), signal)).toBe(text('***'));
+    }
+  });
+
+  it('lets the event loop turn while it searches a long text, until a signal aborts', async () => {
+    const abort = new AbortController();
+    const reason = new Error('interrupted');
+    setImmediate(() => setImmediate(() => abort.abort(reason)));
+    const text = '%25'.repeat(1e6);
+    await expect(redactionOf('%%%%%%').applyInSteps(text, abort.signal)).rejects.toBe(reason);
+    await expect(redactionOf(SECRET).applyWithin({ text }, abort.signal)).rejects.toBe(reason);
   });
 });

@@ -25,7 +25,7 @@ let folders = 0;
 function newUser(more = {}) {
   folders += 1;
   return {
-    IMGCTL_CONFIG_DIR: `Z:\\work\\config${folders}`,
+    IMGCTL_CONFIG_DIR: `Z:\\home\\config${folders}`,
     IMGCTL_BASE_URL: baseUrl,
     IMGCTL_USERNAME: 'demo',
     IMGCTL_PASSWORD: PASSWORD,
@@ -131,7 +131,7 @@ export const SCENARIOS = [
   [
     'validate and inspect',
     async () => {
-      const { stderr } = await imgctl('validate Z:\\work\\uploads\\demo\\appliance.ovf');
+      const { stderr } = await imgctl('validate Z:\\home\\uploads\\demo\\appliance.ovf');
       assert.match(stderr, /appliance\.ovf: valid/);
       const { stdout } = await imgctl('inspect uploads\\demo\\appliance.ovf --json');
       assert.equal(JSON.parse(stdout).kind, 'ovf');

@@ -16,7 +16,8 @@ export async function runUnitTests() {
   const { integrity } = TARGETS['win-x64'];
   copyFileSync(fetchNode(NODE_VERSION, { platform: 'win-x64', integrity }), join(WORK, 'node.exe'));
   copyProject();
-  const vitest = 'wine ../node.exe node_modules/vitest/vitest.mjs run --project unit';
+  const vitest =
+    'wine ../node.exe node_modules/vitest/vitest.mjs run --project unit --testTimeout=300000';
   const running = start(['sh', '-c', `cd project && exec ${vitest}`], {
     input: '',
     seconds: SECONDS,

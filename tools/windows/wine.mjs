@@ -16,21 +16,21 @@ import { hasProgram, run } from '../run.mjs';
 
 /** The folder of the Debian system; IMGCTL_WINE reuses another one. */
 const SYSTEM = process.env.IMGCTL_WINE ?? join(ROOT, 'build/wine');
-/** The folder that Windows programs see as Z:\work. */
-export const WORK = join(SYSTEM, 'work');
+/** The folder that Windows programs see as Z:\home. */
+export const WORK = join(SYSTEM, 'home');
 
 const ENVIRONMENT = {
   PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
-  HOME: '/work',
+  HOME: '/home',
   LANG: 'C.UTF-8',
-  WINEPREFIX: '/work/prefix',
+  WINEPREFIX: '/home/prefix',
   WINEDEBUG: '-all',
   XDG_RUNTIME_DIR: '/tmp',
 };
 
 /** Wine needs /proc and /dev; these mounts end with the process. */
 const ENTER =
-  'mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" sh -c \'cd /work && exec "$@"\' - "$@"';
+  'mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" sh -c \'cd /home && exec "$@"\' - "$@"';
 
 /** Returns why Wine cannot run here, or undefined. */
 export function obstacle() {
