@@ -1,6 +1,6 @@
 // imgctl __complete: what each shell is offered, and silence if there is nothing to offer.
 
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
@@ -41,6 +41,49 @@ async function startService(given: readonly Partial<Image>[]) {
 }
 
 const named = (...names: string[]) => startService(names.map((name) => ({ name })));
+
+describe('__complete > choosing images', () => {
+  it('offers the cursors that were used, once each', async () => {
+    const { imgctl, ask } = await named('one');
+    expect(await ask('images changes --cursor ')).toEqual([]);
+    for (const line of ['--cursor mail', 'one --cursor mail', '']) {
+      await imgctl(`images changes ${line}`);
+    }
+    expect(await ask('images changes --cursor ')).toEqual(['default', 'mail']);
+  });
+
+  it('offers the names in the lock file, and nothing if it is damaged', async () => {
+    const cwd = temporaryDirectory();
+    const file = path.join(cwd, 'images.lock.json');
+    const ask = async (line: string) => {
+      const argv = ['__complete', 'fish', '--', ...line.split(' ')];
+      const { stdout, stderr } = await runCli(argv, { cwd });
+      expect(stderr).toBe('');
+      return stdout.split('\0').slice(2, -1);
+    };
+    expect(await ask('images lock check ')).toEqual([]);
+    writeFileSync(file, '{"version":1,"images":{"db":{},"web":{}}}', { mode: 0o644 });
+    expect(await ask('images lock check ')).toEqual(['db', 'web']);
+    expect(await ask('images get --lock ')).toEqual(['db', 'web']);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    writeFileSync(file, '{"images":');
+    expect(await ask('images lock remove ')).toEqual([]);
+  });
+
+  it('offers fields after --get, and version order after --sort', async () => {
+    const { ask } = await named('one');
+    expect(await ask('images latest --get ')).toContain('path');
+    expect(await ask('images list --sort ')).toContain('name:version,');
+  });
+
+  it.each(['images list --from', 'images snapshot --file', 'images changes --since-file'])(
+    'offers files after %s',
+    async (line) => {
+      const [mode] = await records('fish', [...line.split(' '), '']);
+      expect(mode).toBe('files');
+    },
+  );
+});
 
 describe('__complete > images get', () => {
   it('offers the images that were listed, without contacting the service', async () => {
