@@ -39,10 +39,14 @@ function keepHeapSmall(): void {
 
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
 function runnerOf({ io, rerun, options, console, debug }: Context): RunCommand {
-  const { profile, baseUrl, timeout, retries } = options;
-  const flags = Object.entries({ profile, 'base-url': baseUrl, timeout, retries }).flatMap(
-    ([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]),
-  );
+  const { profile, baseUrl, timeout, retries, waitForToken } = options;
+  const values = { profile, 'base-url': baseUrl, timeout, retries, 'wait-for-token': waitForToken };
+  const flags = [
+    ...(debug ? ['--debug'] : []),
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${value}`],
+    ),
+  ];
   return async (words, page, signal) => {
     signal.throwIfAborted();
     const stdout = new LineSink(page);

@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { Journal, journalFile } from '../upload/journal.ts';
 import type { Storage } from '../upload/storage.ts';
@@ -118,15 +119,20 @@ async function locked(
   action: (journal: Journal) => Promise<void>,
 ): Promise<void> {
   const { io, paths, console } = context;
+  const open = (file: string | undefined) =>
+    new Journal(file, io.system, (error) => {
+      const hint = 'an interrupted push will start again, and a rerun may sync again';
+      console.warn(`cannot write the journal ${file}: ${errorReason(error)}`, hint);
+    });
   if (paths.state === undefined) {
     console.warn('no home directory: an interrupted push will start again');
-    return action(new Journal(undefined, io.system));
+    return action(open(undefined));
   }
   const file = journalFile(paths.state, targetKey(context));
   let hasLock = false;
   const work = () => {
     hasLock = true;
-    return action(new Journal(file, io.system));
+    return action(open(file));
   };
   // The lock of a push that was killed becomes free within this time.
   await withLockIfPossible(file, 8_000, io, work).catch((error: unknown) => {

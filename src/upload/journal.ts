@@ -35,11 +35,16 @@ export class Journal {
   readonly #system: System;
   readonly #files = new Map<string, FileRecord>();
   #sync: SyncRecord | undefined;
+  readonly #onFailure: (error: unknown) => void;
 
-  /** @param file undefined if nothing can be stored */
-  constructor(file: string | undefined, system: System) {
+  /**
+   * @param file undefined if nothing can be stored
+   * @param onFailure called if the journal cannot be written; the push continues with what is in memory
+   */
+  constructor(file: string | undefined, system: System, onFailure: (error: unknown) => void) {
     this.#file = file;
     this.#system = system;
+    this.#onFailure = onFailure;
     const result = file === undefined ? undefined : readJsonFile(file);
     if (result?.state !== 'read') return;
     const { files, sync } = result.value;
@@ -78,7 +83,8 @@ export class Journal {
     if (this.#file === undefined) return;
     const files = Object.fromEntries([...this.#files].slice(-MAX_FILES));
     const journal = { files, ...(this.#sync ? { sync: this.#sync } : {}) };
-    await writeJsonFile(this.#file, journal as unknown as JsonObject, this.#system);
+    const written = writeJsonFile(this.#file, journal as unknown as JsonObject, this.#system);
+    await written.catch(this.#onFailure);
   }
 }
 

@@ -79,6 +79,9 @@ describe('commands', () => {
     expect((await find('sync'))?.options).toContainEqual(
       expect.objectContaining({ name: '--wait-timeout', type: 'duration', default: '1h' }),
     );
+    expect((await find('images lock check'))?.options).toContainEqual(
+      expect.objectContaining({ name: '--file', default: 'images.lock.json' }),
+    );
     expect((await find('sync-status'))?.options).toContainEqual(
       expect.objectContaining({ conflicts: ['--wait', '--poll-interval', '--wait-timeout'] }),
     );

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failed } from '../support/io.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 import { folderUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const FAST = '--poll-interval 5ms';
@@ -63,6 +63,19 @@ describe('push', () => {
       stored: ['web.ova'],
       syncs: 1,
     });
+  });
+
+  it('warns once if it cannot write the journal, and continues', async () => {
+    const { imgctl, work, stored, env } = await folderUser();
+    const file = writeOva(work, 'web');
+    const config = readFileSync(path.join(env.IMGCTL_CONFIG_DIR, 'config.json'), 'utf8');
+    const url = JSON.parse(config).profiles.default['upload-url'];
+    const home = temporaryDirectory();
+    const changes = { IMGCTL_CONFIG_DIR: undefined, HOME: home, XDG_STATE_HOME: '/dev/null/x' };
+    await imgctl(`config set upload-url ${url}`, changes);
+    const { stderr, exitCode } = await imgctl(`push ${file} ${FAST} --no-sync`, changes);
+    expect(stderr.match(/warning: cannot write the journal/g)).toHaveLength(1);
+    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
   });
 
   it('uploads again with --force', async () => {

@@ -85,7 +85,9 @@ it.skipIf(COMMAND.length === 1)(
     const env = { ...user, NODE_OPTIONS: `--require=${hook}` };
     const { stderr, exitCode } = await runBuilt(['images', 'list', '--json'], { env });
     expect(exitCode).toBe(0);
-    const chunks = stderr.split('\n').flatMap((name) => /^(.+)-\w{8}\.cjs$/.exec(name)?.[1] ?? []);
+    const chunks = stderr
+      .split('\n')
+      .flatMap((name) => /^(.+)-[\w-]{8}\.cjs$/.exec(name)?.[1] ?? []);
     expect(chunks).toEqual(expect.arrayContaining(['client', 'core', 'listing']));
     const others = ['commands', 'mcp', 'metrics', 'programs', 'push', 'schemas', 'server'];
     expect(chunks.filter((name) => others.includes(name))).toEqual([]);

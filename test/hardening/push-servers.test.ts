@@ -122,7 +122,7 @@ const NO_ROOT = process.getuid?.() === 0 ? '' : ' (skipped: only root can mount 
 describe('push to a full disk', () => {
   it.skipIf(NO_ROOT !== '')(`fails with one line and leaves nothing${NO_ROOT}`, async () => {
     const start = async (folder: string) => {
-      mountTmpfs(folder, '100m');
+      mountTmpfs(folder, '30m');
       return inFolder(`file://${folder}`, folder);
     };
     const world = await setUp({ name: 'a small tmpfs', reason: '', start });

@@ -83,7 +83,8 @@ location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFI
     async start(folder) {
       const { baseUrl } = await unusedPort();
       const own = temporaryDirectory();
-      for (const each of [own, folder]) chmodSync(each, 0o777);
+      // Its own user has to reach them.
+      for (const each of [own, folder, path.dirname(folder)]) chmodSync(each, 0o777);
       const file = path.join(own, 'apache.conf');
       const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map(
         (name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`,

@@ -7,7 +7,8 @@ import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const LOCK_FILE_OPTION: OptionDeclaration = {
   flags: '--file <file>',
-  description: `lock file (${DEFAULT_LOCK_FILE})`,
+  description: 'lock file',
+  default: DEFAULT_LOCK_FILE,
   value: { kind: 'text', from: 'files' },
 };
 
