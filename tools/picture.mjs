@@ -16,7 +16,10 @@ const PROMPT = '\u001b[32m$\u001b[39m';
 const ERASED = /[^\n]*\r\u001b\[K/g;
 const PASSWORD = 'demo';
 const BASE_URL = 'http://127.0.0.1:8080';
-const TIME = '2025-08-01 Fri 09:30:00 EDT';
+const TIME = '2025-08-01 09:30';
+// Of a sync: its times, and how long it took.
+const TIMES = /(?<=_on(?:\u001b\[\d+m)? {2}(?:\u001b\[\d+m)?)\d{4}-\d\d-\d\d \d\d:\d\d/g;
+const DURATION = /(?<=succeeded in )\d+ s/;
 const COMMANDS = [
   `login --base-url ${BASE_URL} -u demo`,
   'images list ubuntu --sotr updated_on,desc',
@@ -74,7 +77,8 @@ function linesOf(command, baseUrl) {
   closeSync(file);
   return readFileSync(output, 'utf8')
     .replaceAll(baseUrl, BASE_URL)
-    .replaceAll(/\d{4}-\d\d-\d\d \w{3} \d\d:\d\d:\d\d E[DS]T/g, TIME)
+    .replaceAll(TIMES, TIME)
+    .replace(DURATION, '4 s')
     .replaceAll(ERASED, '')
     .replace(/\s+$/, '')
     .split('\n');

@@ -111,8 +111,13 @@ export function cutTexts(texts: readonly string[], width: number, unicode: boole
     if (count > most) [best, most] = [result, count];
     if (most === wanted) return best;
   }
-  const windows = showDifferences(texts, best, width, ellipsis);
-  return new Set(windows).size > most ? windows : best;
+  const groups = sameLooking(texts, best);
+  for (const each of [groups, [groups.flat()]]) {
+    const result = showDifferences(texts, best, each, { width, ellipsis });
+    const count = new Set(result).size;
+    if (count > most) [best, most] = [result, count];
+  }
+  return best;
 }
 
 /** Returns ways to divide the room, the preferred one first. */
@@ -123,26 +128,30 @@ function cutsOf(room: number): Cut[] {
     .slice(0, MAX_CUTS);
 }
 
-/** Cuts texts that look the same so that the part in which they differ is visible. */
-function showDifferences(
-  texts: readonly string[],
-  cut: readonly string[],
-  width: number,
-  ellipsis: string,
-): string[] {
+/** Returns the groups of different texts that look the same when they are cut. */
+function sameLooking(texts: readonly string[], cut: readonly string[]): string[][] {
   const groups = new Map<string, Set<string>>();
   for (const [index, shown] of cut.entries()) {
     const group = groups.get(shown) ?? new Set();
     groups.set(shown, group.add(texts[index] ?? ''));
   }
+  return [...groups.values()].filter(({ size }) => size > 1).map((group) => [...group]);
+}
+
+/** Cuts the texts of each group so that the part in which they differ is visible. */
+function showDifferences(
+  texts: readonly string[],
+  cut: readonly string[],
+  groups: readonly (readonly string[])[],
+  { width, ellipsis }: { width: number; ellipsis: string },
+): string[] {
+  const room = width - ellipsis.length;
   const replaced = new Map<string, string>();
-  for (const group of groups.values()) {
-    if (group.size === 1) continue;
-    const members = [...group].map((text) => ({ text, clusters: [...clustersOf(text)] }));
+  for (const group of groups) {
+    const members = group.map((text) => ({ text, clusters: [...clustersOf(text)] }));
     const start = commonStart(members.map(({ clusters }) => clusters));
     for (const { text, clusters } of members) {
       const rest = clusters.slice(start).join('');
-      const room = width - ellipsis.length;
       // A quarter is enough to recognise what they have in common, if the rest is long.
       const cells = Math.max(Math.ceil(room / 4), room - displayWidth(rest));
       const head = startOf(clusters.slice(0, start).join(''), cells);
