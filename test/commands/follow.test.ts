@@ -103,7 +103,7 @@ describe('sync-status --wait', () => {
     [
       6,
       { status: 429, headers: { 'retry-after': '3600' } },
-      /try again after 2026-01-05T13:00:00Z; then follow it with: imgctl/,
+      /try again in 1 h, at \d\d:\d\d:00; then follow it with: imgctl/,
     ],
   ])('exits %d after the response %j', async (exitCode, response, message) => {
     expect(await followed([response])).toMatchObject(failed(exitCode, message));

@@ -157,7 +157,7 @@ describe('a service that answers 429', () => {
     const service = await scriptedService(() => ({ status: 429, headers }));
     const result = await service.imgctl('images', 'list');
     expect(result).toMatchObject({ stdout: '', exitCode: 6 });
-    expect(result.stderr).toMatch(/hint: try again after \d{4}-\d\d-\d\dT/);
+    expect(result.stderr).toMatch(/hint: try again on \d{4}-\d\d-\d\d at \d\d:/);
     expect(service.sent()).toHaveLength(1);
   });
 
@@ -167,7 +167,7 @@ describe('a service that answers 429', () => {
     for (const argv of [['login'], ['images', 'list'], ['login']]) {
       const result = await runBuilt(argv, { env: service.user });
       expect(result).toMatchObject({ stdout: '', exitCode: 6 });
-      expect(result.stderr).toMatch(/hint: try again after \d{4}-\d\d-\d\dT/);
+      expect(result.stderr).toMatch(/hint: try again in (10|9) min.*, at \d\d:/);
     }
     expect(service.sent()).toEqual([TOKEN_REQUEST]);
   });

@@ -134,8 +134,8 @@ const CASES = {
   dav: [
     ...PUT_CASES.map((each) => ({ ...each, fault: `PUT /upload/*=${each.fault}` })),
     { fault: 'PROPFIND /upload/=404', exitCode: 5, text: 'does not exist' },
-    { fault: 'PROPFIND /upload/=405', exitCode: 1, text: 'is no WebDAV folder (405)' },
-    { fault: 'PROPFIND /upload/=html', exitCode: 1, text: 'is no WebDAV folder (200)' },
+    { fault: 'PROPFIND /upload/=405', exitCode: 1, text: 'is not a WebDAV folder (405)' },
+    { fault: 'PROPFIND /upload/=html', exitCode: 1, text: 'is not a WebDAV folder (200)' },
     { fault: 'MOVE /upload/*=412', exitCode: 1, text: 'already has another web.ova' },
     { fault: 'MOVE /upload/*=drop', exitCode: 0 },
   ],
