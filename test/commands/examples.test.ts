@@ -78,7 +78,7 @@ async function world(page: string) {
     expect(login.exitCode).toBe(0);
   }
   await run(`config set upload-url file://${path.join(uploads, 'demo')}`);
-  await run('sync --wait');
+  await run('sync --wait --poll-interval 1ms');
   await run('images snapshot --file catalogue.json');
   if (!/lock$|lock add|choosing/.test(page)) {
     await run('images lock add web ubuntu 22.04 server');
