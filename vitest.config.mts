@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{e2e,fuzz,hardening,packaging}/**', 'test/walls.test.ts'],
+          exclude: ['test/{documents,e2e,fuzz,hardening,packaging}/**', 'test/walls.test.ts'],
           // It imports JSON as only bundlers do, and names source maps that it does not have.
           server: { deps: { inline: [/@actions/] } },
           // Time for a machine that other work shares.

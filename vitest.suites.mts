@@ -1,4 +1,4 @@
-// The longer suites, each run by an npm script: hardening, fuzz and packaging.
+// The longer suites, each run by an npm script: documents, hardening, fuzz and packaging.
 
 import { defineConfig } from 'vitest/config';
 
@@ -7,6 +7,10 @@ export default defineConfig({
     maxWorkers: '100%',
     reporters: ['default', './test/support/tally.ts'],
     projects: [
+      {
+        extends: true,
+        test: { name: 'documents', include: ['test/documents/**/*.test.ts'], testTimeout: 60_000 },
+      },
       {
         extends: true,
         test: { name: 'hardening', include: ['test/hardening/**/*.test.ts'], testTimeout: 300_000 },

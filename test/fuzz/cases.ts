@@ -15,6 +15,9 @@ export interface Case {
   readonly columns: number | undefined;
 }
 
+/** The formats that --meta takes. */
+const STRUCTURED = ['json', 'yaml'] as const;
+
 const LISTING: readonly string[] = [
   ...['', '--limit 7', '-s name,desc', '-s updated_on,desc -s id', '-f name,like,%a%'],
   ...['-f updated_on,ge,-3650d -f public,eq,true', '--columns all --time age'],
@@ -51,7 +54,7 @@ function list(random: Random): string {
 
 export function pickCase(random: Random): Case {
   const command = random.pick(COMMANDS)(random).split(' ').filter(Boolean);
-  const format = random.pick(FORMATS);
+  const format = random.pick(command.includes('--meta') ? STRUCTURED : FORMATS);
   const { username, password, token } = CANARIES;
   const withPassword = command[0] === 'login' || random.chance(0.4);
   return {
@@ -59,7 +62,7 @@ export function pickCase(random: Random): Case {
       ...command,
       ...['-o', format, '--retries', String(random.below(3)), '--timeout', '10s'],
       ...(random.chance(0.1) ? ['--debug'] : []),
-      ...(random.chance(0.1) ? ['-q'] : []),
+      ...(!command.includes('--columns') && random.chance(0.1) ? ['-q'] : []),
     ],
     format,
     env: withPassword
