@@ -1,7 +1,7 @@
 // Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
 
 import { asImgctlError } from './errors.ts';
-import type { Io, Sink } from './io.ts';
+import { type Io, type Sink, withWrite } from './io.ts';
 import {
   type ErrorFormat,
   formatError,
@@ -39,15 +39,7 @@ export class Console {
     this.#io = io;
     this.#style = style;
     this.redaction = redaction;
-    this.stdout = {
-      get isTTY() {
-        return io.stdout.isTTY;
-      },
-      get columns() {
-        return io.stdout.columns;
-      },
-      write: (text) => this.print(text),
-    };
+    this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
   }
 
   /** Something is wrong, but the command continues. The same warning is shown once. */

@@ -2,9 +2,9 @@
 
 import { setMaxListeners } from 'node:events';
 import { ImgctlError } from './errors.ts';
-import { type ByteSink, openTerminal, type Sink, streamSink } from './streams.ts';
+import { type ByteSink, openTerminal, type Sink, streamSink, withWrite } from './streams.ts';
 
-export { BrokenPipeError, type ByteSink, type Sink } from './streams.ts';
+export { BrokenPipeError, type ByteSink, type Sink, withWrite } from './streams.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
@@ -159,36 +159,20 @@ function freezeYoungGeneration(): void {
 
 /** Returns the sink, which accepts no more once the signal aborts. */
 function until(signal: AbortSignal, sink: Sink): Sink {
-  return {
-    get isTTY() {
-      return sink.isTTY;
-    },
-    get columns() {
-      return sink.columns;
-    },
-    async write(text) {
-      signal.throwIfAborted();
-      await sink.write(text);
-    },
-  };
+  return withWrite(sink, async (text) => {
+    signal.throwIfAborted();
+    await sink.write(text);
+  });
 }
 
 /** Returns the sink, which then runs the action once, after `count` writes. */
 export function afterWrites(sink: ByteSink, count: number, action: () => void): ByteSink {
   let writes = 0;
-  return {
-    get isTTY() {
-      return sink.isTTY;
-    },
-    get columns() {
-      return sink.columns;
-    },
-    async write(data) {
-      await sink.write(data);
-      writes += 1;
-      if (writes === count) action();
-    },
-  };
+  return withWrite(sink, async (data) => {
+    await sink.write(data);
+    writes += 1;
+    if (writes === count) action();
+  });
 }
 
 /** An orphaned process group ignores the signal, and Windows has none: then this only takes a moment. */

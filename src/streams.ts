@@ -20,6 +20,22 @@ export interface ByteSink extends Sink {
   write(data: string | Uint8Array): Promise<void>;
 }
 
+/** Returns a sink that writes in another way; the width is read when it is needed. */
+export function withWrite<Data>(
+  sink: Pick<Sink, 'isTTY' | 'columns'>,
+  write: (data: Data) => Promise<void>,
+) {
+  return {
+    get isTTY() {
+      return sink.isTTY;
+    },
+    get columns() {
+      return sink.columns;
+    },
+    write,
+  };
+}
+
 /** The reader closed its end of the pipe. */
 export class BrokenPipeError extends Error {}
 

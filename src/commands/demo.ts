@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import type { Sink } from '../io.ts';
+import { type Sink, withWrite } from '../io.ts';
 import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
@@ -68,18 +68,10 @@ function stopped(reason: ImgctlError): ImgctlError {
 
 /** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */
 function silencedBy(signal: AbortSignal, sink: Sink): Sink {
-  return {
-    get isTTY() {
-      return sink.isTTY;
-    },
-    get columns() {
-      return sink.columns;
-    },
-    async write(text) {
-      const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
-      await sink.write(signal.aborted ? controls : text);
-    },
-  };
+  return withWrite(sink, async (text: string) => {
+    const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
+    await sink.write(signal.aborted ? controls : text);
+  });
 }
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */

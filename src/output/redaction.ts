@@ -1,6 +1,6 @@
 // Masks secrets in messages by value: a service or proxy may echo what it received.
 
-import type { Sink } from '../io.ts';
+import { type Sink, withWrite } from '../io.ts';
 import { isObject, turn } from '../json.ts';
 import { fold } from './encodings.ts';
 import { type Form, findForms, indexForms, type Range } from './find-encoded.ts';
@@ -143,13 +143,5 @@ function isWord(text: string, { start, end }: Range): boolean {
 
 /** For plain text only, since a mask could break JSON. */
 export function redactingSink(sink: Sink, redaction: Redaction): Sink {
-  return {
-    get isTTY() {
-      return sink.isTTY;
-    },
-    get columns() {
-      return sink.columns;
-    },
-    write: (text) => sink.write(redaction.apply(text)),
-  };
+  return withWrite(sink, (text: string) => sink.write(redaction.apply(text)));
 }
