@@ -95,7 +95,11 @@ it('the Packer post-processor pushes each build, and replaces the last one', asy
   const [, ...argv] = inline.flatMap((line) => line.split(' '));
   for (const seed of ['first', 'second']) {
     renameSync(writeOva(work, 'appliance', 1_000, seed), file);
-    const result = await runCli(argv, { env: { ...env, ...PASSWORD }, cwd: work, time: Date.now() });
+    const result = await runCli(argv, {
+      env: { ...env, ...PASSWORD },
+      cwd: work,
+      time: Date.now(),
+    });
     expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('appliance.ova') });
   }
   expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['appliance.ova'], syncs: 2 });
