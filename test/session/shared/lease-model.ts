@@ -228,7 +228,7 @@ export async function explore(limits: Limits, storeFault?: StoreFault): Promise<
   /** For each state, those from which a step without a fault leads to it. */
   const sources: number[][] = [];
   const ends: number[] = [];
-  // A machine cannot be copied, so each path begins anew and repeats its steps.
+  // A machine cannot be copied, so each path starts again and repeats its steps.
   const open: { readonly path: readonly number[]; readonly from?: number }[] = [{ path: [] }];
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
     const world = new World(limits.machines, storeFault);
