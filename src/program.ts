@@ -2,10 +2,10 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
-import { ROOT } from './commands/command-table.ts';
+import { fullName, isOperand, pathOf } from './commands/names.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
+import { images } from './commands/table/images.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
-import { fullName, isOperand, pathOf, usageError } from './commands/usage-error.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import {
   type ArgumentDeclaration,
@@ -21,18 +21,33 @@ import { MAX_AGE, parseDuration } from './session/duration.ts';
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
   const words = helpLast(argv);
-  let helpOf: Command | undefined;
-  const root = buildProgram(context, words[0], (command) => {
-    helpOf = command;
+  let ended: Command | undefined;
+  const commands = await declareCommands(words[0]);
+  const root = buildProgram(context, commands, words[0], (command) => {
+    ended = command;
   });
-  root.hook('preAction', () => context.useOptions(root.opts<GlobalOptions>()));
+  const useOptions = () => context.useOptions(root.opts<GlobalOptions>());
+  root.hook('preAction', useOptions);
   try {
     await root.parseAsync(words, { from: 'user' });
   } catch (thrown) {
-    if (!isHelp(thrown)) throw thrown;
-    if (helpOf !== undefined) await showHelp(context, helpOf);
+    if (!(thrown instanceof CommanderError) || ended === undefined) throw thrown;
+    // Even a failed parse has read the options before the error, such as --json.
+    useOptions();
+    if (!isHelp(thrown)) {
+      const { usageError } = await import('./commands/usage-error.ts');
+      throw usageError(thrown, ended);
+    }
+    if (thrown.code !== 'commander.version') await showHelp(context, ended);
   }
   await context.console.settle();
+}
+
+/** A command line that begins with `images`, as most do, needs no other command. */
+async function declareCommands(first: string | undefined): Promise<readonly CommandSpec[]> {
+  if (first === images.name) return [images];
+  const { ROOT } = await import('./commands/command-table.ts');
+  return ROOT.subcommands ?? [];
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
@@ -50,30 +65,34 @@ async function showHelp(context: Context, command: Command): Promise<void> {
   await run(context, {}, [...pathOf(command), ...operands]);
 }
 
-/** Builds the commands by name; a command gets its arguments, options and subcommands when it is reached. */
+/**
+ * Builds the commands by name; a command gets its arguments, options and subcommands when it is reached.
+ * @param onEnd receives the command that fails or prints help
+ */
 function buildProgram(
   context: Context,
+  commands: readonly CommandSpec[],
   first: string | undefined,
-  onHelp: (command: Command) => void,
+  onEnd: (command: Command) => void,
 ): Command {
-  const root = new Command(ROOT.name)
+  const root = new Command('imgctl')
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
     // The page is printed after commander has ended.
-    .configureHelp({
-      showGlobalOptions: true,
-      formatHelp: (command) => {
-        onHelp(command);
-        return '';
-      },
-    })
+    .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
     .configureOutput({
       writeOut: (text) => context.console.printLater(text),
       writeErr: () => {},
       outputError: () => {},
     });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
+  const throwOnEnd = (command: Command) => {
+    command.exitOverride((error) => {
+      onEnd(command);
+      throw error;
+    });
+  };
   const pending = new Map<Command, CommandSpec>();
   const declare = (command: Command) => {
     const spec = pending.get(command);
@@ -82,7 +101,7 @@ function buildProgram(
     for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
     for (const each of spec.options ?? []) command.addOption(optionOf(each));
     if (spec.hidden) command.allowUnknownOption();
-    throwUsageErrors(command, root, context);
+    throwOnEnd(command);
     if (spec.subcommands) {
       add(command, spec.subcommands);
       addHelp(command, context);
@@ -101,8 +120,7 @@ function buildProgram(
       pending.set(parent.command(name, { hidden }).aliases(aliases), spec);
     }
   };
-  throwUsageErrors(root, root, context);
-  const { subcommands: commands = [] } = ROOT;
+  throwOnEnd(root);
   // A command line that begins with a command needs no other command; help needs all of them.
   const named = commands.filter(({ name }) => name === first && name !== 'help');
   add(root, named.length > 0 ? named : commands);
@@ -177,17 +195,7 @@ function parseNumber(
   });
 }
 
-/** Makes commander throw our errors. */
-function throwUsageErrors(command: Command, root: Command, context: Context): void {
-  command.exitOverride((error) => {
-    // Even a failed parse has read the options before the error, such as --json.
-    context.useOptions(root.opts<GlobalOptions>());
-    throw isHelp(error) ? error : usageError(error, command);
-  });
-}
-
-/** True if help or the version was requested and is printed; commander throws for these too. */
-function isHelp(thrown: unknown): boolean {
-  if (!(thrown instanceof CommanderError)) return false;
-  return thrown.exitCode === 0 || thrown.code === 'commander.help';
+/** Help and the version are printed; commander throws for these too. */
+function isHelp({ code, exitCode }: CommanderError): boolean {
+  return exitCode === 0 || code === 'commander.help';
 }

@@ -3,7 +3,8 @@
 import { complete, completion, help, printVersion } from './table/automation.ts';
 import { config, profile } from './table/configuration.ts';
 import { emulator } from './table/emulator.ts';
-import { images, inspect, myImages, sync, syncStatus, validate } from './table/images.ts';
+import { images } from './table/images.ts';
+import { inspect, myImages, sync, syncStatus, validate } from './table/packages.ts';
 import { api, commands, mcp } from './table/programs.ts';
 import { push } from './table/push.ts';
 import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';

@@ -5,6 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { nearest, suggest } from '../query/suggest.ts';
 import { guessCommand, guessOption } from './guesses.ts';
+import { fullName, isOperand, pathOf } from './names.ts';
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
@@ -54,17 +55,4 @@ function optionNames(command: Command): string[] {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
   return options.flatMap(({ long }) => long ?? []);
-}
-
-export function fullName(command: Command): string {
-  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
-}
-
-/** Returns the names below imgctl. */
-export function pathOf(command: Command): string[] {
-  return command.parent ? [...pathOf(command.parent), command.name()] : [];
-}
-
-export function isOperand(word: string): boolean {
-  return !word.startsWith('-');
 }

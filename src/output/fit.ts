@@ -1,6 +1,6 @@
 // Fits a table into a width: which columns are shown, how wide they are, and how long names are cut.
 
-import { clustersOf, displayWidth, endOf, startOf } from './terminal.ts';
+import { clustersOf, displayWidth, endOf, startOf } from './width.ts';
 
 /** Fewer cells of a name do not tell images apart. */
 const MIN_CUT_WIDTH = 16;

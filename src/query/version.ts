@@ -24,16 +24,17 @@ const ARCHITECTURES = [
   'riscv64',
 ];
 
-const ARCHITECTURE_OR_NUMBER = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:${ARCHITECTURES.join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
-  'giu',
-);
+let architectureOrNumber: RegExp | undefined;
 
 export function parseVersion(name: string): VersionedName {
   const texts: string[] = [];
   const numbers: string[] = [];
   let start = 0;
-  for (const match of name.matchAll(ARCHITECTURE_OR_NUMBER)) {
+  architectureOrNumber ??= new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${ARCHITECTURES.join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
+    'giu',
+  );
+  for (const match of name.matchAll(architectureOrNumber)) {
     const [, digits] = match;
     if (digits === undefined) continue;
     texts.push(name.slice(start, match.index));

@@ -1,7 +1,7 @@
 // The package that npm publishes: its files and its installation without network and scripts.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -74,6 +74,8 @@ describe('the package', () => {
 
   it('installs offline without other packages and runs the demo', async () => {
     const project = mkdtempSync(path.join(folder, 'project-'));
+    // npm looks for a project in the folders above, too.
+    writeFileSync(path.join(project, 'package.json'), '{}');
     const tarball = path.join(folder, packed.filename);
     await execute(project, 'npm', 'install', '--offline', '--ignore-scripts', tarball);
     const tree = JSON.parse(await execute(project, 'npm', 'ls', '--all', '--json')) as Dependencies;

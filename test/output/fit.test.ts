@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ColumnSize, cutTexts, fitColumns } from '../../src/output/fit.ts';
-import { displayWidth } from '../../src/output/terminal.ts';
+import { displayWidth } from '../../src/output/width.ts';
 import { anyText } from './hostile.ts';
 
 const size = (name: string, width: number, rest: Partial<ColumnSize> = {}): ColumnSize => ({

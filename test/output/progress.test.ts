@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/output/progress.ts';
-import { displayWidth } from '../../src/output/terminal.ts';
+import { displayWidth } from '../../src/output/width.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { RAW_HARM } from './hostile.ts';
 

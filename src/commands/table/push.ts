@@ -1,6 +1,6 @@
 // Declares push.
 
-import { FILES, POLL_OPTIONS } from './images.ts';
+import { FILES, POLL_OPTIONS } from './packages.ts';
 import { type CommandSpec, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const push: CommandSpec = {
