@@ -53,18 +53,6 @@ const LEFT_OUT = [
   ].map((name) => ['ora', name, NOTHING]),
   // Both end the process at SIGINT and SIGTERM, but imgctl finishes its work first. Locks are still removed at exit.
   ['atomically', 'when-exit', 'module.exports = () => {};'],
-  // One server and a few commands need neither clusters nor the table of all commands.
-  ['ioredis', './cluster', NOTHING],
-  ['ioredis', './connectors/SentinelConnector', NOTHING],
-  ['ioredis', './SentinelConnector', NOTHING],
-  ['ioredis', './ScanStream', NOTHING],
-  [
-    'ioredis',
-    '@ioredis/commands',
-    'exports.list = []; exports.exists = () => false; exports.getKeyIndexes = () => [];',
-  ],
-  ['ioredis', 'debug', 'exports.default = () => Object.assign(() => {}, { enabled: false });'],
-  ['ioredis', '../constants/TLSProfiles', 'exports.default = {};'],
   [
     'proper-lockfile',
     'signal-exit',

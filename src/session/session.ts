@@ -74,6 +74,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         loginCommand: settings.loginCommand,
         limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
+        isAttended: io.stdin.isTTY && io.stderr.isTTY,
         patience: settings.tokenPatience,
         onWait: (milliseconds) =>
           options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),

@@ -18,6 +18,8 @@ export interface RememberedLimit {
 
 /** What to do while no other process requests a token. */
 export interface Turn<Result> {
+  /** True if a person waits for it: no random delays then. */
+  readonly isAttended: boolean;
   /** Returns what makes the action unnecessary, such as the token of another process. */
   instead(): Promise<Result | undefined>;
   /** @param confirm waits for its turn again if another process has taken the lock meanwhile */

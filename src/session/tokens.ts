@@ -46,6 +46,8 @@ interface TokensOptions {
   /** The command that ignores the remembered limit. */
   readonly limitOverride?: string;
   readonly baseUrl: string;
+  /** True if a person waits for the command: no random delays then. */
+  readonly isAttended?: boolean;
   /** Milliseconds to wait for the end of the token request limit. */
   readonly patience?: number;
   /** Called before such a wait. */
@@ -96,6 +98,7 @@ export class Tokens implements TokenSource {
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
     return this.#takeTurn({
+      isAttended: true,
       instead: async () => undefined,
       action: () => this.#request(password, remedy, ignoreLimit),
     });
@@ -118,7 +121,7 @@ export class Tokens implements TokenSource {
   }
 
   async #renewWithLock(refused: string | undefined): Promise<string> {
-    const { store, io, username, password } = this.#options;
+    const { store, io, username, password, isAttended = false } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
     const instead = async () => {
       const stored = await store.read(refused);
@@ -129,7 +132,7 @@ export class Tokens implements TokenSource {
       await confirm();
       return this.#request(secret, password.remedy);
     };
-    this.#memory = await this.#takeTurn<CachedToken>({ instead, action });
+    this.#memory = await this.#takeTurn<CachedToken>({ isAttended, instead, action });
     return this.#memory.token;
   }
 
@@ -143,7 +146,8 @@ export class Tokens implements TokenSource {
       } catch (error) {
         const limit = isRateLimited(error) ? await store.readLimit(io.now()) : undefined;
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
-        const end = Math.min(limit.resetsAt + MAX_SPREAD * io.random(), deadline);
+        const spread = turn.isAttended ? 0 : MAX_SPREAD * io.random();
+        const end = Math.min(limit.resetsAt + spread, deadline);
         onWait?.(end - io.now());
         const found = await this.#waitUntil(end, turn);
         if (found !== undefined) return found;

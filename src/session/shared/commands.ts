@@ -1,7 +1,7 @@
 // The commands that a shared store needs from Redis; scripts compare and change a key in one step.
 
 import { LEASE_TIME, type Leases } from './lease.ts';
-import { type StoreConnection, StoreError } from './redis.ts';
+import { type StoreConnection, StoreError, UNEXPECTED } from './redis.ts';
 
 /** KEYS[1] is the lease and ARGV[1] its owner. */
 const RENEW = `local owner = redis.call('get', KEYS[1])
@@ -16,8 +16,7 @@ redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
 
 export function leasesAt(name: string, connect: () => Promise<StoreConnection>): Leases {
-  const call = async (...words: readonly [string, ...(string | number)[]]) =>
-    (await connect()).call(...words);
+  const call: StoreConnection['call'] = async (...words) => (await connect()).call(...words);
   return {
     acquire: async (owner) =>
       isDone(await call('SET', name, owner, 'NX', 'PX', LEASE_TIME), 'OK', null),
@@ -31,7 +30,7 @@ export function leasesAt(name: string, connect: () => Promise<StoreConnection>):
 /** A server that answers anything must not look like one whose lease is always taken. */
 function isDone(reply: unknown, yes: unknown, no: unknown): boolean {
   if (reply === yes || reply === no) return reply === yes;
-  throw new StoreError('it sent an unexpected reply');
+  throw new StoreError(UNEXPECTED);
 }
 
 export interface Entry {

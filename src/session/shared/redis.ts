@@ -1,7 +1,10 @@
-// A connection to a Redis server: a small client that never retries a command, and waits 2 s for a reply.
+// A connection to a Redis server, by node-redis's protocol code: it never repeats a command, and waits 2 s for a reply.
 
-import Redis from 'ioredis/built/Redis.js';
+import net from 'node:net';
+import { Decoder } from '@redis/client/dist/lib/RESP/decoder.js';
+import encodeCommand from '@redis/client/dist/lib/RESP/encoder.js';
 import { trustOptions } from '../../http/connect.ts';
+import { untilEvent } from '../../http/sockets.ts';
 import { builtin, type Clock } from '../../io.ts';
 import type { StoreAddress } from '../store-address.ts';
 
@@ -14,12 +17,14 @@ const MAX_REASON = 120;
 /** What a server that restarts causes. */
 const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE)$/;
 
+export const UNEXPECTED = 'it sent an unexpected reply';
+
 /** The store could not be used. The message is the reason; it never holds a secret. */
 export class StoreError extends Error {}
 
 export interface StoreConnection {
   /** @throws StoreError */
-  call(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
+  call(...words: readonly [string, ...(string | number)[]]): Promise<unknown>;
   close(): void;
 }
 
@@ -34,73 +39,116 @@ export interface ConnectionOptions {
 /** Connects and logs in; tries again within 2 s if the server restarts. @throws StoreError */
 export async function connectStore(options: ConnectionOptions): Promise<StoreConnection> {
   const { io } = options;
-  let latest: Redis | undefined;
+  let latest: Connection | undefined;
   let failure: StoreError | undefined;
   let isOver = false;
-  const connect = async (): Promise<Redis> => {
+  const connect = async (): Promise<Connection> => {
     while (!isOver) {
-      latest = createClient(options);
+      const socket = openSocket(options);
+      latest = new Connection(socket);
       try {
+        await untilEvent(socket, options.address.tls ? 'secureConnect' : 'connect');
         await logIn(latest, options);
         return latest;
       } catch (error) {
         if (!TRANSIENT.test(reasonOf(error))) throw error;
         failure = new StoreError(reasonOf(error));
       }
-      latest.disconnect();
+      latest.close();
       await io.sleep(PAUSE, io.signal);
     }
     throw new StoreError('closed');
   };
   const connecting = connect();
   try {
-    const client = await withinBudget(connecting, io);
+    const connection = await withinBudget(connecting, io);
     return {
-      call: (command, ...args) => withinBudget(client.call(command, ...args), io),
-      close: () => client.disconnect(),
+      call: (...words) => withinBudget(connection.call(...words), io),
+      close: () => connection.close(),
     };
   } catch (error) {
     isOver = true;
     connecting.catch(() => {});
-    latest?.disconnect();
+    latest?.close();
     // What kept it from connecting says more than the time.
     throw error instanceof StoreError ? (failure ?? error) : error;
   }
 }
 
-function createClient({ address, ca }: ConnectionOptions): Redis {
-  const { host, port, tls } = address;
-  const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
-  return new Redis({
-    host,
-    port,
-    ...(tls ? { tls: { ...trustOptions(builtin('node:tls'), ca), ...servername } } : {}),
-    protocol: 2,
-    lazyConnect: true,
-    retryStrategy: null,
-    enableReadyCheck: false,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    disableClientInfo: true,
-  });
+function openSocket({ address, ca }: ConnectionOptions): net.Socket {
+  const { host, port } = address;
+  if (!address.tls) return net.connect({ host, port, noDelay: true });
+  const tls = builtin('node:tls');
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  const socket = tls.connect({ host, port, ...trustOptions(tls, ca), ...servername });
+  return socket.setNoDelay(true);
 }
 
-/** The library's own login prints warnings on stderr. */
-async function logIn(client: Redis, { address, password }: ConnectionOptions): Promise<void> {
+async function logIn(connection: Connection, { address, password }: ConnectionOptions) {
   const { username, database } = address;
-  let cause: unknown;
-  client.on('error', (error: unknown) => {
-    cause = error;
-  });
-  await client.connect().catch((error: unknown) => {
-    throw cause ?? error;
-  });
   const user = username === undefined ? [] : [username];
-  const commands = [
-    ...(password === undefined ? [] : [client.call('AUTH', ...user, password)]),
-    ...(database === 0 ? [] : [client.call('SELECT', database)]),
-  ];
-  await Promise.all(commands);
+  await Promise.all([
+    ...(password === undefined ? [] : [connection.call('AUTH', ...user, password)]),
+    ...(database === 0 ? [] : [connection.call('SELECT', database)]),
+  ]);
+}
+
+interface Waiting {
+  resolve(reply: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Sends commands without waiting for earlier replies: the server replies in the same order. */
+class Connection implements StoreConnection {
+  readonly #socket: net.Socket;
+  readonly #waiting: Waiting[] = [];
+  /** Why no more replies come. */
+  #failure: Error | undefined;
+
+  constructor(socket: net.Socket) {
+    this.#socket = socket;
+    const next = () => {
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) throw new StoreError(UNEXPECTED);
+      return waiting;
+    };
+    const decoder = new Decoder({
+      onReply: (reply) => next().resolve(reply),
+      onErrorReply: (error) => next().reject(error),
+      onPush: () => next().reject(new StoreError(UNEXPECTED)),
+      getTypeMapping: () => ({}),
+    });
+    socket.on('data', (data) => {
+      try {
+        decoder.write(data);
+      } catch (error) {
+        socket.destroy(
+          error instanceof StoreError
+            ? error
+            : new StoreError('it does not speak the protocol of Redis'),
+        );
+      }
+    });
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new StoreError('it closed the connection')));
+  }
+
+  call(...words: readonly [string, ...(string | number)[]]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      this.#waiting.push({ resolve, reject });
+      for (const part of encodeCommand(words.map(String))) this.#socket.write(part);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+  }
 }
 
 /** Waits for the work, but at most 2 s. @throws StoreError, or the reason of an interrupt */
@@ -124,7 +172,6 @@ async function withinBudget<Result>(work: Promise<Result>, io: Clock): Promise<R
   }
 }
 
-/** The library's errors also hold the arguments of the command. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const [line = ''] = (code ?? message).split(/[\r\n]/);

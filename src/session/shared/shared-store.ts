@@ -16,7 +16,7 @@ import {
 } from '../token-store.ts';
 import { leasesAt, readKey, writeKey } from './commands.ts';
 import { takeLeasedTurn } from './lease.ts';
-import { type StoreConnection, StoreError } from './redis.ts';
+import { type StoreConnection, StoreError, UNEXPECTED } from './redis.ts';
 import { isSealed, type Seal } from './seal.ts';
 
 /** Spreads the token requests of a fleet whose store is down. */
@@ -133,12 +133,15 @@ export class SharedStore implements TokenStore {
     const shared = await this.#takeSharedTurn(turn, io);
     if (shared) return shared.result;
     const action = async (confirm: () => Promise<void>) => {
-      await io.sleep(MAX_DELAY * io.random(), io.signal);
-      this.#downUntil = 0;
-      const later = await this.#takeSharedTurn(turn, io);
-      return later ? later.result : ((await turn.instead()) ?? turn.action(confirm));
+      if (!turn.isAttended) {
+        await io.sleep(MAX_DELAY * io.random(), io.signal);
+        this.#downUntil = 0;
+        const later = await this.#takeSharedTurn(turn, io);
+        if (later) return later.result;
+      }
+      return (await turn.instead()) ?? turn.action(confirm);
     };
-    return this.#options.files.takeTurn({ instead: turn.instead, action }, io);
+    return this.#options.files.takeTurn({ ...turn, action }, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
@@ -156,7 +159,7 @@ export class SharedStore implements TokenStore {
     const milliseconds = io.now() - started;
     const [seconds = Number.NaN] = Array.isArray(time) ? time.map(Number) : [];
     const ahead = started + milliseconds / 2 - seconds * 1_000;
-    if (Number.isNaN(ahead)) throw new StoreError('it sent an unexpected reply');
+    if (Number.isNaN(ahead)) throw new StoreError(UNEXPECTED);
     await this.#write(this.#names.check, 'imgctl doctor', 1_000);
     await this.#readToken();
     return { milliseconds, ahead, isSealed: seal !== undefined };
@@ -173,18 +176,12 @@ export class SharedStore implements TokenStore {
     turn: Turn<Result>,
     io: Clock,
   ): Promise<{ readonly result: Result } | undefined> {
+    const leases = leasesAt(this.#names.lease, () => this.#connect());
     const newOwner = () => {
       this.#owner = builtin('node:crypto').randomUUID();
       return this.#owner;
     };
-    return this.#try(async () => ({
-      result: await takeLeasedTurn(
-        leasesAt(this.#names.lease, () => this.#connect()),
-        turn,
-        newOwner,
-        io,
-      ),
-    }));
+    return this.#try(async () => ({ result: await takeLeasedTurn(leases, turn, newOwner, io) }));
   }
 
   /** Returns undefined if the store is down. */

@@ -5,7 +5,14 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../../support/io.ts';
+import {
+  type FakeInput,
+  type FakeIo,
+  type FakeIoOptions,
+  fakeIo,
+  fakeTerminal,
+  temporaryDirectory,
+} from '../../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../../support/redis.ts';
 import { listen } from '../../support/sockets.ts';
 import { type SessionUnderTest, sessionWith, startService } from '../harness.ts';
@@ -28,8 +35,9 @@ async function fleet(
     changes: FakeIoOptions['env'] = {},
     stored: Readonly<Record<string, string>> = { username: 'demo' },
     directory: string | undefined = temporaryDirectory(),
+    stdin: string | FakeInput = '',
   ) => {
-    const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
+    const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes }, stdin });
     const sleeps: number[] = [];
     const quick: FakeIo = {
       ...io,
@@ -279,6 +287,15 @@ describe('a token store', () => {
     expect(ios[0]?.sleeps).toContain(DELAY);
     expect(tokenRequests()).toBe(1);
     expect(cache.read()).toBeDefined();
+  });
+
+  it('that is down delays neither a login nor a command on a terminal', async () => {
+    const { open, use, ios } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1' }, {}, 500);
+    await (await open()).tokens?.login('demo');
+    await use(await open({}, undefined, undefined, fakeTerminal()));
+    await use(await open());
+    const delays = ios.map(({ sleeps }) => sleeps.includes(DELAY));
+    expect(delays).toEqual([false, false, true]);
   });
 
   it('that answers something else costs a warning', async () => {
