@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
+import { type Tool, toolsFor } from '../../src/mcp/tools.ts';
 import { account } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -33,6 +34,16 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash'],
   emulator: ['--port', '0'],
 };
+
+/** Returns valid arguments of an MCP tool, and the same with a text wherever it may stand. */
+function argumentsOfTool({ arguments: known }: Tool, text: string): object[] {
+  const pick = (values: object) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => name in known));
+  return [
+    pick({ text: ['ubuntu'], images: ['1001'], file: 'missing.ova' }),
+    pick({ text: [text], images: [text], file: text, id: text }),
+  ];
+}
 
 /** The commands that do something, by their words. */
 function leaves(
@@ -93,6 +104,45 @@ describe.each(['table', 'json'])('imgctl --debug -o %s', (format) => {
     for (const text of secrets.forms) expect(seen).not.toContain(text);
     report(`${COMMANDS.length} commands, ${tokens.size} tokens: no secret in -o ${format}`);
   });
+});
+
+it('the MCP server shows no secret in the answer of any tool', { timeout: 60_000 }, async () => {
+  const secrets = newSecrets();
+  const { user } = secrets;
+  const emulator = await serve({ users: [user], syncDelay: 1 });
+  const env = {
+    ...withTemporaryFolder(account(emulator.baseUrl, user.name)),
+    IMGCTL_PASSWORD: user.password,
+  };
+  const tools = toolsFor(true);
+  const clientInfo = { name: 'test', version: '1' };
+  const messages = [
+    {
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+    },
+    { method: 'notifications/initialized' },
+    { id: 1, method: 'tools/list' },
+    ...tools.flatMap((tool, index) =>
+      // A user may have pasted the password.
+      argumentsOfTool(tool, user.password).map((given, variant) => ({
+        id: 100 * (index + 1) + variant,
+        method: 'tools/call',
+        params: { name: tool.name, arguments: given },
+      })),
+    ),
+  ];
+  const stdin = messages
+    .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    .join('');
+  const ended = await watchedRun(['mcp', '--allow-sync', '--debug'], { env, stdin });
+  expect(ended.stdout.trim().split('\n')).toHaveLength(messages.length - 1);
+  const tokens = tokensBelow(env.HOME);
+  expect(tokens).toHaveLength(1);
+  expect(ended.stdout).toContain('***');
+  const texts = [...secrets.forms, ...tokens.flatMap(formsOfToken)];
+  expect(placesOf(texts, ended, [env.HOME], { stdout: true })).toEqual([]);
 });
 
 it('placesOf finds a secret in streams, processes and files', async () => {

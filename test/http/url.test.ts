@@ -32,6 +32,9 @@ describe('parseBaseUrl', () => {
   it.each([
     ['', NOT_HTTP, EXAMPLE],
     ['images.example.com', `${NOT_HTTP}images.example.com`, 'use https://images.example.com'],
+    ['a.b:8443/v2/x', `${NOT_HTTP}a.b:8443/v2/x`, 'use https://a.b:8443/v2/x'],
+    ['a.b:port', `${NOT_HTTP}a.b:port`, EXAMPLE],
+    ['a.b/two words', `${NOT_HTTP}a.b/two words`, EXAMPLE],
     ['@images.example.com', `${NOT_HTTP}…@images.example.com`, EXAMPLE],
     ['localhost:8080', `${NOT_HTTP}localhost:8080`, EXAMPLE],
     ['ftp://images.example.com', `${NOT_HTTP}ftp://images.example.com`, EXAMPLE],

@@ -44,9 +44,12 @@ export function machinesOf(
   return Array.from({ length: count }, () => ({ ...account(baseUrl, name), ...env }));
 }
 
-/** Lists all images on all machines at once. */
+/** Lists all images on all machines at once: each waits until the last one is started. */
 export function listOn(machines: readonly Environment[]): CliProcess[] {
-  return machines.map((env) => startCli(LIST, { env }));
+  const barrier = { prelude: 'read -r _', stdin: { open: true } } as const;
+  const processes = machines.map((env) => startCli(LIST, { env, ...barrier }));
+  for (const { child } of processes) child.stdin?.end('\n');
+  return processes;
 }
 
 export function endOf(processes: readonly CliProcess[]): Promise<CliResult[]> {
