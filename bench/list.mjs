@@ -36,7 +36,8 @@ try {
   await withServices(
     { images: 10_000, latency: 0 },
     async ({ imgctl, curl, tight, bare, hcloud }) => {
-      const found = await compare({ imgctl: imgctl('json'), bare, curl, tight, ...hcloud }, 5);
+      const programs = { imgctl: imgctl('json'), table: imgctl('table'), bare };
+      const found = await compare({ ...programs, curl, tight, ...hcloud }, 5);
       report('10,000 images, no latency: imgctl', seconds(found.imgctl.wall));
       report('  curl and jq loop', seconds(found.curl.wall));
       report('  imgctl / loop', ratio(found.imgctl.wall, found.curl.wall), 'at most 1');
@@ -45,6 +46,8 @@ try {
       report('  CPU of imgctl', seconds(found.imgctl.cpu));
       report('  CPU of a bare Node client', seconds(found.bare.cpu));
       report('  imgctl / bare', ratio(found.imgctl.cpu, found.bare.cpu), 'at most 2.5');
+      report('  CPU of a table in a pipe', seconds(found.table.cpu));
+      report('  table / bare', ratio(found.table.cpu, found.bare.cpu), 'at most 2.5');
     },
   );
   await withServices({ images: 1_000, latency: 0 }, (small) =>
@@ -102,6 +105,8 @@ async function withServices({ images, latency }, work) {
         command: nodeProgram(program, 'images', 'list', '-o', format),
         env,
         images,
+        // A table has a line per image, and its header.
+        ...(format === 'table' ? { mark: '\n', images: images + 1 } : {}),
       }),
       curl: { command: ['bash', fileOf('curl-loop.sh')], env, images },
       tight: { command: ['bash', fileOf('curl-loop.sh'), 'tight'], env, images },

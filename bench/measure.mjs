@@ -13,7 +13,7 @@ export function nodeProgram(script, ...args) {
 
 /**
  * Returns medians by name: wall (seconds), and for Node programs cpu (seconds) and peak (MiB).
- * A contestant is { command: [program, argument...], env, images }, and must print this number of images.
+ * A contestant is { command: [program, argument...], env, images, mark }, and must print the mark once per image.
  */
 export async function compare(contestants, runs) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
@@ -34,7 +34,7 @@ export async function compare(contestants, runs) {
   );
 }
 
-async function measure({ command: [program, ...args], env, images }) {
+async function measure({ command: [program, ...args], env, images, mark = '"name":' }) {
   const start = process.hrtime.bigint();
   const child = spawn(program, args, { env: { ...process.env, ...env } });
   const output = [];
@@ -45,7 +45,7 @@ async function measure({ command: [program, ...args], env, images }) {
   });
   const [status] = await once(child, 'close');
   const wall = Number(process.hrtime.bigint() - start) / 1e9;
-  const found = Buffer.concat(output).toString().split('"name":').length - 1;
+  const found = Buffer.concat(output).toString().split(mark).length - 1;
   if (status !== 0 || found !== images) {
     throw new Error(
       `${program} ended with ${status} after ${found} of ${images} images: ${stderr}`,

@@ -133,9 +133,9 @@ async function* readOnce(
         .filter((image) => !seen.wasYielded(keyOf(image)))
         .slice(0, needed - count);
       count += images.length;
-      progress?.(
-        `page ${reading.pagesRead} of ${reading.pagesKnown}, ${yieldedBefore + count} images`,
-      );
+      const total = yieldedBefore + count;
+      const noun = total === 1 ? 'image' : 'images';
+      progress?.(`page ${reading.pagesRead} of ${reading.pagesKnown}, ${total} ${noun}`);
       if (streams) {
         for (const image of images) seen.markYielded(keyOf(image));
         yield { images, meta };

@@ -68,7 +68,8 @@ function destinationOf({ api, incoming }: StorageRequest): string {
   const text = typeof destination === 'string' ? destination : '';
   const url = URL.canParse(text, api.baseUrl) ? new URL(text, api.baseUrl) : undefined;
   if (!url?.pathname.startsWith(ROOT)) throw new HttpError(400, '');
-  if (url.origin !== api.baseUrl) throw new HttpError(502, '');
+  // Behind TLS of another program, only the host is the same.
+  if (url.host !== incoming.headers.host) throw new HttpError(502, '');
   return url.pathname.slice(ROOT.length);
 }
 

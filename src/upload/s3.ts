@@ -3,6 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
+import { sharedBuffer } from './reader.ts';
 import { bodyOf, isSuccess } from './requests.ts';
 import {
   countParts,
@@ -15,7 +16,7 @@ import {
   requireId,
 } from './s3-parts.ts';
 import { createS3Requests, s3Error } from './s3-requests.ts';
-import { type Part, sharedBuffer } from './source.ts';
+import type { Part } from './source.ts';
 import {
   arrivedWrong,
   conflict,

@@ -1,21 +1,21 @@
-// A local file that is uploaded: reads it in order, hashes each byte once, and notices changes.
+// A local file that is uploaded: reads it ahead, in order, hashes each byte once, and notices changes.
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { createHasher, type Hasher, type Region } from './hashes.ts';
+import { createReader, type Reader, type Region, sharedBuffer } from './reader.ts';
+
+/** Large enough that the thread that reads it is rarely woken. */
+const CHUNK = 2 ** 20;
 
 /** Small enough to see progress on a slow line, larger than what a socket buffers. */
-const CHUNK = 256 * 1024;
+const PIECE = 256 * 1024;
+
+/** Chunks that are read while others are sent. */
+const AHEAD = 6;
 
 /** A chunk is overwritten this many chunks later, when the socket has sent it. */
-const CHUNKS = 16;
-
-interface Slot {
-  readonly bytes: Buffer;
-  /** Settles when the bytes may be overwritten. */
-  hashed: Promise<unknown>;
-}
+const CHUNKS = AHEAD + 2;
 
 export interface Part {
   readonly bytes: Buffer;
@@ -29,12 +29,12 @@ export class Source {
   /** Differs after every change of the file. */
   readonly identity: string;
   readonly #handle: FileHandle;
-  readonly #hasher: Hasher;
+  readonly #reader: Reader;
   readonly #hasRegions: boolean;
-  readonly #slots: Slot[] = [];
+  readonly #buffers: Buffer[] = [];
   readonly #signal: AbortSignal;
-  #next = 0;
-  /** Everything before this position was hashed. */
+  #count = 0;
+  /** Everything before this position is hashed, or will be first. */
   #hashed = 0;
   #digests: Promise<string[]> | undefined;
 
@@ -50,7 +50,7 @@ export class Source {
     this.identity = identity;
     this.#handle = handle;
     this.#hasRegions = regions.length > 0;
-    this.#hasher = createHasher(regions, size);
+    this.#reader = createReader(handle, regions, size);
     this.#signal = signal;
   }
 
@@ -63,35 +63,50 @@ export class Source {
     return new Source(path, handle, facts, regions, signal);
   }
 
+  /** Prepares for reading the whole file. */
+  start(): void {
+    this.#reader.start();
+  }
+
   /**
-   * Returns the bytes from `start` on. A chunk is valid until several more were taken.
+   * Returns the bytes from `start` on. A piece is valid until several more were taken.
    * @throws ImgctlError failed: unreadable, or shorter than before
    */
-  async *read(start = 0, end = this.size): AsyncGenerator<Buffer> {
+  async *read(start = 0): AsyncGenerator<Buffer> {
     await this.#hashUntil(start);
-    for (let position = start; position < end; ) {
-      const slot = await this.#slot();
-      const bytes = slot.bytes.subarray(0, Math.min(CHUNK, end - position));
-      await this.#fill(bytes, position);
-      slot.hashed = this.#hash(bytes, position);
-      position += bytes.length;
-      yield bytes;
+    const ahead: Promise<Buffer>[] = [];
+    for (let next = start; next < this.size || ahead.length > 0; ) {
+      for (; ahead.length <= AHEAD && next < this.size; next += CHUNK) {
+        const chunk = this.#readChunk(next);
+        // Reported when its turn has come.
+        chunk.catch(() => {});
+        ahead.push(chunk);
+      }
+      const bytes = await ahead.shift();
+      for (let from = 0; bytes && from < bytes.length; from += PIECE) {
+        yield bytes.subarray(from, from + PIECE);
+      }
     }
   }
 
   /** Reads a part into the buffer, with its MD5. The next part may be read meanwhile into another one. */
   async readPart(buffer: Buffer, start: number): Promise<Part> {
     await this.#hashUntil(start);
-    const bytes = buffer.subarray(0, Math.min(buffer.length, this.size - start));
-    await this.#fill(bytes, start);
-    await this.#hash(bytes, start);
-    return { bytes, md5: await this.#hasher.md5(bytes) };
+    return this.#fill(buffer, start, true);
   }
 
   /** Returns some bytes, without hashing them. */
   async peek(start: number, length: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, this.size - start)));
-    await this.#fill(bytes, start);
+    for (let filled = 0; filled < bytes.length; ) {
+      const { bytesRead } = await this.#handle
+        .read(bytes, filled, bytes.length - filled, start + filled)
+        .catch((cause: unknown) => {
+          throw readError(this.path, cause);
+        });
+      if (bytesRead === 0) throw this.changed();
+      filled += bytesRead;
+    }
     return bytes;
   }
 
@@ -99,7 +114,7 @@ export class Source {
   async digests(): Promise<string[]> {
     await this.#hashUntil(this.size);
     await this.checkUnchanged();
-    this.#digests ??= this.#hasher.digests();
+    this.#digests ??= this.#reader.digests();
     return this.#digests;
   }
 
@@ -116,60 +131,38 @@ export class Source {
   }
 
   async close(): Promise<void> {
-    this.#hasher.close();
-    await Promise.allSettled(this.#slots.map(({ hashed }) => hashed));
+    await this.#reader.close();
     await this.#handle.close();
   }
 
   async #hashUntil(position: number): Promise<void> {
-    if (!this.#hasRegions) return;
-    while (this.#hashed < position) {
-      const slot = await this.#slot();
-      const bytes = slot.bytes.subarray(0, Math.min(CHUNK, position - this.#hashed));
-      await this.#fill(bytes, this.#hashed);
-      slot.hashed = this.#hash(bytes, this.#hashed);
+    while (this.#hasRegions && this.#hashed < position) {
+      await this.#readChunk(this.#hashed, position);
     }
+  }
+
+  /** Reads a chunk, or what is before `end`, into the buffer whose turn it is. */
+  async #readChunk(position: number, end = this.size): Promise<Buffer> {
+    const index = this.#count++ % CHUNKS;
+    const buffer = this.#buffers[index] ?? sharedBuffer(CHUNK);
+    this.#buffers[index] = buffer;
+    const { bytes } = await this.#fill(buffer.subarray(0, end - position), position, false);
+    return bytes;
   }
 
   /** Hashes what is new of the bytes: a retry reads some again. */
-  #hash(bytes: Buffer, position: number): Promise<unknown> {
-    const fresh = bytes.subarray(Math.max(0, this.#hashed - position));
-    this.#hashed = Math.max(this.#hashed, position + bytes.length);
-    if (fresh.length === 0 || !this.#hasRegions) return Promise.resolve();
-    const done = this.#hasher.update(fresh, position + bytes.length - fresh.length);
-    // Reported when the slot is used again, or at the end.
-    done.catch(() => {});
-    return done;
-  }
-
-  async #slot(): Promise<Slot> {
+  async #fill(buffer: Buffer, position: number, wantsMd5: boolean): Promise<Part> {
     this.#signal.throwIfAborted();
-    const index = this.#next++ % CHUNKS;
-    let slot = this.#slots[index];
-    if (slot) await slot.hashed;
-    else {
-      slot = { bytes: sharedBuffer(CHUNK), hashed: Promise.resolve() };
-      this.#slots[index] = slot;
-    }
-    return slot;
+    const bytes = buffer.subarray(0, Math.max(0, this.size - position));
+    const hashed = Math.max(0, this.#hashed - position);
+    this.#hashed = Math.max(this.#hashed, position + bytes.length);
+    const job = { bytes, position, hashed, wantsMd5 };
+    const { length, md5 } = await this.#reader.read(job).catch((cause: unknown) => {
+      throw readError(this.path, cause);
+    });
+    if (length < bytes.length) throw this.changed();
+    return { bytes, md5 };
   }
-
-  async #fill(bytes: Buffer, position: number): Promise<void> {
-    for (let filled = 0; filled < bytes.length; ) {
-      const { bytesRead } = await this.#handle
-        .read(bytes, filled, bytes.length - filled, position + filled)
-        .catch((cause: unknown) => {
-          throw readError(this.path, cause);
-        });
-      if (bytesRead === 0) throw this.changed();
-      filled += bytesRead;
-    }
-  }
-}
-
-/** Returns memory that a thread can read without a copy. */
-export function sharedBuffer(size: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(size));
 }
 
 async function factsOf(path: string, handle: FileHandle) {

@@ -1,8 +1,8 @@
 // Uploads packages: decides what each file needs, uploads and checks all files of a package, then shows them.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import type { Region } from './hashes.ts';
 import type { Journal } from './journal.ts';
+import type { Region } from './reader.ts';
 import { Source } from './source.ts';
 import { conflict, type Staged, type Storage } from './storage.ts';
 
@@ -111,6 +111,7 @@ export async function transferPackage(
       const source = await openSource(file, options);
       try {
         if (source.identity !== file.identity) throw source.changed();
+        source.start();
         if (isSent(file)) staged.set(file, await send(file, source, options, onProgress));
         const all = await source.digests();
         digests.set(file.path, all.slice(0, file.regions.length));

@@ -1,15 +1,15 @@
 // The recipes of docs/automation.md: read by the parsers of their tools, and run against the emulator.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { valuesOf } from '../support/metrics.ts';
+import { folderUser, writeOva } from '../support/uploads.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 // The package has no types.
@@ -85,19 +85,24 @@ it('the Terraform data source prints one JSON object of strings', async () => {
   expect(JSON.stringify(output)).toContain('data.external.image.result.path');
 });
 
-it('the Packer post-processor checks the package and syncs', async () => {
-  const { env } = await user();
-  const cwd = temporaryDirectory();
-  mkdirSync(path.join(cwd, 'output'));
-  await writeSampleOva(path.join(cwd, 'output/appliance.ova'), 'appliance');
+it('the Packer post-processor pushes each build, and replaces the last one', async () => {
+  const { work, stored, syncs, env } = await folderUser();
+  mkdirSync(path.join(work, 'output'));
+  const file = path.join(work, 'output/appliance.ova');
   const [build] = parseHcl<Packer>(packer).build;
   const [{ inline }] = build['post-processor']['shell-local'];
-  const commands = inline.filter((line) => line.startsWith('imgctl '));
-  expect(commands).toHaveLength(2);
-  for (const line of commands) {
-    const result = await runCli(line.split(' ').slice(1), { env, cwd, time: Date.now() });
-    expect(result).toMatchObject({ exitCode: 0 });
+  expect(inline).toHaveLength(1);
+  const [, ...argv] = inline.flatMap((line) => line.split(' '));
+  for (const seed of ['first', 'second']) {
+    renameSync(writeOva(work, 'appliance', 1_000, seed), file);
+    const result = await runCli(argv, {
+      env: { ...env, ...PASSWORD },
+      cwd: work,
+      time: Date.now(),
+    });
+    expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('appliance.ova') });
   }
+  expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['appliance.ova'], syncs: 2 });
 });
 
 describe('the workflow of GitHub Actions', () => {

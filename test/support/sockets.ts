@@ -1,5 +1,6 @@
 // TCP servers and proxies for the running test.
 
+import http, { type IncomingHttpHeaders } from 'node:http';
 import net from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
@@ -51,4 +52,33 @@ export async function tunnelTo(response: string | undefined, target?: string, id
   };
   const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
   return { ...(await listen(server)), heads };
+}
+
+/** Starts a TLS server that passes everything on to the target in plain text. */
+export function tlsTo(target: string, identity: Identity): Promise<{ baseUrl: string }> {
+  const { port } = new URL(target);
+  const server = tls.createServer(identity, (socket) => {
+    const upstream = net.connect(Number(port), '127.0.0.1');
+    for (const each of [socket, upstream]) each.on('error', () => each.destroy());
+    socket.pipe(upstream).pipe(socket);
+  });
+  return listen(server);
+}
+
+/** Starts a proxy that forwards requests for plain http to the target, whatever their host. */
+export async function forwardTo(target: string) {
+  const requests: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = [];
+  const server = http.createServer((incoming, outgoing) => {
+    const { method, url = '', headers: all } = incoming;
+    requests.push({ url, headers: all });
+    const { 'proxy-authorization': _own, ...headers } = all;
+    const { pathname, search } = new URL(url);
+    const upstream = http.request(`${target}${pathname}${search}`, { method, headers });
+    upstream.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    incoming.pipe(upstream);
+  });
+  return { ...(await listen(server)), requests };
 }

@@ -78,11 +78,13 @@ export interface SeenRequest {
  * A user whose storage is a server of its own, with another password than the service.
  * @param faults of the storage
  * @param onRequest called for each of its requests
+ * @param host where it listens; it refuses requests for any other
  */
 export async function storageUser(
   kind: 'dav' | 's3',
   faults: readonly string[] = [],
   onRequest: (record: RequestRecord) => void = () => {},
+  host = '127.0.0.1',
 ) {
   const uploads = temporaryDirectory();
   const seen = { service: [] as SeenRequest[], storage: [] as SeenRequest[] };
@@ -98,6 +100,7 @@ export async function storageUser(
     onRequest: record(seen.service),
   });
   const storage = await serve({
+    host,
     uploads,
     images: 0,
     users: [{ name: 'demo', password: SECRETS.storage }],

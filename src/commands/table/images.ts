@@ -46,13 +46,14 @@ export const images: CommandSpec = {
       name: 'get',
       summary: 'show images by id, name, path, label or URL',
       description: [
-        'Digits are an id, http or https starts a URL, [ starts a path; anything else is a name, then a label. Exits with 2 if several images match, and lists them.',
+        "Digits are an id. Text that begins with http is a URL, with [ a path. Anything else is a name, or else a label. Quote a path, because it has a space: '[images-01] ubuntu/NAME.ova'.",
+        'Exits with 2 if several images match, and lists them.',
         'With -o json, one argument prints one object; several arguments print an array.',
         'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
       ],
       examples: [
         'imgctl images get 1003',
-        "imgctl images get '[images-01] ubuntu/ubuntu-24.04.ova' --get id",
+        'imgctl images get 1003 --get path',
         "imgctl images get 1003 1006 --json | jq -r '.[].path'",
         'imgctl images get --lock web --get path',
       ],

@@ -1,0 +1,68 @@
+// Which chunks the built program loads in a pipe and on a terminal.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { COMMAND, type Environment, scriptedService, startCli } from '../support/cli.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
+
+const SERVICE = catalogueOf(testImages(3));
+
+/** Returns an environment in which the program writes the names of its loaded chunks to the file. */
+function watchChunks(env: Environment): { env: Environment; chunks(): string[] } {
+  const folder = temporaryDirectory();
+  const hook = path.join(folder, 'hook.cjs');
+  const file = path.join(folder, 'loaded.json');
+  writeFileSync(
+    hook,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(file)},
+      JSON.stringify(Object.keys(require.cache))));`,
+  );
+  return {
+    env: { ...env, NODE_OPTIONS: `--require ${hook}` },
+    chunks: () =>
+      (JSON.parse(readFileSync(file, 'utf8')) as string[]).flatMap(
+        (name) => /[\\/]dist[\\/]chunks[\\/](.+)-[\w-]{8}\.cjs$/.exec(name)?.[1] ?? [],
+      ),
+  };
+}
+
+// The single executable has one file and ignores NODE_OPTIONS.
+describe.skipIf(COMMAND.length === 1)('in a pipe', () => {
+  it.each(['images list', 'images list -o ndjson', 'images list nothing --color always', '--help'])(
+    '%s loads nothing of cli-table3 and ora',
+    async (line) => {
+      const { env } = await scriptedService(SERVICE);
+      const watched = watchChunks(env);
+      const { exitCode } = await startCli(line.split(' '), { env: watched.env }).ended;
+      expect(exitCode).toBe(0);
+      expect(watched.chunks()).toContain('core');
+      expect(watched.chunks()).not.toContain('screen-table');
+      expect(watched.chunks()).not.toContain('spinner');
+    },
+  );
+
+  it('cli-table3 and ora are in chunks of their own', () => {
+    const folder = path.resolve(path.dirname(COMMAND[1] ?? ''), '../dist/chunks');
+    const chunksWith = (text: string) =>
+      readdirSync(folder)
+        .filter((name) => readFileSync(path.join(folder, name), 'utf8').includes(text))
+        .map((name) => name.replace(/-[\w-]{8}\.cjs$/, ''));
+    expect(chunksWith('Missing cell at ')).toEqual(['screen-table']);
+    expect(chunksWith('discardStdin')).toEqual(['spinner']);
+  });
+});
+
+it.skipIf(COMMAND.length === 1 || noScript)(
+  'images list on a terminal loads cli-table3, and no spinner (skipped without script of util-linux)',
+  async () => {
+    const { env } = await scriptedService(SERVICE);
+    const watched = watchChunks(env);
+    const command = 'stty cols 80; eval "exec $IMGCTL images list"';
+    expect((await onTerminal(watched.env, command).ended).exitCode).toBe(0);
+    expect(watched.chunks()).toContain('screen-table');
+    expect(watched.chunks()).not.toContain('spinner');
+  },
+);

@@ -1,0 +1,176 @@
+// The built program on a pseudo terminal while it lists and while it waits: keys, readers, and how it leaves the terminal.
+
+import { spawnSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { type CliProcess, type Environment, scriptedService } from '../support/cli.ts';
+import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
+import type { Handler } from '../support/scripted-server.ts';
+
+const CTRL_C = '\u0003';
+const CTRL_Q = '\u0011';
+const CTRL_S = '\u0013';
+const CTRL_Z = '\u001a';
+
+const images = catalogueOf(testImages(3));
+
+/** Starts a service that sends only the first page, and a sync that stays PENDING, until `release` is called. */
+async function slowService() {
+  let release = () => {};
+  let isReleased = false;
+  const released = new Promise<void>((resolve) => {
+    release = () => {
+      isReleased = true;
+      resolve();
+    };
+  });
+  const script: Handler = async (request, index) => {
+    const { method, url } = request;
+    if (url.pathname === '/v2/image') {
+      if (url.searchParams.get('page') !== '1') await released;
+      return images(request, index);
+    }
+    if (method === 'PATCH')
+      return { status: 202, json: { request: { id: 41, status: 'PENDING' } } };
+    if (url.pathname === '/v2/user/image/vm') return { json: { data: [], meta: { count: 0 } } };
+    return { json: { data: { id: 41, status: isReleased ? 'SUCCESS' : 'PENDING' } } };
+  };
+  return { ...(await scriptedService(script)), release };
+}
+
+/** Starts a command of the program, between two lines with the modes of the terminal. */
+function startCommand(env: Environment, command: string, setup = 'stty cols 80') {
+  const modes = 'echo "modes $(stty -g)"';
+  return onTerminal(env, `${setup}; trap : INT; ${modes}; ${command}; echo "code $?"; ${modes}`);
+}
+
+/** Lines of a spinner, up to where they are erased. */
+const ERASED = /[^\n]*\r\u001b\[K/g;
+
+/** Fails if the terminal has other modes than before. */
+function expectSameModes(stdout: string): void {
+  const [before, ...after] = [...stdout.matchAll(/modes (\d\S+)/g)].map(([, modes]) => modes);
+  expect(after).toEqual([before]);
+}
+
+/** Returns what is left on the screen; fails if there is garbage. */
+async function screenOf(started: CliProcess): Promise<string> {
+  const { stdout } = await started.ended;
+  expectSameModes(stdout);
+  const screen = stdout.replaceAll(ERASED, '').replaceAll(/\u001b\[\d*m/g, '');
+  expect(screen).not.toMatch(/\u001b|[\u2800-\u28ff]/);
+  return screen;
+}
+
+describe.skipIf(noScript).each([
+  {
+    task: 'images list',
+    command: 'eval "$IMGCTL images list --per-page 1"',
+    spinner: /[^ ] page 1 of 3, 1 image/,
+    result: /^ *3 +image-0003\.ova/m,
+    interrupted: /^imgctl: interrupted\r$/m,
+  },
+  {
+    task: 'sync --wait',
+    command: 'eval "$IMGCTL sync --wait --poll-interval 20ms"',
+    spinner: /[^ ] sync 41: PENDING \d+ s/,
+    result: /^status +SUCCESS\r$/m,
+    interrupted: /^hint: follow it with: imgctl sync-status 41 --wait\r$/m,
+  },
+])('on a terminal, $task (skipped without script)', ({ command, spinner, result, interrupted }) => {
+  it('ends with 130 at Ctrl-C', async () => {
+    const { env } = await slowService();
+    const started = startCommand(env, command);
+    await started.waitFor('stdout', spinner);
+    started.child.stdin?.write(CTRL_C);
+    const screen = await screenOf(started);
+    expect(screen).toMatch(interrupted);
+    expect(screen).toContain('code 130');
+  });
+
+  it('stops at Ctrl-Z and continues with fg', async () => {
+    const { env, release } = await slowService();
+    const plain = { ...env, NO_COLOR: '1' };
+    const shell = onTerminal(plain, 'stty cols 80; PS1="ready> " exec bash --norc --noprofile -i');
+    const type = async (keys: string, until: RegExp) => {
+      shell.child.stdin?.write(keys);
+      await shell.waitFor('stdout', until);
+    };
+    await type('', /ready> /);
+    await type('echo "modes $(stty -g)"\r', /modes \d\S*\r\n/);
+    await type(`${command}\r`, spinner);
+    await type(CTRL_Z, /Stopped.*ready> /s);
+    await type('fg\r', new RegExp(`Stopped.*${spinner.source}`, 's'));
+    release();
+    await type('', result);
+    await type('echo "code $? modes $(stty -g)"\r', /code \d+ modes \d\S*\r\n/);
+    shell.child.stdin?.write('exit\r');
+    const { stdout } = await shell.ended;
+    expectSameModes(stdout);
+    expect(stdout).toContain('code 0 ');
+    expect(stdout).not.toContain('\u001b[?25');
+  });
+
+  it('waits for a terminal that stops reading, and loses nothing', async () => {
+    const { env, release } = await slowService();
+    const started = startCommand(env, command);
+    await started.waitFor('stdout', spinner);
+    started.child.stdin?.write(CTRL_S);
+    release();
+    await wait(300);
+    expect(await started.waitFor('stdout', '')).not.toMatch(result);
+    started.child.stdin?.write(CTRL_Q);
+    const screen = await screenOf(started);
+    expect(screen).toMatch(result);
+    expect(screen).toContain('code 0');
+  });
+
+  it('ends quietly if its reader is gone', async () => {
+    const { env, release } = await slowService();
+    release();
+    const started = startCommand(env, `{ ${command}; echo "code $?" >&2; } | true`);
+    const [, ...lines] = (await screenOf(started)).split('\r\n');
+    expect(lines.filter((line) => !/^(?:modes|sync 41|✓)/.test(line))).toEqual([
+      'code 0',
+      'code 0',
+      '',
+    ]);
+  });
+
+  it.each([
+    ['a window of 0 columns', { NO_COLOR: '1' }, 'stty cols 0 rows 0'],
+    ['TERM=dumb', { TERM: 'dumb' }, 'stty cols 80'],
+  ])('writes no escape sequence with %s', async (_how, variables, setup) => {
+    const { env, release } = await slowService();
+    release();
+    const started = startCommand({ ...env, ...variables }, command, setup);
+    const { stdout } = await started.ended;
+    expect(stdout).not.toContain('\u001b');
+    expect(await screenOf(started)).toMatch(result);
+  });
+
+  it('writes only ASCII with LANG=C', async () => {
+    const { env, release } = await slowService();
+    const started = startCommand({ ...env, LANG: 'C' }, command);
+    await started.waitFor('stdout', spinner);
+    release();
+    expect(await screenOf(started)).toMatch(result);
+    expect((await started.ended).stdout).toMatch(/^[\0-\u007f]+$/);
+  });
+});
+
+describe.skipIf(noScript)('on a terminal, images list (skipped without script)', () => {
+  it('fits a window that is resized during the listing', async () => {
+    const { env, release } = await slowService();
+    const list = 'tty; eval "$IMGCTL images list --per-page 1 -c name,path,label"';
+    const started = startCommand(env, list, 'stty cols 20');
+    const shown = await started.waitFor('stdout', 'page 1 of 3, 1 i…');
+    const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
+    expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
+    await started.waitFor('stdout', 'page 1 of 3, 1 image');
+    release();
+    const lines = (await screenOf(started)).split('\r\n').filter((line) => line.includes('.ova'));
+    expect(lines.map((line) => line.length)).toEqual([50, 50, 50]);
+  });
+});

@@ -1,0 +1,17 @@
+// Runs command lines on a pseudo terminal, which `script` of util-linux opens.
+
+import { spawnSync } from 'node:child_process';
+import { type CliProcess, type Environment, SHELL_COMMAND, startCli } from './cli.ts';
+
+/** True without `script`; tests on a terminal are then skipped. */
+export const noScript = spawnSync('script', ['--version']).status !== 0;
+
+/**
+ * Starts a command line of sh, without single quotes, in which `eval "$IMGCTL whoami"` runs the program. What is
+ * written to its stdin is typed.
+ */
+export function onTerminal(env: Environment, command: string): CliProcess {
+  const prelude = `exec script --quiet --return --command '${command}' /dev/null`;
+  const all = { TERM: 'xterm', ...env, SHELL: '/bin/sh', IMGCTL: SHELL_COMMAND };
+  return startCli([], { env: all, prelude, stdin: { open: true } });
+}
