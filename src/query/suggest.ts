@@ -3,6 +3,8 @@
 import { ImgctlError } from '../errors.ts';
 
 const MAX_QUOTED = 60;
+/** A longer list hides the guess before it. */
+const MAX_LIST = 100;
 
 export function quoted(text: string): string {
   if (text.length <= MAX_QUOTED) return `'${text}'`;
@@ -33,8 +35,10 @@ export function parseChoice<Word extends string>(word: string, choice: Choice<Wo
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = synonyms?.get(lowerCase) ?? nearest(word, valid);
+  const all = `valid: ${valid.join(', ')}`;
+  const guess = `did you mean ${meant}?`;
   throw new ImgctlError('usage', `${problem} in ${where}`, {
-    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}valid: ${valid.join(', ')}`,
+    hint: meant === undefined ? all : all.length > MAX_LIST ? guess : `${guess} ${all}`,
   });
 }
 
