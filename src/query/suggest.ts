@@ -3,8 +3,6 @@
 import { ImgctlError } from '../errors.ts';
 
 const MAX_QUOTED = 60;
-/** A longer list hides the guess before it. */
-const MAX_LIST = 100;
 
 export function quoted(text: string): string {
   if (text.length <= MAX_QUOTED) return `'${text}'`;
@@ -27,6 +25,9 @@ export interface Choice<Word extends string> {
   readonly synonyms?: ReadonlyMap<string, Word>;
 }
 
+/** Longer lists bury the suggestion. */
+const MAX_LISTED = 12;
+
 /** Returns the valid word, ignoring case. @throws ImgctlError usage */
 export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
   const { noun, valid, where, synonyms } = choice;
@@ -35,10 +36,11 @@ export function parseChoice<Word extends string>(word: string, choice: Choice<Wo
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = synonyms?.get(lowerCase) ?? nearest(word, valid);
-  const all = `valid: ${valid.join(', ')}`;
-  const guess = `did you mean ${meant}?`;
+  const list = `valid: ${valid.join(', ')}`;
+  const hint =
+    valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', `${problem} in ${where}`, {
-    hint: meant === undefined ? all : all.length > MAX_LIST ? guess : `${guess} ${all}`,
+    hint: meant === undefined ? list : hint,
   });
 }
 
