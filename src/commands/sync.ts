@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
+import { type GetOptions, readGet } from './shared-options.ts';
 import { describeNames } from './sync-changes.ts';
 import {
   follow,
