@@ -62,14 +62,19 @@ export async function set(
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
-  if (key === 'base-url') await warnAboutHttp(context, value);
+  if (key === 'base-url' || key === 'token-store') await warnAboutUrl(context, key, value);
 }
 
-/** Every other command will refuse the URL. */
-async function warnAboutHttp(context: Context, baseUrl: string): Promise<void> {
-  const { requireBaseUrl } = await import('../session/session.ts');
-  const settings = context.settingsWith({ 'base-url': baseUrl });
-  const result = valueOrError(() => requireBaseUrl(settings));
+/** Every other command will refuse a URL without TLS. */
+async function warnAboutUrl(
+  context: Context,
+  key: 'base-url' | 'token-store',
+  value: string,
+): Promise<void> {
+  const { requireBaseUrl, requireStoreAddress } = await import('../session/session.ts');
+  const settings = context.settingsWith({ [key]: value });
+  const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
+  const result = valueOrError(() => require(settings));
   if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }
 

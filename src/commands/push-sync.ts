@@ -80,8 +80,11 @@ async function submitAndFollow(
     };
     await journal.setSync({ ...record, id: null, state: 'submitting' });
     const submitted = await submit(context).catch(async (error: unknown) => {
-      if (!mayBeSubmitted(error)) await journal.setSync(undefined);
-      throw error;
+      if (!mayBeSubmitted(error)) {
+        await journal.setSync(undefined);
+        throw error;
+      }
+      throw error.with({ hint: 'run the same command again: it looks for that sync first' });
     });
     key = `${submitted.key}`;
     await journal.setSync({ ...record, id: key, state: 'submitted' });

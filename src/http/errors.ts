@@ -89,6 +89,10 @@ const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => str
   [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
 ];
 
+export function isCertificateError(code: string): boolean {
+  return CERTIFICATE.test(code);
+}
+
 /** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
 export function networkError(
   { url }: HttpRequest,
@@ -111,7 +115,7 @@ export function networkError(
     const hint = `check the scheme and the port of ${endpoint.name}: ${endpoint.show}`;
     return new TransportError('tls', `${url.host} does not speak TLS`, { hint, cause, sent });
   }
-  if (CERTIFICATE.test(code)) {
+  if (isCertificateError(code)) {
     const known = CERTIFICATE_HINTS.find(([codes]) => codes.test(code))?.[1];
     const hint = known?.(endpoint) ?? trustHint(endpoint);
     const message = code.endsWith('NO_APPLICATION_PROTOCOL')

@@ -12,7 +12,12 @@ import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
-import { certificateFlaw, parseStoreAddress } from './setting-values.ts';
+import {
+  certificateFlaw,
+  parseStoreAddress,
+  requireSafeAddress,
+  type StoreAddress,
+} from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
 import { TokenCache } from './token-cache.ts';
@@ -110,7 +115,7 @@ export async function openStore(
   files: TokenCache,
   ca: string | undefined,
 ): Promise<SharedStore | undefined> {
-  const address = parseStoreAddress(settings.text('token-store') ?? 'file');
+  const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
   const { openSharedStore } = await import('./shared/open-shared-store.ts');
   const { account } = settings;
@@ -185,6 +190,14 @@ export function requireBaseUrl(settings: Settings): URL {
   throw new ImgctlError('config', 'no service configured', {
     hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
   });
+}
+
+/** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
+export function requireStoreAddress(settings: Settings): StoreAddress | undefined {
+  const address = parseStoreAddress(settings.text('token-store') ?? 'file');
+  const allowHttp = settings.text('allow-http') === 'true';
+  if (address) requireSafeAddress(address, allowHttp, settings.profileFlag);
+  return address;
 }
 
 async function findProxy(

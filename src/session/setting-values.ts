@@ -113,12 +113,12 @@ function decoded(text: string): string | undefined {
 
 /** @throws ImgctlError config: plain redis beyond loopback */
 export function requireSafeAddress(
-  { tls, host }: StoreAddress,
+  { tls, host, text }: StoreAddress,
   allowHttp: boolean,
   profileFlag: string,
 ): void {
   if (tls || allowHttp || isLoopback(host) || host === '::1') return;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    hint: `use rediss://${host}, or allow it: imgctl config set allow-http true${profileFlag}`,
+    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: imgctl config set allow-http true${profileFlag}`,
   });
 }

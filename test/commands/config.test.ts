@@ -59,6 +59,19 @@ describe('config', () => {
     }
   });
 
+  it('set token-store warns at once about plain redis', async () => {
+    const { imgctl } = user();
+    const set = (url: string) => imgctl(['config', 'set', 'token-store', url]);
+    expect(await set('redis://me@redis.example')).toEqual({
+      stdout: '',
+      stderr:
+        'imgctl: warning: plain redis:// would expose tokens sent to redis.example\n' +
+        'hint: use rediss://me@redis.example, or allow it: imgctl config set allow-http true\n',
+      exitCode: 0,
+    });
+    expect(await set('redis://127.0.0.1')).toEqual(DONE);
+  });
+
   it('writes a file that ends with a line break', async () => {
     const { imgctl, file } = user();
     await imgctl(['config', 'set', 'time', 'iso']);

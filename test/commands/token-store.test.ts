@@ -58,7 +58,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const { redis, imgctl } = await fleetUser();
     await imgctl('login', PASSWORD);
     await redis.stop();
-    const message = `cannot delete the token in ${redis.url}: ECONNREFUSED\nhint: run imgctl logout`;
+    const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: run imgctl logout`;
     const { stderr, exitCode } = await imgctl('logout --all');
     expect([stderr.includes(message), exitCode]).toEqual([true, 3]);
     expect(stderr).toContain('imgctl: deleted 1 token\n');

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { account, LIST, runBuilt } from '../support/cli.ts';
-import { endOf, expectComplete, fleetService, startMachines } from '../support/fleet.ts';
+import { endOf, expectComplete, fleetService, listOn, machinesOf } from '../support/fleet.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
 
 const MACHINES = 8;
@@ -13,7 +13,7 @@ describe.skipIf(NO_REDIS)(`a fleet with a token store${REDIS_REASON}`, () => {
     const service = await fleetService();
     const ca = { ...redis.env, NODE_EXTRA_CA_CERTS: redis.caFile };
     const run = async () =>
-      expectComplete(await endOf(startMachines(MACHINES, service.baseUrl, ca)));
+      expectComplete(await endOf(listOn(machinesOf(MACHINES, service.baseUrl, ca))));
     await run();
     expect(service.tokenRequests()).toBe(1);
     service.expireTokens();

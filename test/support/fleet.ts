@@ -1,59 +1,59 @@
-// Many processes of the built program, each with a home of its own, against a service that allows 5 token requests.
+// Many machines of one account, each with a home of its own, against a service that allows few token requests.
 
 import { expect } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { account, type CliProcess, type Environment, LIST, startCli } from './cli.ts';
+import { account, type CliProcess, type Environment, LIST, startCli, type User } from './cli.ts';
 import { serve } from './emulator.ts';
 import type { CliResult } from './io.ts';
 
 export const IMAGES = 20;
+/** Token requests that the service allows. */
+export const ALLOWED = 5;
 
-/** A service that counts its token requests. */
-export async function fleetService(options: Partial<EmulatorOptions> = {}) {
-  let requests = 0;
+export interface Counts {
+  tokenRequests: number;
+  lists: number;
+}
+
+/** A service that counts its requests; `onCount` is called after each. */
+export async function fleetService(
+  options: Partial<EmulatorOptions> = {},
+  onCount: (counts: Counts) => void = () => {},
+) {
+  const counts: Counts = { tokenRequests: 0, lists: 0 };
   const service = await serve({
     images: IMAGES,
-    tokenLimit: 5,
+    tokenLimit: ALLOWED,
     users: ['demo', 'alice'].map((name) => ({ name, password: name })),
     onRequest: ({ method }) => {
-      if (method === 'POST') requests += 1;
+      counts[method === 'POST' ? 'tokenRequests' : 'lists'] += 1;
+      onCount(counts);
     },
     ...options,
   });
-  return { ...service, tokenRequests: () => requests };
+  return { ...service, tokenRequests: () => counts.tokenRequests };
 }
 
-/** Starts `count` machines that list all images. */
-export function startMachines(
+/** Returns the environments of `count` new machines. */
+export function machinesOf(
   count: number,
   baseUrl: string,
   env: Environment,
   name = 'demo',
-): CliProcess[] {
-  return Array.from({ length: count }, () =>
-    startCli(LIST, { env: { ...account(baseUrl, name), ...env } }),
-  );
+): (User & Environment)[] {
+  return Array.from({ length: count }, () => ({ ...account(baseUrl, name), ...env }));
 }
 
-/** The same, with at most `limit` of them at a time: they share the processors of one machine. */
-export async function runMachines(
-  count: number,
-  limit: number,
-  baseUrl: string,
-  env: Environment,
-): Promise<CliResult[]> {
-  const results: CliResult[] = [];
-  const next = async (): Promise<void> => {
-    for (let left = count / limit; left > 0; left -= 1) {
-      results.push(...(await endOf(startMachines(1, baseUrl, env))));
-    }
-  };
-  await Promise.all(Array.from({ length: limit }, next));
-  return results;
+/** Lists all images on all machines at once: each waits until the last one is started. */
+export function listOn(machines: readonly Environment[]): CliProcess[] {
+  const barrier = { prelude: 'read -r _', stdin: { open: true } } as const;
+  const processes = machines.map((env) => startCli(LIST, { env, ...barrier }));
+  for (const { child } of processes) child.stdin?.end('\n');
+  return processes;
 }
 
-export function endOf(machines: readonly CliProcess[]): Promise<CliResult[]> {
-  return Promise.all(machines.map(({ ended }) => ended));
+export function endOf(processes: readonly CliProcess[]): Promise<CliResult[]> {
+  return Promise.all(processes.map(({ ended }) => ended));
 }
 
 /** Expects that each printed the complete list and nothing else. */

@@ -29,7 +29,8 @@ export async function storeFindings(context: Context, settings: Settings): Promi
   } catch (error) {
     if (error instanceof ImgctlError) return [failed('token store', error)];
     const reason = error instanceof Error ? error.message : String(error);
-    const remedy = 'check its address, password and permissions; see: imgctl help fleet';
+    const remedy =
+      'check its address, password, permissions and certificate; see: imgctl help fleet';
     return [warning('token store', `cannot use ${address}: ${reason}`, remedy)];
   } finally {
     await store?.close();

@@ -8,7 +8,7 @@ export const FLEET: readonly Block[] = [
     terms: [
       [
         'token-store',
-        'a setting: file (default), or the URL of a Redis server (rediss://user@host:6379/0); the variable IMGCTL_TOKEN_STORE overrides it; redis:// without TLS only to this machine, or with allow-http',
+        'a setting: file (default), or the URL of a Redis server (rediss://user@host:6379/0); the variable IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS only to this machine, or with allow-http',
       ],
       [
         'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
@@ -31,5 +31,5 @@ export const FLEET: readonly Block[] = [
       'imgctl logout --all',
     ],
   },
-  'whoami shows where the token is stored, and doctor checks the store. logout deletes only the token of this machine; logout --all also deletes the shared one.',
+  'doctor checks the store, and whoami shows which one is set. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set" instead. logout deletes only the token of this machine; logout --all also deletes the shared one.',
 ];

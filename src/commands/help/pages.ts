@@ -64,7 +64,7 @@ export const FILTERS: readonly Block[] = [
 
 export const OUTPUT: readonly Block[] = [
   'Output formats, columns and timestamps of every command that prints data.',
-  'Formats: -o FORMAT, or --json for -o json. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+  'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
   {
     terms: [
       [

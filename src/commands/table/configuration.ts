@@ -51,7 +51,9 @@ export const config: CommandSpec = {
     {
       name: 'get',
       summary: 'print the value of a setting',
-      description: ['Prints the bare value unless you add -o or --json.'],
+      description: [
+        'Prints the bare value unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+      ],
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
@@ -88,7 +90,9 @@ export const config: CommandSpec = {
     {
       name: 'path',
       summary: 'print the path of the settings file',
-      description: ['Prints the bare path unless you add -o or --json.'],
+      description: [
+        'Prints the bare path unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+      ],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
       output: 'config-path',
       load: async () => (await import('../config.ts')).showPath,

@@ -85,7 +85,7 @@ export const token: CommandSpec = {
   name: 'token',
   summary: 'print a valid access token',
   description: [
-    'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json.',
+    'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
   ],
   examples: [
     'curl -H "Authorization: Bearer $(imgctl token)" https://images.example.com/v2',

@@ -2,7 +2,7 @@
 
 import type { Io } from '../../io.ts';
 import { passwordOfCommand, passwordOfFile } from '../password.ts';
-import { requireSafeAddress, type StoreAddress } from '../setting-values.ts';
+import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
 import type { Account } from '../token-files.ts';
@@ -24,10 +24,9 @@ export interface StoreOptions {
   readonly onSecret: (secret: string) => void;
 }
 
-/** @throws ImgctlError config: plain redis beyond loopback, or an invalid key */
+/** @throws ImgctlError config: an invalid key */
 export async function openSharedStore(options: StoreOptions): Promise<SharedStore> {
-  const { address, settings, account, files, io, warn } = options;
-  requireSafeAddress(address, settings.text('allow-http') === 'true', settings.profileFlag);
+  const { address, account, files, io, warn } = options;
   return new SharedStore({
     account,
     address: address.text,

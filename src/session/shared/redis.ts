@@ -4,6 +4,7 @@ import net from 'node:net';
 import { Decoder } from '@redis/client/dist/lib/RESP/decoder.js';
 import encodeCommand from '@redis/client/dist/lib/RESP/encoder.js';
 import { trustOptions } from '../../http/connect.ts';
+import { isCertificateError, reasonOf as networkReason } from '../../http/errors.ts';
 import { untilEvent } from '../../http/stages.ts';
 import { builtin, type Clock } from '../../io.ts';
 import type { StoreAddress } from '../setting-values.ts';
@@ -51,7 +52,7 @@ export async function connectStore(options: ConnectionOptions): Promise<StoreCon
         await logIn(latest, options);
         return latest;
       } catch (error) {
-        if (!TRANSIENT.test(reasonOf(error))) throw error;
+        if (!TRANSIENT.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
         failure = new StoreError(reasonOf(error));
       }
       latest.close();
@@ -130,7 +131,7 @@ class Connection implements StoreConnection {
       }
     });
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new StoreError('it closed the connection')));
+    socket.on('close', () => this.#fail(new StoreError('the connection was closed')));
   }
 
   call(...words: readonly [string, ...(string | number)[]]): Promise<unknown> {
@@ -174,6 +175,8 @@ async function withinBudget<Result>(work: Promise<Result>, io: Clock): Promise<R
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  const [line = ''] = (code ?? message).split(/[\r\n]/);
+  if (code !== undefined && isCertificateError(code)) return `no trusted TLS connection: ${code}`;
+  if (code !== undefined) return networkReason(error as NodeJS.ErrnoException);
+  const [line = ''] = message.split(/[\r\n]/);
   return line.replace(/\.$/, '').slice(0, MAX_REASON);
 }

@@ -85,7 +85,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const { open, use } = await fleet(redis.env);
     const { warnings } = await use(await open());
     expect(warnings).toEqual([
-      `cannot use the token store ${redis.url}: DEPTH_ZERO_SELF_SIGNED_CERT`,
+      `cannot use the token store ${redis.url}: no trusted TLS connection: DEPTH_ZERO_SELF_SIGNED_CERT`,
     ]);
   });
 
@@ -274,7 +274,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
 describe('a token store', () => {
   it.each([
     ['is silent', () => {}, 'no reply within 2 s'],
-    ['hangs up', (socket: net.Socket) => socket.destroy(), /ECONNRESET|EPIPE|Connection is closed/],
+    ['hangs up', (socket: net.Socket) => socket.destroy(), 'the connection was closed'],
     ['speaks HTTP', (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /./],
     ['answers garbage', (socket: net.Socket) => socket.write(randomBytes(4_096)), /./],
   ])('that %s costs a warning and a delay', async (_, serve, reason) => {
