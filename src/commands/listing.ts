@@ -107,8 +107,12 @@ export function describeCount(
 }
 
 /** Prints a note for an empty result of a query. @throws ImgctlError empty, with --fail-empty */
-export function reportNoMatch(context: Context, options: ListingOptions): void {
-  const hint = patternHint(options.filter ?? []);
+export function reportNoMatch(
+  context: Context,
+  options: ListingOptions,
+  words: readonly string[],
+): void {
+  const hint = patternHint(options.filter ?? [], words);
   reportEmpty(context, options, 'no images match', hint);
   // A wrong pattern is worth a note beside data as well.
   if (hint !== undefined && context.format !== 'table')

@@ -129,7 +129,7 @@ async function hasEvidence(context: Context, pushed: Pushed, sync: SyncRecord): 
   } finally {
     await progress.stop();
   }
-  console.note('the interrupted run left no sync; submitting one');
+  console.note('the interrupted run submitted no sync; submitting one');
   return false;
 }
 

@@ -164,7 +164,7 @@ async function transferWithProgress(
     await transferPackage(plan, options, (file, bytes) => {
       const start = started.get(file) ?? { at: io.now(), bytes };
       started.set(file, start);
-      const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)} on`;
+      const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
       progress.update(`${file.name}: uploading${from}`, () =>
         describeRate(bytes, file.size, io.now() - start.at, start.bytes),
       );

@@ -135,7 +135,12 @@ describe('push after an interrupted submit', () => {
 
   it.each([
     ['finds its sync and submits no other', `${SUBMIT}=drop,first=1`, 1, ''],
-    ['submits one if there is none', `${SUBMIT}=503,first=1`, 2, 'left no sync; submitting one'],
+    [
+      'submits one if there is none',
+      `${SUBMIT}=503,first=1`,
+      2,
+      'submitted no sync; submitting one',
+    ],
   ])('%s', async (_what, fault, submits, text) => {
     const { imgctl, work, syncs, env } = await folderUser({ faults: [parseFault(fault)] });
     const file = writeOva(work, 'web');

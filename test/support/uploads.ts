@@ -125,6 +125,7 @@ export async function storageUser(
   const folder = path.join(uploads, 'demo');
   return {
     env,
+    settings: settings[kind],
     seen,
     folder,
     storage,
