@@ -13,7 +13,7 @@ export interface Budget {
   left: number;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly request: ImageQuery;
   /** Requests at a time. */
   readonly concurrency: number;

@@ -49,7 +49,7 @@ async function sync(
   return showRequest(context, await nameChanges(context, request, before), { get, started });
 }
 
-export interface KnownSync extends SubmittedSync {
+interface KnownSync extends SubmittedSync {
   /** The id as commands take it. */
   readonly key: number | string;
 }

@@ -24,7 +24,7 @@ export interface Target {
 
 type Done = (error: Error | null, socket: net.Socket | null) => void;
 
-export interface Connector {
+interface Connector {
   connect(target: Target, done: Done): void;
   /** Returns the stage of the newest connection. */
   latest(): ConnectStage | undefined;

@@ -15,7 +15,7 @@ export interface TerminalLook {
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-export interface TableOptions extends TerminalLook {
+interface TableOptions extends TerminalLook {
   readonly columns: readonly string[];
   readonly kinds: readonly ColumnKind[];
   readonly rows: Iterable<readonly unknown[]>;
