@@ -64,11 +64,12 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     faults,
     log: (line) => context.console.note(line),
   }).catch((error: NodeJS.ErrnoException) => {
-    const reason =
-      error.code === undefined ? error.message : `cannot listen on ${host}:${port}: ${error.code}`;
-    const hint =
-      error.code === 'EADDRINUSE' ? 'use a free port with: imgctl emulator --port 0' : undefined;
-    throw new ImgctlError('usage', reason, { hint, cause: error });
+    const { code, message } = error;
+    const isUsed = code === 'EADDRINUSE';
+    const reason = isUsed ? 'another program uses that port' : code;
+    const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
+    const problem = code === undefined ? message : `cannot listen on ${host}:${port}: ${reason}`;
+    throw new ImgctlError('usage', problem, { hint, cause: error });
   });
   try {
     const { baseUrl, uploadUrl } = emulator;

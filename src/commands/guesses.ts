@@ -30,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['images show', 'images get'],
   ['images describe', 'images get'],
   ['images mine', 'my-images'],
+  ['my images', 'my-images'],
   ['config show', 'config list'],
   ['config view', 'config list'],
   ['profile create', 'login --profile NAME'],
@@ -64,6 +65,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--max', 'use --limit N'],
   ['--follow', 'use --wait'],
   ['--watch', 'use --wait'],
+  ['-w', 'use --wait'],
   ['--user', 'use --username NAME'],
   ['--password', NO_SECRETS],
   ['--token', 'no option takes a secret; use IMGCTL_TOKEN'],
@@ -84,6 +86,11 @@ export function guessCommand(words: readonly string[]): string | undefined {
     if (command !== undefined) return `use: imgctl ${command}`;
   }
   return undefined;
+}
+
+/** Returns a hint for a word after the name of a group that resembles none of its commands. */
+export function guessInGroup(group: string): string | undefined {
+  return group === 'images' ? 'use: imgctl images list TEXT, or imgctl images get ID' : undefined;
 }
 
 export function guessOption(option: string): string | undefined {

@@ -76,13 +76,18 @@ export async function run(
   const { limit, page, urls } = options;
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) await rememberNames(context, names, !isPart);
-  if (count === 0) reportNone(context, options, meta);
+  if (count === 0) reportNone(context, options, words, meta);
 }
 
-function reportNone(context: Context, options: ImagesListOptions, { pages }: Row): void {
+function reportNone(
+  context: Context,
+  options: ImagesListOptions,
+  words: readonly string[],
+  { pages }: Row,
+): void {
   const last = isObject(pages) ? pages.pages : undefined;
   if (options.page === undefined || typeof last !== 'number' || options.page <= last) {
-    reportNoMatch(context, options);
+    reportNoMatch(context, options, words);
     return;
   }
   const message = `page ${options.page} does not exist; the last page is ${last}`;

@@ -19,13 +19,14 @@ import type { Row } from '../output/writers.ts';
 import { planQuery } from '../query/plan.ts';
 import { versionOf } from '../query/series.ts';
 import { seriesKey } from '../query/version.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
+import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import { openSource, type Source } from './source.ts';
 
 type Options = LockFileOptions & GetOptions;
 
-const FIELDS = ['lock', 'id', 'name', 'path', 'created_on', 'updated_on'];
+const TIMES = ['created_on', 'updated_on'];
+const FIELDS = ['lock', 'id', 'name', 'path', ...TIMES];
 
 export async function add(
   context: Context,
@@ -53,16 +54,20 @@ export async function add(
     return new Map(pins).set(name, added);
   });
   if (added)
-    await context.printRecord(rowOf(name, added), { columns: FIELDS, idField: 'lock', get });
-  context.console.note(`locked as ${name} in ${options.file ?? DEFAULT_LOCK_FILE}`);
+    await context.printRecord(rowOf(name, added), { columns: FIELDS, ...viewOf(context, get) });
+  context.console.success(`Locked as ${name} in ${options.file ?? DEFAULT_LOCK_FILE}`);
 }
 
 export async function list(context: Context, options: Options): Promise<void> {
   const get = readGet(context, options, [...FIELDS, 'text', 'filters']);
   const pins = await readPins(context, options, true);
   const rows = [...pins].map(([name, pin]) => rowOf(name, pin));
-  await context.printList(rows, FIELDS, { idField: 'lock', get });
+  await context.printList(rows, FIELDS, viewOf(context, get));
   if (rows.length === 0 && context.format === 'table') context.console.note('no images are locked');
+}
+
+function viewOf(context: Context, get: string | undefined) {
+  return { idField: 'lock', get, times: timesOfTable(context, TIMES, get) };
 }
 
 interface CheckedPin extends Row {
@@ -104,7 +109,7 @@ export async function check(
     const message = `${counted(broken.length, 'locked image')} of ${rows.length} changed`;
     throw new ImgctlError('pin-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
-      hint: `lock other images with: imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`,
+      hint: `lock the newest images instead: imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`,
     });
   }
   if (options.exitCode && having(['newer']).length > 0) context.exitCode = CHANGES_EXIT_CODE;
@@ -147,7 +152,7 @@ export async function remove(context: Context, options: LockFileOptions, name: s
     requirePin(pins, name);
     return new Map([...pins].filter(([each]) => each !== name));
   });
-  context.console.note(`${name} is no longer locked`);
+  context.console.success(`Unlocked ${name}`);
 }
 
 function rowOf(lock: string, { text, filters, id, name, path, created_on, updated_on }: Pin) {

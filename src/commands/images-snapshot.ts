@@ -34,5 +34,5 @@ export async function run(context: Context, { file }: { file?: string }): Promis
   const text = formatSnapshot(head, lines);
   if (file === undefined || file === '-') return writeJsonText(console.stdout, text);
   await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`, io.system);
-  console.note(`${counted(lines.length, 'image')} saved in ${file}`);
+  console.success(`${counted(lines.length, 'image')} saved in ${file}`);
 }

@@ -1,6 +1,5 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
-import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
@@ -12,7 +11,7 @@ import type {
   Product,
   VirtualSystem,
 } from '../ovf/package.ts';
-import { countErrors, describeBytes, eachPackage } from './packages.ts';
+import { countErrors, describeBytes, eachPackage, isFile, notAFile } from './packages.ts';
 
 export async function run(
   context: Context,
@@ -26,7 +25,7 @@ export async function run(
     files,
     () => ({ digests: false }),
     async (summary) => {
-      if (summary.findings.some(({ code }) => code === 'not-a-file')) throw notAFile(summary.file);
+      if (!isFile(summary)) throw notAFile(summary.file, 'inspect');
       await list.write(summary);
       const errors = countErrors(summary);
       if (summary.ovfVersion === null) unreadable.push(summary.file);
@@ -42,12 +41,6 @@ export async function run(
   const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
   throw new ImgctlError('invalid-package', message, {
     hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
-  });
-}
-
-function notAFile(file: string): ImgctlError {
-  return new ImgctlError('invalid-package', `${file} is not a file`, {
-    hint: `name an OVA or OVF file: imgctl inspect ${path.join(file, 'NAME.ova')}`,
   });
 }
 

@@ -81,7 +81,7 @@ export async function readPinned(
 ): Promise<ReceivedImage> {
   const pin = requirePin(await readPins(context, options, true), name);
   const image = await source.getImage(pin.id);
-  const hint = `lock another image with: imgctl images lock update ${name}`;
+  const hint = `lock the newest one instead: imgctl images lock update ${name}`;
   if (image === undefined) {
     throw new ImgctlError('not-found', `${name} is gone: image ${pin.id} does not exist`, { hint });
   }

@@ -29,6 +29,6 @@ export async function run(
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
-  if (images.length > 0) reportNoMatch(context, options);
+  if (images.length > 0) reportNoMatch(context, options, words);
   else reportEmpty(context, options, 'no images yet', 'upload one with: imgctl push FILE');
 }

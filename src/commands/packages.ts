@@ -61,6 +61,17 @@ function readError(file: string, error: unknown): ImgctlError {
   return new ImgctlError('failed', `cannot read ${file}: ${code}`, { hint, cause: error });
 }
 
+export function isFile({ findings }: PackageSummary): boolean {
+  return findings.every(({ code }) => code !== 'not-a-file');
+}
+
+/** Returns the error for a folder given to a command. */
+export function notAFile(file: string, command: string): ImgctlError {
+  return new ImgctlError('invalid-package', `${file} is not a file`, {
+    hint: `name an OVA or OVF file: imgctl ${command} ${path.join(file, 'NAME.ova')}`,
+  });
+}
+
 export function countErrors({ findings }: PackageSummary): number {
   return findings.filter(({ severity }) => severity === 'error').length;
 }

@@ -15,7 +15,7 @@ import {
   type WaitOptions,
 } from './sync-request.ts';
 
-export interface Pushed {
+interface Pushed {
   /** The packages by the names of their images. */
   readonly names: readonly string[];
   /** Identities of their local files by name. */
@@ -80,8 +80,11 @@ async function submitAndFollow(
     };
     await journal.setSync({ ...record, id: null, state: 'submitting' });
     const submitted = await submit(context).catch(async (error: unknown) => {
-      if (!mayBeSubmitted(error)) await journal.setSync(undefined);
-      throw error;
+      if (!mayBeSubmitted(error)) {
+        await journal.setSync(undefined);
+        throw error;
+      }
+      throw error.with({ hint: 'run the same command again: it looks for that sync first' });
     });
     key = `${submitted.key}`;
     await journal.setSync({ ...record, id: key, state: 'submitted' });
@@ -126,7 +129,7 @@ async function hasEvidence(context: Context, pushed: Pushed, sync: SyncRecord): 
   } finally {
     await progress.stop();
   }
-  console.note('the interrupted run left no sync; submitting one');
+  console.note('the interrupted run submitted no sync; submitting one');
   return false;
 }
 

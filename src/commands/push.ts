@@ -1,10 +1,12 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
+import { statSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { Journal, journalFile } from '../upload/journal.ts';
+import { MIN_FOR_THREAD, prepareThread } from '../upload/reader.ts';
 import type { Storage } from '../upload/storage.ts';
 import {
   isSent,
@@ -24,7 +26,7 @@ import { syncPushed } from './push-sync.ts';
 import { openUploadStorage, targetKey } from './storage.ts';
 import { describeRate } from './validate.ts';
 
-export interface PushOptions extends MetricsOptions {
+interface PushOptions extends MetricsOptions {
   sync?: boolean;
   wait?: boolean;
   dryRun?: boolean;
@@ -58,6 +60,7 @@ async function pushFiles(
   const { partSize, parallel } = options;
   const size = partSize === undefined ? undefined : parseSize(partSize);
   const packages = await checkPackages(context, files);
+  if (packages.some(isLarge)) prepareThread();
   const storage = await openUploadStorage(context, {
     ...(size === undefined ? {} : { partSize: size }),
     ...(parallel === undefined ? {} : { parallel }),
@@ -69,6 +72,11 @@ async function pushFiles(
   } finally {
     await storage.close();
   }
+}
+
+function isLarge({ files }: UploadPackage): boolean {
+  const sizes = files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  return Math.max(...sizes) >= MIN_FOR_THREAD;
 }
 
 interface Work {
@@ -156,7 +164,7 @@ async function transferWithProgress(
     await transferPackage(plan, options, (file, bytes) => {
       const start = started.get(file) ?? { at: io.now(), bytes };
       started.set(file, start);
-      const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)} on`;
+      const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
       progress.update(`${file.name}: uploading${from}`, () =>
         describeRate(bytes, file.size, io.now() - start.at, start.bytes),
       );

@@ -4,7 +4,7 @@ import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { nearest, suggest } from '../query/suggest.ts';
-import { guessCommand, guessOption } from './guesses.ts';
+import { guessCommand, guessInGroup, guessOption } from './guesses.ts';
 import { fullName, isOperand, pathOf } from './names.ts';
 
 /** Commander repeats what it was given, however long. */
@@ -24,15 +24,17 @@ export function usageError(error: CommanderError, command: Command): ImgctlError
   }
   if (error.code === 'commander.excessArguments') {
     const given = command.args.length;
-    const message = `${fullName(command)} takes ${limitOf(command)} (got ${given})`;
+    const message = `${pathOf(command).join(' ')} takes ${limitOf(command)} (got ${given})`;
     return new ImgctlError('usage', message, {
       hint: guessCommand(words) ?? suggest(undefined, help),
     });
   }
   const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
-  const guess = error.code === 'commander.unknownCommand' ? guessCommand(words) : undefined;
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  return new ImgctlError('usage', message, { hint: guess ?? suggest(suggestion, help) });
+  const isUnknown = error.code === 'commander.unknownCommand';
+  const guess = isUnknown ? guessCommand(words) : undefined;
+  const last = isUnknown && suggestion === undefined ? guessInGroup(command.name()) : undefined;
+  return new ImgctlError('usage', message, { hint: guess ?? last ?? suggest(suggestion, help) });
 }
 
 /** Commander also calls an option unknown if it takes no value. */

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { countErrors, describeBytes, eachPackage } from './packages.ts';
+import { countErrors, describeBytes, eachPackage, isFile, notAFile } from './packages.ts';
 
 export async function run(
   context: Context,
@@ -21,6 +21,7 @@ export async function run(
   const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const invalid: InvalidPackage[] = [];
+  let folder: string | undefined;
   try {
     await eachPackage(
       context,
@@ -37,6 +38,7 @@ export async function run(
       async (summary) => {
         const errors = countErrors(summary);
         const warnings = summary.findings.length - errors;
+        if (!isFile(summary)) folder = summary.file;
         if (errors > 0) invalid.push({ file: summary.file, errors });
         else {
           const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
@@ -50,6 +52,7 @@ export async function run(
     await progress.stop();
     await list.end();
   }
+  if (folder !== undefined && invalid.length === 1) throw notAFile(folder, 'validate');
   if (invalid.length > 0) throw invalidPackage(invalid);
 }
 

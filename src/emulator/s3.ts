@@ -77,7 +77,8 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
 
   const serveBucket = async (request: StorageRequest, folder: string): Promise<StorageResponse> => {
     const { method, query } = request.api;
-    if (method === 'HEAD') return { status: 200 };
+    // Clients create the bucket first, which S3 allows its owner.
+    if (method === 'HEAD' || (method === 'PUT' && query.size === 0)) return { status: 200 };
     if (method !== 'GET') throw new S3Error(405, 'MethodNotAllowed', 'The bucket is fixed.');
     if (query.has('location')) return xmlResponse('LocationConstraint', {});
     if (!query.has('uploads')) return listObjects(request, folder);

@@ -8,7 +8,7 @@ import { correctWeekday, isServiceFormat, parseTimeValue } from './timestamp.ts'
 /** Service-api.md section 4.3. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
 
-export type Operator = (typeof OPERATORS)[number];
+type Operator = (typeof OPERATORS)[number];
 
 export interface Operand {
   readonly text: string;
@@ -86,8 +86,13 @@ function suggestFilter(text: string): string | undefined {
   return `did you mean ${field},${operator},${pattern}?`;
 }
 
-/** Returns a hint for the first valid `like` whose pattern is unlike what people mean. */
-export function patternHint(filters: readonly string[]): string | undefined {
+/** Returns a hint for the first word or valid `like` whose pattern is unlike what people mean. */
+export function patternHint(
+  filters: readonly string[],
+  words: readonly string[],
+): string | undefined {
+  const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
+  if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
   for (const text of filters) {
     const [field = '', operator = '', ...rest] = text.split(',');
     const pattern = rest.join(',');

@@ -15,7 +15,7 @@ export function suggest(meant: string | undefined, command: string): string {
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
 
-export interface Choice<Word extends string> {
+interface Choice<Word extends string> {
   /** What the words are, in the singular: "field", "format". */
   readonly noun: string;
   readonly valid: readonly Word[];
@@ -25,6 +25,9 @@ export interface Choice<Word extends string> {
   readonly synonyms?: ReadonlyMap<string, Word>;
 }
 
+/** Longer lists bury the suggestion. */
+const MAX_LISTED = 12;
+
 /** Returns the valid word, ignoring case. @throws ImgctlError usage */
 export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
   const { noun, valid, where, synonyms } = choice;
@@ -33,8 +36,11 @@ export function parseChoice<Word extends string>(word: string, choice: Choice<Wo
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = synonyms?.get(lowerCase) ?? nearest(word, valid);
+  const list = `valid: ${valid.join(', ')}`;
+  const hint =
+    valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', `${problem} in ${where}`, {
-    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}valid: ${valid.join(', ')}`,
+    hint: meant === undefined ? list : hint,
   });
 }
 

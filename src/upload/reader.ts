@@ -30,8 +30,6 @@ export interface Filled {
 
 /** Jobs are done in order, and hash each byte of the file once, without gaps. They reject with system errors. */
 export interface Reader {
-  /** Prepares for many jobs. */
-  start(): void;
   read(job: ReadJob): Promise<Filled>;
   /** Returns the digest of each region in hexadecimal, after the last job. */
   digests(): Promise<string[]>;
@@ -39,7 +37,7 @@ export interface Reader {
 }
 
 /** Starting a thread takes as long as hashing this many bytes. */
-const MIN_FOR_THREAD = 32 * 2 ** 20;
+export const MIN_FOR_THREAD = 32 * 2 ** 20;
 
 export function createReader(handle: FileHandle, regions: readonly Region[], size: number): Reader {
   return size < MIN_FOR_THREAD ? readHere(handle, regions) : readInThread(handle, regions);
@@ -68,7 +66,6 @@ function readHere(handle: FileHandle, regions: readonly Region[]): Reader {
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
-    start() {},
     read(job) {
       const next = last.then(() => fill(job));
       last = next.catch(() => {});
@@ -86,11 +83,12 @@ function readHere(handle: FileHandle, regions: readonly Region[]): Reader {
  * only the next job changes them.
  */
 const THREAD = `
-const { parentPort, workerData } = require('node:worker_threads');
+const { parentPort } = require('node:worker_threads');
 const { createHash } = require('node:crypto');
 const { readSync } = require('node:fs');
-const { fd, regions } = workerData;
-const hashes = regions.map(({ algorithm }) => createHash(algorithm));
+let fd;
+let regions;
+let hashes;
 const fill = (bytes, position) => {
   let length = 0;
   for (let count = -1; count !== 0 && length < bytes.length; length += count) {
@@ -98,7 +96,12 @@ const fill = (bytes, position) => {
   }
   return length;
 };
-parentPort.on('message', ({ bytes, position, hashed, wantsMd5 }) => {
+parentPort.on('message', ({ file, bytes, position, hashed, wantsMd5 }) => {
+  if (file) {
+    ({ fd, regions } = file);
+    hashes = regions.map(({ algorithm }) => createHash(algorithm));
+    return;
+  }
   if (!bytes) return parentPort.postMessage(hashes.map((hash) => hash.digest('hex')));
   const length = fill(bytes, position);
   const part = bytes.subarray(0, length);
@@ -112,43 +115,58 @@ parentPort.on('message', ({ bytes, position, hashed, wantsMd5 }) => {
 });
 `;
 
+let spare: Promise<Worker> | undefined;
+
+/** Starts a thread for the next file early, while other things are waited for. */
+export function prepareThread(): void {
+  spare ??= createThread();
+  spare.catch(() => {});
+}
+
+async function createThread(): Promise<Worker> {
+  const { Worker } = await import('node:worker_threads');
+  const worker = new Worker(THREAD, { eval: true, env: {}, execArgv: [] });
+  // The program may end without it, unless it waits for an answer.
+  worker.on('error', () => {}).unref();
+  return worker;
+}
+
 type Question = { resolve(answer: unknown): void; reject(error: unknown): void };
 
 /** Answers come in the order of the questions. */
 function readInThread({ fd }: FileHandle, regions: readonly Region[]): Reader {
   const questions: Question[] = [];
+  let isReusable = true;
   const fail = (error: unknown) => {
+    isReusable = false;
     for (const question of questions.splice(0)) question.reject(error);
   };
-  const create = async () => {
-    const { Worker } = await import('node:worker_threads');
-    const worker = new Worker(THREAD, {
-      ...{ eval: true, env: {}, execArgv: [] },
-      workerData: { fd, regions },
-    });
-    worker.on('message', (answer: unknown) => questions.shift()?.resolve(answer));
-    worker.on('error', fail);
+  const answer = (result: unknown) => questions.shift()?.resolve(result);
+  const open = async () => {
+    const thread = spare ?? createThread();
+    spare = undefined;
+    const worker = await thread;
+    worker.on('message', answer).on('error', fail).ref();
+    worker.postMessage({ file: { fd, regions } });
     return worker;
   };
-  let thread: Promise<Worker> | undefined;
-  const start = () => {
-    thread ??= create();
-    thread.catch(fail);
-  };
+  let opened: Promise<Worker> | undefined;
   const ask = <Answer>(job: object): Promise<Answer> => {
-    const answer = new Promise<unknown>((resolve, reject) => questions.push({ resolve, reject }));
-    start();
-    thread?.then((worker) => worker.postMessage(job)).catch(fail);
-    return answer as Promise<Answer>;
+    const result = new Promise<unknown>((resolve, reject) => questions.push({ resolve, reject }));
+    opened ??= open();
+    opened.then((worker) => worker.postMessage(job)).catch(fail);
+    return result as Promise<Answer>;
   };
   return {
-    start,
     read: ask,
     digests: () => ask({}),
     async close() {
-      // It may be reading from the file, which is closed next.
-      await thread?.then((worker) => worker.terminate()).catch(() => {});
-      fail(new Error('closed'));
+      // A thread that is reading must end before the file is closed; an idle one takes the next file.
+      if (questions.length > 0) fail(new Error('closed'));
+      const worker = await opened?.catch(() => undefined);
+      worker?.off('message', answer).off('error', fail).unref();
+      if (worker && isReusable && !spare) spare = Promise.resolve(worker);
+      else await worker?.terminate();
     },
   };
 }

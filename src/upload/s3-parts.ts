@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
+import { sharedBuffer } from './reader.ts';
 import { isSuccess } from './requests.ts';
 import { type S3Requests, s3Error } from './s3-requests.ts';
-import type { Source } from './source.ts';
+import type { Part, Source } from './source.ts';
 import { findAll, parseXml, textOf } from './xml.ts';
 
 const MAX_PARTS = 10_000;
@@ -94,4 +95,41 @@ export function requireId(text: string | undefined): string {
   throw new ImgctlError('bad-answer', 'the storage started an upload without an id', {
     hint: 'ask the administrators of the storage',
   });
+}
+
+interface Steps {
+  read(buffer: Buffer, index: number): Promise<Part>;
+  send(part: Part, index: number): Promise<void>;
+}
+
+/** Reads parts in order into a few buffers, each of which is sent before it is used again. */
+export async function inParallel(
+  count: number,
+  buffers: number,
+  size: number,
+  { read, send }: Steps,
+): Promise<void> {
+  const slots = Array.from({ length: buffers }, () => ({
+    buffer: sharedBuffer(size),
+    sending: Promise.resolve(),
+  }));
+  let failed = false;
+  try {
+    const free = slots.map((slot) => Promise.resolve(slot));
+    for (let index = 0; index < count && !failed; index += 1) {
+      const slot = await Promise.race(free);
+      const part = await read(slot.buffer, index);
+      slot.sending = send(part, index).catch((error: unknown) => {
+        failed = true;
+        throw error;
+      });
+      free[slots.indexOf(slot)] = slot.sending.then(
+        () => slot,
+        () => slot,
+      );
+    }
+  } finally {
+    await Promise.allSettled(slots.map(({ sending }) => sending));
+  }
+  await Promise.all(slots.map(({ sending }) => sending));
 }

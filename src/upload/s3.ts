@@ -3,12 +3,12 @@
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { sharedBuffer } from './reader.ts';
 import { bodyOf, isSuccess } from './requests.ts';
 import {
   countParts,
   findUpload,
   hasTag,
+  inParallel,
   listParts,
   multipartTag,
   partSizeFor,
@@ -145,13 +145,19 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     async finish(name, state, replace) {
       if (!replace && (await statOf(name))) throw conflict(name, address);
       const expected = textIn(state, 'tag');
-      const failure = await complete(name, state, replace);
+      const { failure, tag } = await complete(name, state, replace);
       const stored = await statOf(name);
       const isRight = stored && (expected === undefined || stored.tag === expected);
       // If the answer was lost, what is there says whether the upload was completed.
       if (failure && !(isRight && expected)) throw failure;
       if (stored && isRight) return stored;
-      throw arrivedWrong(name, stored ? `its ETag is ${stored.tag}` : 'it is missing');
+      if (!stored) throw arrivedWrong(name, 'it is missing');
+      // It is surely ours, as the storage gave it this ETag when it was completed.
+      const isOurs = stored.tag === tag;
+      const removal = { method: 'DELETE', name, repeatable: true };
+      const isRemoved = isOurs && (await send(removal).then(isSuccess, () => false));
+      const rest = isRemoved ? '' : ', and it stays there';
+      throw arrivedWrong(name, `its ETag is ${stored.tag}${rest}`);
     },
     async remove(name, state) {
       const uploadId = textIn(state, 'uploadId') ?? (await findUpload(requests, name));
@@ -167,12 +173,15 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     close: requests.close,
   };
 
-  /** Returns an error after which the upload may be complete all the same. @throws ImgctlError */
+  /**
+   * Returns the ETag of the object, or an error after which the upload may be complete all the same.
+   * @throws ImgctlError
+   */
   async function complete(
     name: string,
     state: UploadState,
     replace: boolean,
-  ): Promise<ImgctlError | undefined> {
+  ): Promise<{ readonly failure?: ImgctlError; readonly tag?: string }> {
     const tags = Array.isArray(state.tags) ? state.tags : [];
     const parts = tags.map(
       (tag, index) =>
@@ -186,15 +195,15 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     const query = { uploadId: textIn(state, 'uploadId') ?? '' };
     const request = { method: 'POST', name, query, headers, body: bodyOf(Buffer.from(body)) };
     try {
-      await ask(request);
+      const tag = plainTag(textOf(await ask(request), 'ETag'));
+      return tag === '' ? {} : { tag };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
       if (error.status === 412 || error.status === 409) throw conflict(name, address);
       const mayBeDone = error instanceof TransportError ? error.sent : error.code === 'not-found';
       if (!mayBeDone && error.code !== 'server-error') throw error;
-      return error;
+      return { failure: error };
     }
-    return undefined;
   }
 }
 
@@ -207,41 +216,4 @@ function isEncrypted({ headers }: HttpResponse): boolean {
 function textIn(state: UploadState, key: string): string | undefined {
   const value = state[key];
   return typeof value === 'string' ? value : undefined;
-}
-
-interface Steps {
-  read(buffer: Buffer, index: number): Promise<Part>;
-  send(part: Part, index: number): Promise<void>;
-}
-
-/** Reads parts in order into a few buffers, each of which is sent before it is used again. */
-async function inParallel(
-  count: number,
-  buffers: number,
-  size: number,
-  { read, send }: Steps,
-): Promise<void> {
-  const slots = Array.from({ length: buffers }, () => ({
-    buffer: sharedBuffer(size),
-    sending: Promise.resolve(),
-  }));
-  let failed = false;
-  try {
-    const free = slots.map((slot) => Promise.resolve(slot));
-    for (let index = 0; index < count && !failed; index += 1) {
-      const slot = await Promise.race(free);
-      const part = await read(slot.buffer, index);
-      slot.sending = send(part, index).catch((error: unknown) => {
-        failed = true;
-        throw error;
-      });
-      free[slots.indexOf(slot)] = slot.sending.then(
-        () => slot,
-        () => slot,
-      );
-    }
-  } finally {
-    await Promise.allSettled(slots.map(({ sending }) => sending));
-  }
-  await Promise.all(slots.map(({ sending }) => sending));
 }

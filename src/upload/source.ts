@@ -63,11 +63,6 @@ export class Source {
     return new Source(path, handle, facts, regions, signal);
   }
 
-  /** Prepares for reading the whole file. */
-  start(): void {
-    this.#reader.start();
-  }
-
   /**
    * Returns the bytes from `start` on. A piece is valid until several more were taken.
    * @throws ImgctlError failed: unreadable, or shorter than before

@@ -111,7 +111,6 @@ export async function transferPackage(
       const source = await openSource(file, options);
       try {
         if (source.identity !== file.identity) throw source.changed();
-        source.start();
         if (isSent(file)) staged.set(file, await send(file, source, options, onProgress));
         const all = await source.digests();
         digests.set(file.path, all.slice(0, file.regions.length));

@@ -112,7 +112,7 @@ describe('emulator', () => {
       await once(holder, 'close');
     });
     const { port } = holder.address() as { port: number };
-    const stderr = `imgctl: cannot listen on 127.0.0.1:${port}: EADDRINUSE\nhint: use a free port with: imgctl emulator --port 0\n`;
+    const stderr = `imgctl: cannot listen on 127.0.0.1:${port}: another program uses that port\nhint: use a free port with: imgctl emulator --port 0\n`;
     const result = await runCli(['emulator', '--port', String(port)]);
     expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
   });

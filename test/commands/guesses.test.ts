@@ -18,6 +18,8 @@ describe('a command of another tool', () => {
     ['auth', 'login'],
     ['images search ubuntu', 'images list TEXT'],
     ['images show 1001', 'images get'],
+    ['images ubuntu', 'images list TEXT, or imgctl images get ID'],
+    ['my images', 'my-images'],
   ])('%s gets the command to use', async (line, command) => {
     const { stdout, stderr, exitCode } = await runCli(line.split(' '));
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
@@ -53,6 +55,7 @@ describe('an option of another tool', () => {
     ['images list --name ubuntu', 'imgctl images list TEXT'],
     ['login --password hunter2', 'use --password-stdin or IMGCTL_PASSWORD'],
     ['sync --follow', 'use --wait'],
+    ['sync -w', 'use --wait'],
     ['whoami -v', 'use --debug'],
   ])('%s gets what to use instead', async (line, hint) => {
     expect(await runCli(line.split(' '))).toEqual(failed(2, hint));

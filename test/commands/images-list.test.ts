@@ -230,6 +230,7 @@ describe('images list explains why nothing matches', () => {
     ['-f name,like,ubuntu', LIKE],
     ['-f folder,ne,null -f name,like,ubuntu', LIKE],
     ['-f name,like,ubuntu*', '% matches any text, * only itself: -f name,like,ubuntu%'],
+    ['*ubuntu*', 'a word matches any part of the name; omit the *: ubuntu'],
   ])('%s', async (options, hint) => {
     const { imgctl } = await emulatorUser();
     const note = `imgctl: no images match\nhint: ${hint}\n`;

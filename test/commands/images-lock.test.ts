@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
+import { formatTimestamp } from '../../src/query/timestamp.ts';
 import { catalogueOf, testImage } from '../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
@@ -66,8 +67,8 @@ describe('images lock add', () => {
         'id          2',
         'name        ubuntu-24.04-server.ova',
         'path        [images] linux/ubuntu-24.04-server.ova',
-        'created_on  2018-07-18 Wed 15:36:49 EDT',
-        'updated_on  2018-07-19 Thu 08:00:00 EDT',
+        `created_on  ${formatTimestamp('2018-07-18 Wed 15:36:49 EDT', 'local', 0)}`,
+        `updated_on  ${formatTimestamp('2018-07-19 Thu 08:00:00 EDT', 'local', 0)}`,
         '',
       ].join('\n'),
       stderr: 'imgctl: locked as web in images.lock.json\n',
@@ -221,7 +222,7 @@ describe('images lock check', () => {
         'web   newer   1  ubuntu-22.04-server.ova          2  ubuntu-24.04-server.ova\n',
       stderr:
         'imgctl: 1 locked image of 2 changed\n  db: gone\n' +
-        'hint: lock other images with: imgctl images lock update db\n',
+        'hint: lock the newest images instead: imgctl images lock update db\n',
       exitCode: 1,
     });
   });
@@ -296,7 +297,7 @@ describe('images lock remove', () => {
     const { lock } = await locked();
     expect(await lock('remove web')).toEqual({
       stdout: '',
-      stderr: 'imgctl: web is no longer locked\n',
+      stderr: 'imgctl: unlocked web\n',
       exitCode: 0,
     });
     expect((await lock('list -q')).stdout).toBe('db\n');
@@ -346,7 +347,7 @@ describe('images get --lock', () => {
     expect(await get('--lock web')).toEqual(failed(5, 'web is gone: image 1 does not exist'));
     service.images = [named(1, WEB_1.name, { updated_on: UPDATED })];
     expect(await get('--lock web')).toEqual(
-      failed(1, `web was replaced: image 1 was updated on ${UPDATED}\nhint: lock another image`),
+      failed(1, `web was replaced: image 1 was updated on ${UPDATED}\nhint: lock the newest one`),
     );
     service.images = [named(1, WEB_1.name, { path: '[b] x' })];
     expect(await get('--lock web --get path')).toMatchObject({

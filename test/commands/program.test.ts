@@ -111,11 +111,11 @@ describe('usage errors', () => {
   });
 
   it.each([
-    [['whoami', SECRET], 'imgctl whoami takes no arguments (got 1)'],
-    [['login', SECRET], 'imgctl login takes no arguments (got 1)'],
-    [['token', 'a', SECRET], 'imgctl token takes no arguments (got 2)'],
-    [['config', 'get', 'time', SECRET], 'imgctl config get takes at most 1 argument (got 2)'],
-    [['sync', SECRET], 'imgctl sync takes no arguments (got 1)'],
+    [['whoami', SECRET], 'whoami takes no arguments (got 1)'],
+    [['login', SECRET], 'login takes no arguments (got 1)'],
+    [['token', 'a', SECRET], 'token takes no arguments (got 2)'],
+    [['config', 'get', 'time', SECRET], 'config get takes at most 1 argument (got 2)'],
+    [['sync', SECRET], 'sync takes no arguments (got 1)'],
   ])('%j counts extra arguments and does not repeat them', async (argv, message) => {
     const result = await runCli(argv);
     expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: see: imgctl `));

@@ -10,8 +10,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failed, temporaryDirectory } from '../support/io.ts';
+import { parseFault } from '../../src/emulator/faults.ts';
+import { failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { folderUser, writeOva, writeOvf } from '../support/uploads.ts';
+import { PASSWORD } from '../support/users.ts';
 
 const FAST = '--poll-interval 5ms';
 
@@ -125,6 +127,33 @@ describe('push', () => {
       'sync,delete,old.ova',
     ]);
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
+  });
+});
+
+describe('push after an interrupted submit', () => {
+  const SUBMIT = 'PATCH /v2/user/image/vm';
+
+  it.each([
+    ['finds its sync and submits no other', `${SUBMIT}=drop,first=1`, 1, ''],
+    [
+      'submits one if there is none',
+      `${SUBMIT}=503,first=1`,
+      2,
+      'submitted no sync; submitting one',
+    ],
+  ])('%s', async (_what, fault, submits, text) => {
+    const { imgctl, work, syncs, env } = await folderUser({ faults: [parseFault(fault)] });
+    const file = writeOva(work, 'web');
+    const first = await imgctl(`push ${file} ${FAST}`);
+    expect(first.stderr).toMatch(
+      /imgctl: the sync may have been submitted: .*\nhint: run the same command again: it looks/,
+    );
+    // With a clock of its own, the search takes no time.
+    const io = { env: { ...env, ...PASSWORD }, time: Date.now() };
+    const { stdout, stderr, exitCode } = await runCli(['push', file, '-o', 'csv'], io);
+    expect(stdout).toContain('web.ova');
+    expect(stderr).toContain(text);
+    expect({ exitCode, syncs: syncs() }).toEqual({ exitCode: 0, syncs: submits });
   });
 });
 

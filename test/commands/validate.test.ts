@@ -86,7 +86,11 @@ describe('validate', () => {
   it('reports a folder, and exits 5 for a missing file after checking the others', async () => {
     const cwd = packages();
     const folder = await runCli(['validate', '.', '-q'], { cwd });
-    expect(folder).toMatchObject({ stdout: 'not-a-file\n', exitCode: 1 });
+    expect(folder).toEqual({
+      stdout: 'not-a-file\n',
+      stderr: 'imgctl: . is not a file\nhint: name an OVA or OVF file: imgctl validate NAME.ova\n',
+      exitCode: 1,
+    });
     const missing = await runCli(['validate', 'gone.ova', 'bad.ova', '-q'], { cwd });
     expect(missing).toMatchObject({ stdout: 'digest-mismatch\n', exitCode: 5 });
     expect(missing.stderr).toContain('imgctl: file gone.ova does not exist\nhint: ');

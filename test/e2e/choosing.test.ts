@@ -104,7 +104,7 @@ describe('the recipes for choosing images', () => {
   it('open an update only if a locked image changed or a newer one exists (needs git)', async () => {
     const { service, folder, project, shell, called } = await world();
     const [add = ''] = blocksOf('Pin the images of a project');
-    const [update = '', step = ''] = blocksOf('A CI job that opens an update');
+    const [update = '', step = ''] = blocksOf('A CI job that proposes an update');
     const remote = path.join(folder, 'remote.git');
     execFileSync('git', ['init', '-q', '--bare', remote]);
     git(project, 'init', '-q');

@@ -1,7 +1,15 @@
 // Real storages, each started for the running test if it is installed: nginx, Apache, rclone, moto, a small tmpfs.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -9,11 +17,12 @@ import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
 
-export interface UploadServer {
+interface UploadServer {
   /** Settings of a profile. */
   readonly settings: Readonly<Record<string, string>>;
   /** Returns the names of all files, hidden and incomplete ones too. */
   files(): Promise<string[]>;
+  read(name: string): Promise<Buffer>;
   remove(name: string): Promise<unknown>;
 }
 
@@ -55,6 +64,7 @@ export function inFolder(url: string, folder: string): UploadServer {
       readdirSync(folder)
         .filter((name) => name !== '.DAV')
         .sort(),
+    read: async (name) => readFileSync(path.join(folder, name)),
     remove: async (name) => rmSync(path.join(folder, name)),
   };
 }
@@ -136,6 +146,8 @@ location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFI
           ...(await namesIn('')),
           ...(await namesIn('?uploads')).map((name) => `${name} (not complete)`),
         ],
+        read: async (name) =>
+          Buffer.from(await (await fetch(`${baseUrl}/bucket/${name}`)).arrayBuffer()),
         remove: (name) => fetch(`${baseUrl}/bucket/${name}`, { method: 'DELETE' }),
       };
     },

@@ -23,7 +23,7 @@ export const STORE_PASSWORD = 'canary-of-a-store-password';
 export const ACL =
   'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +time +select';
 
-export interface RedisServer {
+interface RedisServer {
   /** With the ACL user imgctl. */
   readonly url: string;
   /** The environment of a user of this store. */

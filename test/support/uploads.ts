@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { RequestRecord } from '../../src/emulator/options.ts';
+import type { EmulatorOptions, RequestRecord } from '../../src/emulator/options.ts';
 import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { serve } from './emulator.ts';
@@ -14,7 +14,7 @@ import { runCli, temporaryDirectory } from './io.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
-export function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
+function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
   const [descriptor, , disk] = sampleMembers(name);
   const data = { name: `${name}-data.iso`, content: bytesOf(size, seed) };
   const file = `<File ovf:id="file2" ovf:href="${data.name}" ovf:size="${size}"/></References>`;
@@ -48,11 +48,11 @@ export function writeOvf(folder: string, name: string, size?: number, seed?: str
 }
 
 /** A user whose storage is the folder that the service reads; `stored` lists all of its files. */
-export async function folderUser() {
+export async function folderUser(options: Partial<EmulatorOptions> = {}) {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
   mkdirSync(folder);
-  const user = await emulatorUser({ uploads, syncDelay: 0 });
+  const user = await emulatorUser({ uploads, syncDelay: 0, ...options });
   const imgctl = (command: string, env = {}) =>
     user.imgctl(command, { env: { ...PASSWORD, ...env } });
   await imgctl(`config set upload-url ${pathToFileURL(folder)}`);
@@ -125,6 +125,7 @@ export async function storageUser(
   const folder = path.join(uploads, 'demo');
   return {
     env,
+    settings: settings[kind],
     seen,
     folder,
     storage,

@@ -4,7 +4,7 @@ import type { Block } from '../../declarations.ts';
 
 export const CHOOSING: readonly Block[] = [
   'How to find the newest image, use it in a script, pin it, and notice changes.',
-  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. Architectures such as amd64, x86_64 and arm64 count as text. The time of the last update never decides; created_on decides between equal names.',
+  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. Architectures such as amd64, x86_64 and arm64 count as text. updated_on never decides; created_on decides between equal names.',
   {
     shell: [
       'imgctl images latest ubuntu server',
@@ -13,12 +13,12 @@ export const CHOOSING: readonly Block[] = [
       'imgctl images list ubuntu -s name:version,desc --limit 5',
     ],
   },
-  'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Version order knows only numbers: openSUSE Leap 42.3 counts as newer than 15.0, although it is older; --explain shows why.',
+  'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
   'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
   {
     shell: ['imgctl images latest ubuntu server --get path', 'imgctl images list debian --get id'],
   },
-  'Pins: a lock file holds an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
+  'Pins: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
   {
     shell: [
       'imgctl images lock add web ubuntu server',
@@ -27,7 +27,7 @@ export const CHOOSING: readonly Block[] = [
       'imgctl images lock update',
     ],
   },
-  'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Each --cursor has a state of its own. The state advances only after everything was printed, so a failed run loses nothing.',
+  'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Use --cursor to keep several independent states. A run that fails loses nothing: the next one shows the same changes again.',
   {
     shell: [
       'imgctl images changes',

@@ -8,20 +8,20 @@ export const FLEET: readonly Block[] = [
     terms: [
       [
         'token-store',
-        'a setting: file (default), or the URL of a Redis server (rediss://user@host:6379/0); the variable IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS only to this machine, or with allow-http',
+        'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
       ],
       [
         'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
-        'the password of the Redis user, or a file whose first line it is; the setting token-store-password-command names a command that prints it',
+        'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
       ],
       [
         'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
-        'a key of 32 bytes in base64 that seals tokens (AES-256-GCM), the same on all machines: openssl rand -base64 32',
+        'a key that seals tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
       ],
     ],
   },
   'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
-  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Before a token request it waits a random time of at most 10 s, so that not all machines ask at once; login and commands on a terminal do not wait. A token that was sealed with another key is left alone.',
+  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Before a token request it waits a random time of at most 10 s, so that the machines do not all ask at once. login and commands on a terminal do not wait. A token that was sealed with another key is left alone.',
   '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
   {
     shell: [

@@ -8,8 +8,23 @@ export const emulator: CommandSpec = {
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
     'The same --images, --seed and --until always give the same catalogue.',
-    'With --uploads, it also takes uploads of its users and prints "upload_url": WebDAV at /upload/ with user name and password, and S3 with the bucket s3 (s3+http://HOST:PORT/s3), where the user name is the access key and the password the secret key.',
-    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is a status, drop, stall, drip, html, truncate, or 429:SECONDS; for uploads also drop:BYTES (after so many bytes), late:STATUS (after the whole body), etag (a wrong ETag) and partial (a file is visible while it arrives).',
+    'With --uploads, it also takes uploads and prints "upload_url". WebDAV is at /upload/, with the user name and the password. S3 has the bucket s3 (s3+http://HOST:PORT/s3), with the user name as access key and the password as secret key.',
+    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is one of:',
+    {
+      terms: [
+        ['503', 'a response with this status (300 to 599)'],
+        ['429:60', 'a response with status 429 and Retry-After: 60'],
+        ['drop', 'close the connection without a response'],
+        ['stall', 'keep the connection open without a response'],
+        ['drip', 'send the response byte by byte'],
+        ['html', 'an HTML page instead of the response'],
+        ['truncate', 'the response without its end'],
+        ['drop:4096', 'close the connection after 4096 bytes of an upload'],
+        ['late:401', 'this status, but only after the whole upload'],
+        ['etag', 'a wrong ETag for an upload'],
+        ['partial', 'show an uploaded file before it is complete'],
+      ],
+    },
   ],
   examples: [
     'imgctl emulator --port 0 --images 1000',

@@ -23,7 +23,7 @@ export const lock: CommandSpec = {
   name: 'lock',
   summary: 'pin images by name in a file',
   description: [
-    'A lock file holds, for each name, the query and the image that was its newest match. Commit it, so that every build uses the same images. It changes only where an image changes, one field per line.',
+    'A lock file stores, for each name, a query and its newest image. Commit it, so that every build uses the same images. It has one field per line, so that a diff shows only what changed.',
   ],
   examples: ['imgctl images lock add web ubuntu 22.04 server', 'imgctl images lock check'],
   seeAlso: ['images get', 'images latest', 'help choosing'],
@@ -38,7 +38,7 @@ export const lock: CommandSpec = {
       ],
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
-        { name: 'name', description: 'name of the lock', required: true, value: TEXT },
+        { name: 'name', description: 'name for the locked image', required: true, value: TEXT },
         {
           name: 'text',
           description: 'consider only images whose name contains each text',
@@ -66,10 +66,10 @@ export const lock: CommandSpec = {
       name: 'check',
       summary: 'compare locked images with the catalogue',
       description: [
-        'Shows one state for each, the first that applies:',
+        'Shows the state of each image. If several apply, the first of these:',
         {
           terms: [
-            ['gone', 'the image does not exist any more'],
+            ['gone', 'the image no longer exists'],
             ['replaced', 'it was updated after it was locked'],
             ['moved', 'its name or path changed'],
             ['newer', 'there is a newer image of the same series'],
@@ -95,8 +95,8 @@ export const lock: CommandSpec = {
     },
     {
       name: 'update',
-      summary: 'lock the newest images again',
-      description: ['Changes either every image of the command line, or none if one fails.'],
+      summary: 'update locked images to the newest',
+      description: ['Updates the named images, or all. If one of them fails, none is changed.'],
       examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
       seeAlso: ['images lock check'],
       arguments: [NAMES],

@@ -118,7 +118,7 @@ export const doctor: CommandSpec = {
 
 export const demo: CommandSpec = {
   name: 'demo',
-  summary: 'try imgctl without an account, on this machine alone',
+  summary: 'try imgctl on this machine, without an account',
   description: [
     'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
   ],
