@@ -25,7 +25,7 @@ export interface FileLabel {
 }
 
 /** What a snapshot says beside its images. A type, since an interface has no index signature. */
-export type SnapshotHead = {
+type SnapshotHead = {
   /** ISO 8601, UTC. */
   taken_at: string;
   base_url: string;
