@@ -19,10 +19,9 @@ import type { Row } from '../output/writers.ts';
 import { planQuery } from '../query/plan.ts';
 import { versionOf } from '../query/series.ts';
 import { seriesKey } from '../query/version.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
+import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import { openSource, type Source } from './source.ts';
-import { timesOfTable } from './times.ts';
 
 type Options = LockFileOptions & GetOptions;
 

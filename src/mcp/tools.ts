@@ -50,7 +50,7 @@ const DEFAULT_COLUMNS = ['id', 'name', 'path', 'updated_on'];
 const READING_TOOLS: readonly Tool[] = [
   {
     name: 'images_list',
-    description: 'List public images. Says the total; narrow it with text or filter.',
+    description: 'List public images. Returns the total; narrow it with text or filter.',
     arguments: LISTING,
     paged: true,
     countsCheaply: true,
@@ -89,7 +89,7 @@ const READING_TOOLS: readonly Tool[] = [
   },
   {
     name: 'my_images',
-    description: 'List your own images. Says the total; narrow it with text or filter.',
+    description: 'List your own images. Returns the total; narrow it with text or filter.',
     arguments: LISTING,
     paged: true,
     command: ['my-images'],
