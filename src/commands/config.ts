@@ -59,6 +59,7 @@ export async function set(
   // Later commands may run in another directory.
   const isPath =
     key === 'ca-file' ||
+    key === 'upload-ca-file' ||
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
