@@ -6,8 +6,8 @@ import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
   'query/(?!series)',
-  'catalogue/(listing|reading|seen-keys)',
-  'commands/(images-(list|get)|listing|get-field)',
+  'catalogue/(listing|reading)',
+  'commands/(images-(list|get)|listing|shared-options)',
   'session/(history|image-names|token-(cache|files|store))',
 ];
 

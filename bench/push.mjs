@@ -112,9 +112,9 @@ async function startLink(target, bytesPerSecond) {
 }
 
 /** Returns the command of a push, with new settings and no journal for each run. */
-function push(file, settings) {
+function push(file, settings, ...options) {
   return {
-    command: nodeProgram(program, 'push', file, '--no-sync', '-q'),
+    command: nodeProgram(program, 'push', file, '--no-sync', '-q', ...options),
     env() {
       const directory = fs.mkdtempSync(join(folder, 'config-'));
       const profiles = { default: settings };
@@ -178,9 +178,12 @@ async function compareS3({ descriptor, data }) {
     AWS_DEFAULT_REGION: 'us-east-1',
   });
   const aws = (...args) => ['aws', '--endpoint-url', url, 's3', ...args];
+  const settings = { 'upload-url': `s3+${url}/bucket`, 'upload-access-key': 'key' };
   const contestants = {
     aws: { command: aws('cp', '--no-progress', data, 's3://bucket/data.iso'), env },
-    imgctl: push(descriptor, { 'upload-url': `s3+${url}/bucket`, 'upload-access-key': 'key' }),
+    imgctl: push(descriptor, settings),
+    // The parts that aws sends by default.
+    '8M x 10': push(descriptor, settings, '--part-size', '8M', '--parallel', '10'),
   };
   const [command, ...args] = aws('rm', '--recursive', 's3://bucket');
   await compare('S3 (moto), loopback', contestants, () =>

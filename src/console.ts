@@ -11,8 +11,8 @@ import {
 } from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
 import { Redaction, redactingSink } from './output/redaction.ts';
-import { loadStyle } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
+import { loadStyle } from './output/terminal.ts';
 
 export type { Redaction };
 
@@ -113,12 +113,10 @@ export class Console {
    * @param lines if the line cannot be redrawn, write a line per change instead of nothing
    */
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
-    this.#progress = createProgress({
-      sink: redactingSink(this.#io.stderr, this.redaction),
-      terminal: this.#style.errorTerminal,
-      quiet: quiet || this.#style.quiet,
-      lines,
-    });
+    const { errorTerminal, quiet: allQuiet } = this.#style;
+    const isShown = !quiet && !allQuiet && (lines || errorTerminal.interactive);
+    const sink = redactingSink(this.#io.stderr, this.redaction);
+    this.#progress = isShown ? createProgress(sink, errorTerminal) : NO_PROGRESS;
     return this.#progress;
   }
 
@@ -168,6 +166,12 @@ export class Console {
     return this.#progress ? this.#progress.aside(write) : write();
   }
 }
+
+const NO_PROGRESS: Progress = {
+  update() {},
+  aside: (write) => write(),
+  async stop() {},
+};
 
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);

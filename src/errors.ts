@@ -46,7 +46,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-export interface ErrorChanges {
+interface ErrorChanges {
   readonly code?: ErrorCode;
   readonly message?: string;
   readonly hint?: string | undefined;

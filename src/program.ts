@@ -16,7 +16,7 @@ import {
 } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { parseChoice } from './query/suggest.ts';
-import { MAX_AGE, parseDuration } from './session/duration.ts';
+import { MAX_AGE, parseDuration } from './session/setting-values.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {

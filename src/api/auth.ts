@@ -62,7 +62,7 @@ export type SendWithPassword = (
   password: string,
 ) => Promise<HttpResponse>;
 
-export interface Sender {
+interface Sender {
   readonly send: Send;
   readonly sendWithPassword: SendWithPassword;
 }

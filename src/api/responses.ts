@@ -14,7 +14,7 @@ export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
 }
 
 /** Formats as `GET https://host/path`, without the query, which may be long. */
-export function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
+function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
   return `${method} ${url.origin}${url.pathname}`;
 }
 

@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { type Series, SeriesIndex } from '../query/series.ts';
 import type { Batch } from './listing.ts';
 
-export type ImageSeries = Series<ReceivedImage>;
+type ImageSeries = Series<ReceivedImage>;
 
 /** Reads all images. Returns the series in the order of their names. */
 export async function findSeries(

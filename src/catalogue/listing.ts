@@ -6,8 +6,7 @@ import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { type Budget, Reading } from './reading.ts';
-import { SeenKeys } from './seen-keys.ts';
+import { type Budget, Reading, SeenKeys } from './reading.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;

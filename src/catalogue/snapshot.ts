@@ -25,7 +25,7 @@ export interface FileLabel {
 }
 
 /** What a snapshot says beside its images. A type, since an interface has no index signature. */
-export type SnapshotHead = {
+type SnapshotHead = {
   /** ISO 8601, UTC. */
   taken_at: string;
   base_url: string;
@@ -70,7 +70,8 @@ function divide(text: string): Parts | undefined {
 
 function parseWhole(text: string, file: FileLabel): Parts {
   const value = parseJson(text);
-  if (value === undefined) throw damaged(file);
+  const isDamaged = text === '' || text.startsWith('{');
+  if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
   const { images, ...head } = value;
   return { head, lines: images.map((image) => stringify(image)) };
@@ -111,6 +112,9 @@ function damaged({ what, remedy }: FileLabel): ImgctlError {
   return new ImgctlError('config', `${what} is damaged`, { hint: remedy });
 }
 
-function notASnapshot({ what, remedy }: FileLabel): ImgctlError {
-  return new ImgctlError('config', `${what} has an unknown format`, { hint: remedy });
+/** Its hint must not replace a file of another kind. */
+function notASnapshot({ what }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} has an unknown format`, {
+    hint: 'save one in another file: imgctl images snapshot --file FILE',
+  });
 }

@@ -12,8 +12,8 @@ import {
   type SettingKey,
 } from '../session/setting-table.ts';
 import { printValue } from './bare-value.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { readColumns } from './listing.ts';
+import { type GetOptions, readGet } from './shared-options.ts';
 
 export async function list(context: Context, options: GetOptions): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
@@ -59,6 +59,7 @@ export async function set(
   // Later commands may run in another directory.
   const isPath =
     key === 'ca-file' ||
+    key === 'upload-ca-file' ||
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { printable } from '../output/sanitize.ts';
-import { loadStyle, mark } from '../output/style.ts';
+import { loadStyle, mark } from '../output/terminal.ts';
 import { isFormat } from '../output/writers.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';

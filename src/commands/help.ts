@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { loadStyle } from '../output/style.ts';
+import { loadStyle } from '../output/terminal.ts';
 import { nearest, suggest } from '../query/suggest.ts';
 import { renderPage, renderRoot } from './help/page.ts';
 import { renderBlocks } from './help/text.ts';

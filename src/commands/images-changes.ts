@@ -19,7 +19,7 @@ import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
-import { readSnapshot } from './source.ts';
+import { observeReading, readSnapshot } from './source.ts';
 
 interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
   filter?: string[];
@@ -122,23 +122,18 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
 }
 
 async function readImages({ context, options, plan }: Task, comparison: Comparison): Promise<void> {
-  const { console, settings } = context;
   const { client } = await context.session();
   if (options.mine) {
     const { images } = await client.listUserImages();
     for (const image of images.filter(plan.matchesAll)) comparison.add(image);
     return;
   }
-  const progress = console.startProgress({ lines: false });
-  const query = { plan, streams: true, concurrency: settings.number('concurrency') };
-  const observer = {
-    warn: (message: string) => console.warn(message),
-    progress: (text: string) => progress.update(text),
-  };
+  const observer = observeReading(context);
+  const query = { plan, streams: true, concurrency: context.settings.number('concurrency') };
   for await (const { images } of listCatalogue(client, query, observer)) {
     for (const image of images) if (typeof image !== 'string') comparison.add(image);
   }
-  await progress.stop();
+  await observer.stop();
 }
 
 const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;

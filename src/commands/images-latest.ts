@@ -7,7 +7,7 @@ import { FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { rankCandidates } from '../query/series.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { observeReading, openSource, type SourceOptions } from './source.ts';
 
 interface LatestOptions extends ViewOptions, SourceOptions {
   filter?: string[];
@@ -40,13 +40,9 @@ async function* readAll(
   options: SourceOptions,
 ): AsyncGenerator<Batch> {
   const source = await openSource(context, options);
-  const progress = context.console.startProgress({ lines: false });
-  const observer = {
-    warn: (message: string) => context.console.warn(message),
-    progress: (text: string) => progress.update(text),
-  };
+  const observer = observeReading(context);
   yield* source.list({ plan, streams: true }, observer);
-  await progress.stop();
+  await observer.stop();
 }
 
 async function printCandidates(

@@ -16,7 +16,7 @@ import {
   rememberNames,
   reportNoMatch,
 } from './listing.ts';
-import { openSource, type SourceOptions } from './source.ts';
+import { observeReading, openSource, type SourceOptions } from './source.ts';
 
 interface ImagesListOptions extends ListingOptions, SourceOptions {
   page?: number;
@@ -51,17 +51,13 @@ export async function run(
   };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
   const quiet = format === 'ndjson' || !io.stdout.isTTY;
-  const progress = context.console.startProgress({ lines: false, quiet });
-  const observer = {
-    warn: (message: string) => context.console.warn(message),
-    progress: (text: string) => progress.update(text),
-  };
-  const { page: number } = options;
-  const readPage = async (page: number) => {
+  const observer = observeReading(context, quiet);
+  const { limit, page, urls } = options;
+  const readPage = async (number: number) => {
     const { client } = await context.session();
-    return readCataloguePage(client, query, page, observer);
+    return readCataloguePage(client, query, number, observer);
   };
-  const batches = number === undefined ? source.list(query, observer) : [await readPage(number)];
+  const batches = page === undefined ? source.list(query, observer) : [await readPage(page)];
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = new Map<number, CachedImage>();
   for await (const batch of batches) {
@@ -71,9 +67,8 @@ export async function run(
     collectNames(images, names);
     meta = batch.meta;
   }
-  await progress.stop();
+  await observer.stop();
   await list.end(options.meta ? { ...meta, count } : undefined);
-  const { limit, page, urls } = options;
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) await rememberNames(context, names, !isPart);
   if (count === 0) reportNone(context, options, words, meta);

@@ -16,18 +16,17 @@ import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
+import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { versionOf } from '../query/series.ts';
 import { seriesKey } from '../query/version.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
+import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import { openSource, type Source } from './source.ts';
-import { timesOfTable } from './times.ts';
 
 type Options = LockFileOptions & GetOptions;
 
-const TIMES = ['created_on', 'updated_on'];
-const FIELDS = ['lock', 'id', 'name', 'path', ...TIMES];
+const FIELDS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
 
 export async function add(
   context: Context,
@@ -68,7 +67,7 @@ export async function list(context: Context, options: Options): Promise<void> {
 }
 
 function viewOf(context: Context, get: string | undefined) {
-  return { idField: 'lock', get, times: timesOfTable(context, TIMES, get) };
+  return { idField: 'lock', get, times: timesOfTable(context, TIME_FIELDS, get) };
 }
 
 interface CheckedPin extends Row {

@@ -9,6 +9,7 @@ import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { writeJsonText } from '../output/writers.ts';
 import { planQuery } from '../query/plan.ts';
+import { observeReading } from './source.ts';
 
 export async function run(context: Context, { file }: { file?: string }): Promise<void> {
   const { io, console, settings } = context;
@@ -20,16 +21,12 @@ export async function run(context: Context, { file }: { file?: string }): Promis
     streams: true,
     concurrency: settings.number('concurrency'),
   };
-  const progress = console.startProgress({ lines: false });
+  const observer = observeReading(context);
   const lines: string[] = [];
-  const observer = {
-    warn: (message: string) => console.warn(message),
-    progress: (text: string) => progress.update(text),
-  };
   for await (const { images } of listCatalogue(client, query, observer)) {
     for (const image of images) lines.push(stringify(image));
   }
-  await progress.stop();
+  await observer.stop();
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   const text = formatSnapshot(head, lines);
   if (file === undefined || file === '-') return writeJsonText(console.stdout, text);

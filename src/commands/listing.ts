@@ -3,13 +3,12 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { FIELDS, type Field, kindOf, resolveField } from '../query/fields.ts';
+import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
 import { type ImageNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
-import { type GetOptions, readGet } from './get-field.ts';
-import { timesOf } from './times.ts';
+import { type GetOptions, readGet, timesOf } from './shared-options.ts';
 
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
@@ -46,7 +45,6 @@ interface DefaultView {
 export function readView(context: Context, options: ListingOptions, defaults: DefaultView) {
   checkConflicts(context, options);
   const get = readGet(context, options, FIELDS);
-  const timeFields = FIELDS.filter((field) => kindOf(field) === 'time');
   return {
     get,
     columns: chooseColumns(context, options, defaults),
@@ -55,7 +53,7 @@ export function readView(context: Context, options: ListingOptions, defaults: De
     header: options.header !== false,
     whole: options.trunc === undefined ? undefined : !options.trunc,
     // A bare value is data, whatever the format.
-    times: timesOf(context, timeFields, options.time, get === undefined ? context.format : 'tsv'),
+    times: timesOf(context, TIME_FIELDS, options.time, get === undefined ? context.format : 'tsv'),
   };
 }
 

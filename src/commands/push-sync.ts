@@ -15,7 +15,7 @@ import {
   type WaitOptions,
 } from './sync-request.ts';
 
-export interface Pushed {
+interface Pushed {
   /** The packages by the names of their images. */
   readonly names: readonly string[];
   /** Identities of their local files by name. */

@@ -26,7 +26,7 @@ import { syncPushed } from './push-sync.ts';
 import { openUploadStorage, targetKey } from './storage.ts';
 import { describeRate } from './validate.ts';
 
-export interface PushOptions extends MetricsOptions {
+interface PushOptions extends MetricsOptions {
   sync?: boolean;
   wait?: boolean;
   dryRun?: boolean;

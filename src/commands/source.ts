@@ -82,6 +82,16 @@ export async function readSnapshot({ io }: Context, name: string) {
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
 }
 
+/** Shows warnings and progress while the catalogue is read. */
+export function observeReading({ console }: Context, quiet = false) {
+  const progress = console.startProgress({ lines: false, quiet });
+  return {
+    warn: (message: string) => console.warn(message),
+    progress: (text: string) => progress.update(text),
+    stop: () => progress.stop(),
+  };
+}
+
 /** The clocks of two machines may differ by this much. */
 const CLOCK_SKEW = 5 * 60_000;
 

@@ -7,11 +7,11 @@ import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts
 import { openStorage } from '../upload/open.ts';
 import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
 
-export const DEFAULT_PART_SIZE = 16 * 2 ** 20;
-export const DEFAULT_PARALLEL = 4;
+const DEFAULT_PART_SIZE = 16 * 2 ** 20;
+const DEFAULT_PARALLEL = 4;
 
 /** @throws ImgctlError config: no upload-url, or invalid */
-export function readTarget({ settings }: Context): UploadTarget {
+function readTarget({ settings }: Context): UploadTarget {
   const flag = settings.profileFlag;
   const text = settings.text('upload-url');
   if (text !== undefined) {

@@ -6,9 +6,8 @@ import { describeDuration } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
-import { printBeforeError } from './get-field.ts';
+import { printBeforeError, timesOfTable } from './shared-options.ts';
 import { describeChanges, describeNames } from './sync-changes.ts';
-import { timesOfTable } from './times.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 

@@ -3,7 +3,7 @@
 import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { type GetOptions, readGet } from './get-field.ts';
+import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import {
   follow,
   getRequest,
@@ -14,7 +14,6 @@ import {
   showRequest,
   type WaitOptions,
 } from './sync-request.ts';
-import { timesOfTable } from './times.ts';
 
 interface StatusOptions extends WaitOptions, GetOptions {
   list?: boolean;

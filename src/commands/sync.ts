@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
-import { type GetOptions, readGet } from './get-field.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
+import { type GetOptions, readGet } from './shared-options.ts';
 import { describeNames } from './sync-changes.ts';
 import {
   follow,
@@ -49,7 +49,7 @@ async function sync(
   return showRequest(context, await nameChanges(context, request, before), { get, started });
 }
 
-export interface KnownSync extends SubmittedSync {
+interface KnownSync extends SubmittedSync {
   /** The id as commands take it. */
   readonly key: number | string;
 }

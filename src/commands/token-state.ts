@@ -8,7 +8,7 @@ import { TokenCache } from '../session/token-cache.ts';
 import type { Account } from '../session/token-files.ts';
 import type { CachedToken } from '../session/token-store.ts';
 
-export type TokenState = 'none' | 'expired' | 'valid';
+type TokenState = 'none' | 'expired' | 'valid';
 
 export function openCache({ console, io, paths }: Context, account: Account): TokenCache {
   return new TokenCache(paths.config, account, io.system, (message, hint) =>

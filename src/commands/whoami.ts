@@ -2,8 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { type GetOptions, printBeforeError, readGet } from './get-field.ts';
-import { timesOfTable } from './times.ts';
+import { type GetOptions, printBeforeError, readGet, timesOfTable } from './shared-options.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 const FIELDS = [

@@ -16,7 +16,7 @@ export interface ReceivedBody {
 /** The connection ended before the body did. */
 export class BrokenUpload extends Error {}
 
-export interface ReceiveOptions {
+interface ReceiveOptions {
   readonly fault: FaultKind | undefined;
   /** Writes into the existing file from this byte on. */
   readonly start?: number | undefined;

@@ -99,7 +99,7 @@ function hasUnexpectedToken(json: string): boolean {
   }
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Creates the staging file, mode 0600, with the text. */
   readonly create?: (staging: string, text: string) => void | Promise<void>;
   readonly rename?: (from: string, to: string) => void;

@@ -3,8 +3,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { HttpProxy } from './proxy-env.ts';
-import { untilEvent } from './sockets.ts';
-import { type CertificateFacts, ConnectStage } from './stages.ts';
+import { type CertificateFacts, ConnectStage, untilEvent } from './stages.ts';
 import { hostAndPort } from './url.ts';
 
 export interface ConnectOptions {
@@ -25,7 +24,7 @@ export interface Target {
 
 type Done = (error: Error | null, socket: net.Socket | null) => void;
 
-export interface Connector {
+interface Connector {
   connect(target: Target, done: Done): void;
   /** Returns the stage of the newest connection. */
   latest(): ConnectStage | undefined;

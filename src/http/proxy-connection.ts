@@ -4,8 +4,8 @@ import net from 'node:net';
 import type tls from 'node:tls';
 import { reasonOf, TransportError } from './errors.ts';
 import type { HttpProxy } from './proxy-env.ts';
-import { untilEvent } from './sockets.ts';
 import type { ConnectStage } from './stages.ts';
+import { untilEvent } from './stages.ts';
 
 export interface ProxyConnectionOptions {
   readonly stage: ConnectStage;

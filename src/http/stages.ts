@@ -1,6 +1,7 @@
-// Tracks how far a connection has come, for timeout messages and diagnosis.
+// Follows a socket until it is connected, and tells how far it has come for timeout messages and diagnosis.
 
 import net from 'node:net';
+import { ConnectionClosed } from './errors.ts';
 
 export type StageName =
   | 'lookup'
@@ -75,4 +76,21 @@ export class ConnectStage {
         return 'waiting for a free connection';
     }
   }
+}
+
+/** Resolves with the socket at the event, rejects with its error. */
+export function untilEvent<Socket extends net.Socket>(
+  socket: Socket,
+  event: string,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const closed = () => reject(new ConnectionClosed());
+    socket.once('error', reject);
+    socket.once('close', closed);
+    socket.once(event, () => {
+      socket.off('error', reject);
+      socket.off('close', closed);
+      resolve(socket);
+    });
+  });
 }

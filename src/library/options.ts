@@ -3,7 +3,7 @@
 import type { SyncId } from '../api/sync.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseBaseUrl } from '../http/url.ts';
-import { certificateFlaw } from '../session/certificates.ts';
+import { certificateFlaw } from '../session/setting-values.ts';
 import { Settings } from '../session/settings.ts';
 
 /** An access token, which is used unchanged, or the account to request tokens for. */

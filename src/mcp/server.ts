@@ -12,7 +12,7 @@ import { type CallOptions, callTool } from './call.ts';
 import { StdioTransport } from './stdio.ts';
 import { describeTool, type Tool, toolsFor } from './tools.ts';
 
-export interface ServerOptions extends Omit<CallOptions, 'signal'> {
+interface ServerOptions extends Omit<CallOptions, 'signal'> {
   readonly version: string;
   readonly allowSync: boolean;
   /** Masks secrets in answers. */

@@ -105,7 +105,7 @@ function followPlain(text: string, state: State, form: string): State {
 }
 
 const SPACE = 32;
-const ESCAPE_UNITS = new Set(Array.from(ESCAPES, (unit) => unit.charCodeAt(0)));
+const ESCAPE_UNITS: ReadonlySet<number> = new Set(Buffer.from(ESCAPES));
 
 function isEscape(unit: number): boolean {
   return ESCAPE_UNITS.has(unit);

@@ -22,7 +22,7 @@ export interface ColumnSize {
   readonly isConstant: boolean;
 }
 
-export interface Layout {
+interface Layout {
   /** Indexes of the columns that are shown. */
   readonly shown: readonly number[];
   /** Their widths in cells. */

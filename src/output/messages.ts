@@ -2,7 +2,7 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { printable } from './sanitize.ts';
-import { mark, PLAIN, type Style } from './style.ts';
+import { mark, PLAIN, type Style } from './terminal.ts';
 
 export interface ErrorFormat {
   /** One JSON object per line instead of text. */

@@ -5,14 +5,6 @@ import { printable } from './sanitize.ts';
 import type { Spinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ProgressOptions {
-  readonly sink: Sink;
-  readonly terminal: Terminal;
-  readonly quiet: boolean;
-  /** Writes lines if the terminal is not interactive. */
-  readonly lines: boolean;
-}
-
 export interface Progress {
   /** `detail`, such as the elapsed time, is called for each frame of a spinner. */
   update(text: string, detail?: () => string): void;
@@ -26,19 +18,18 @@ export interface Progress {
 const DELAY = 100;
 
 /** Ignores write errors. */
-export function createProgress({ sink, terminal, quiet, lines }: ProgressOptions): Progress {
-  if (!quiet && terminal.interactive) return createSpinner(sink, terminal);
-  return createLines(lines && !quiet ? sink : undefined);
+export function createProgress(sink: Sink, terminal: Terminal): Progress {
+  return terminal.interactive ? createSpinner(sink, terminal) : createLines(sink);
 }
 
-function createLines(sink: Sink | undefined): Progress {
+function createLines(sink: Sink): Progress {
   let last: string | undefined;
   let written: Promise<void> = Promise.resolve();
   return {
     update(text) {
       if (text === last) return;
       last = text;
-      written = written.then(() => sink?.write(`${printable(text)}\n`)).catch(() => {});
+      written = written.then(() => sink.write(`${printable(text)}\n`)).catch(() => {});
     },
     async aside(write) {
       await written;

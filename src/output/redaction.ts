@@ -3,7 +3,7 @@
 import { type Sink, withWrite } from '../io.ts';
 import { isObject, turn } from '../json.ts';
 import { fold } from './encodings.ts';
-import { type Form, findForms, indexForms, type Range } from './find-encoded.ts';
+import { type Form, type FormIndex, findForms, indexForms, type Range } from './find-encoded.ts';
 
 const MASK = '***';
 
@@ -18,8 +18,7 @@ const STEP = 500;
 
 export class Redaction {
   readonly #known = new Set<string>();
-  #forms = indexForms([]);
-  #words = indexForms([]);
+  #index: SecretIndex | undefined;
 
   /**
    * Masks the secret from now on, in every encoding.
@@ -27,13 +26,10 @@ export class Redaction {
    */
   add(secret: string, shown?: string): void {
     if (this.#known.has(secret)) return;
-    const text = fold(secret).trim().replace(/ +/g, ' ');
-    const isShort = text.length < MIN_SECRET;
-    if (text === '' || (isShort && secret === shown)) return;
+    const text = collapsed(secret);
+    if (text === '' || (isShort(text) && secret === shown)) return;
     this.#known.add(secret);
-    const forms = isShort ? shortForms(text, secret) : longForms(text, secret);
-    if (isShort) this.#words = indexForms([...[...this.#words.values()].flat(), ...forms]);
-    else this.#forms = indexForms([...[...this.#forms.values()].flat(), ...forms]);
+    this.#index = undefined;
   }
 
   /** Masks a text of ordinary length. */
@@ -82,10 +78,39 @@ export class Redaction {
   }
 
   #find(searched: string, from: number, to: number): Range[] {
-    const words = findForms(searched, this.#words, from, to);
+    // Most runs mask nothing.
+    this.#index ??= indexSecrets(this.#known);
+    const { forms, words } = this.#index;
     const isWhole = (range: Range) => isWord(searched, range);
-    return [...findForms(searched, this.#forms, from, to), ...words.filter(isWhole)];
+    const found = findForms(searched, words, from, to).filter(isWhole);
+    return [...findForms(searched, forms, from, to), ...found];
   }
+}
+
+interface SecretIndex {
+  readonly forms: FormIndex;
+  /** Forms that are masked as whole words only. */
+  readonly words: FormIndex;
+}
+
+function indexSecrets(secrets: Iterable<string>): SecretIndex {
+  const forms: Form[] = [];
+  const words: Form[] = [];
+  for (const secret of secrets) {
+    const text = fold(collapsed(secret));
+    if (isShort(text)) words.push(...shortForms(text, secret));
+    else forms.push(...longForms(text, secret));
+  }
+  return { forms: indexForms(forms), words: indexForms(words) };
+}
+
+/** Returns the secret as messages show it, with single spaces. */
+function collapsed(secret: string): string {
+  return secret.trim().replace(/\s+/g, ' ');
+}
+
+function isShort(text: string): boolean {
+  return text.length < MIN_SECRET;
 }
 
 function masked(text: string, ranges: Range[]): string {

@@ -5,7 +5,6 @@ import { turn } from '../json.ts';
 import type { ChunkWriter } from './chunks.ts';
 import { type ColumnSize, cutTexts, fitColumns } from './fit.ts';
 import { printable } from './sanitize.ts';
-import type { Style } from './style.ts';
 import {
   type Cell,
   type Column,
@@ -18,7 +17,7 @@ import {
   writeRecordTable,
   writeTable,
 } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import type { Style, Terminal } from './terminal.ts';
 import { displayWidth, endOf, startOf } from './width.ts';
 
 export interface ScreenTable {

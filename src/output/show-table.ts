@@ -1,9 +1,9 @@
 // Chooses how a table looks: in colour or not, fitted to a terminal or aligned for a pipe.
 
 import type { ChunkWriter } from './chunks.ts';
-import { loadStyle } from './style.ts';
 import type { ColumnKind } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { loadStyle } from './terminal.ts';
 
 /** How a table looks on a terminal. */
 export interface TerminalLook {
@@ -15,7 +15,7 @@ export interface TerminalLook {
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-export interface TableOptions extends TerminalLook {
+interface TableOptions extends TerminalLook {
   readonly columns: readonly string[];
   readonly kinds: readonly ColumnKind[];
   readonly rows: Iterable<readonly unknown[]>;

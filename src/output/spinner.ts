@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import ora from 'ora';
 import type { Sink } from '../io.ts';
 import { printable } from './sanitize.ts';
-import { loadStyle } from './style.ts';
 import type { Terminal } from './terminal.ts';
+import { loadStyle } from './terminal.ts';
 import { cutToWidth } from './width.ts';
 
 export interface Spinner {

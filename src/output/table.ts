@@ -3,7 +3,7 @@
 import { turn } from '../json.ts';
 import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
 import { cellText, printable } from './sanitize.ts';
-import { type Paint, PLAIN, type Style, stateStyle } from './style.ts';
+import { type Paint, PLAIN, type Style, stateStyle } from './terminal.ts';
 import { displayWidth, measureWidth } from './width.ts';
 
 export const GAP = '  ';

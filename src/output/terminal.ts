@@ -1,4 +1,4 @@
-// Decides what a stream can show: colour, movement, width.
+// Decides what a stream can show (colour, movement, width), and colours every text for people.
 
 import type { Sink } from '../io.ts';
 
@@ -41,3 +41,71 @@ function supportsUnicode(env: Environment): boolean {
   if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);
   return locale !== 'C' && locale !== 'POSIX';
 }
+
+export type Paint = (text: string) => string;
+
+export interface Style {
+  readonly heading: Paint;
+  readonly id: Paint;
+  /** Headers, times and missing values. */
+  readonly faint: Paint;
+  readonly hint: Paint;
+  readonly good: Paint;
+  readonly waiting: Paint;
+  readonly bad: Paint;
+}
+
+export const PLAIN: Style = {
+  heading: String,
+  id: String,
+  faint: String,
+  hint: String,
+  good: String,
+  waiting: String,
+  bad: String,
+};
+
+/** Loads chalk only if there is something to colour. */
+export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
+  if (!color) return PLAIN;
+  const { Chalk } = await import('chalk');
+  // An explicit level, as chalk itself ignores NO_COLOR and --color.
+  const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });
+  // chalk joins all its arguments, such as those of Array.map.
+  const one =
+    (paint: Paint): Paint =>
+    (text) =>
+      paint(text);
+  return {
+    heading: one(bold),
+    id: one(cyan),
+    faint: one(dim),
+    hint: one(cyan),
+    good: one(green),
+    waiting: one(yellow),
+    bad: one(red),
+  };
+}
+
+const STATES: Readonly<Record<'good' | 'waiting' | 'bad' | 'faint', RegExp>> = {
+  good: /^(ok|succeeded|valid|success|done|completed?|finished|processed|added)$/i,
+  waiting: /^(waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer)$/i,
+  bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed)$/i,
+  faint: /^(-|none|not checked)$/i,
+};
+
+/** Returns the colour of the word for a state, as of a sync, a token or a check. */
+export function stateStyle(word: string, style: Style): Paint {
+  for (const kind of ['good', 'waiting', 'bad', 'faint'] as const) {
+    if (STATES[kind].test(word)) return style[kind];
+  }
+  return String;
+}
+
+/** The mark before a line that reports a state. */
+export function mark(kind: 'good' | 'waiting' | 'bad' | 'faint', unicode: boolean): string {
+  return (unicode ? MARKS : ASCII_MARKS)[kind];
+}
+
+const MARKS = { good: '✓', waiting: '!', bad: '✗', faint: '-' };
+const ASCII_MARKS = { good: 'ok', waiting: '!', bad: 'x', faint: '-' };

@@ -12,7 +12,7 @@ import {
 import type { DeploymentOption, Hardware, VirtualSystem } from './summary.ts';
 import type { XmlElement } from './xml.ts';
 
-export interface SystemElement {
+interface SystemElement {
   readonly element: XmlElement;
   readonly collections: readonly string[];
 }
@@ -56,7 +56,7 @@ export function readSystem(
 }
 
 /** The identifiers and names that hardware items may refer to. */
-export interface DeclaredNames {
+interface DeclaredNames {
   readonly disks: ReadonlySet<string>;
   readonly files: ReadonlySet<string>;
   readonly networks: ReadonlySet<string>;

@@ -24,7 +24,7 @@ export interface SparseHeader {
 }
 
 /** Starts the header and the footer that repeats it. */
-export const SPARSE_MAGIC = 'KDMV';
+const SPARSE_MAGIC = 'KDMV';
 const SERVER_SPARSE_MAGIC = 'COWD';
 const NEWLINES = '\n \r\n';
 const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;

@@ -15,7 +15,7 @@ export interface XmlElement {
   readonly text: string;
 }
 
-export interface XmlAttribute {
+interface XmlAttribute {
   /** Without prefix. */
   readonly name: string;
   /** Empty without a prefix. */

@@ -22,6 +22,8 @@ export type Field = keyof typeof KINDS;
 /** In the order of service-api.md section 2.2. */
 export const FIELDS: readonly Field[] = Object.keys(KINDS) as Field[];
 
+export const TIME_FIELDS = ['created_on', 'updated_on'] as const satisfies readonly Field[];
+
 export function kindOf(field: Field): FieldKind {
   return KINDS[field];
 }

@@ -8,7 +8,7 @@ import { correctWeekday, isServiceFormat, parseTimeValue } from './timestamp.ts'
 /** Service-api.md section 4.3. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
 
-export type Operator = (typeof OPERATORS)[number];
+type Operator = (typeof OPERATORS)[number];
 
 export interface Operand {
   readonly text: string;

@@ -15,7 +15,7 @@ export function suggest(meant: string | undefined, command: string): string {
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
 
-export interface Choice<Word extends string> {
+interface Choice<Word extends string> {
   /** What the words are, in the singular: "field", "format". */
   readonly noun: string;
   readonly valid: readonly Word[];

@@ -156,7 +156,7 @@ function minutesEast(zone: string): number | undefined {
 
 export const TIME_STYLES = ['wire', 'iso', 'local', 'age'] as const;
 
-export type TimeStyle = (typeof TIME_STYLES)[number];
+type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** Returns the text unchanged if parseTimestamp cannot parse it. */
 export function formatTimestamp(text: string, style: TimeStyle, now: number): string {

@@ -17,7 +17,7 @@ const SECRETS = new Set([
   'IMGCTL_UPLOAD_SECRET',
 ]);
 
-export interface ChildOptions {
+interface ChildOptions {
   /** The program, or a shell command if there are no `args`. */
   readonly command: string;
   readonly args?: readonly string[];

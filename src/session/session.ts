@@ -11,11 +11,15 @@ import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxy-env.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { certificateFlaw } from './certificates.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
+import {
+  certificateFlaw,
+  parseStoreAddress,
+  requireSafeAddress,
+  type StoreAddress,
+} from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
-import { parseStoreAddress, requireSafeAddress, type StoreAddress } from './store-address.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Account } from './token-files.ts';
 import type { TokenStore } from './token-store.ts';

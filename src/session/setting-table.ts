@@ -1,9 +1,13 @@
 // The settings and their valid values.
 
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import { emptyValue, invalid, nonEmpty } from './checks.ts';
-import { parseDuration } from './duration.ts';
-import { parseStoreAddress } from './store-address.ts';
+import {
+  emptyValue,
+  invalid,
+  nonEmpty,
+  parseDuration,
+  parseStoreAddress,
+} from './setting-values.ts';
 import { UPLOAD_SETTINGS } from './upload-settings.ts';
 
 export interface SettingDefinition {

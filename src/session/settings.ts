@@ -2,7 +2,6 @@
 
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, parseBaseUrl } from '../http/url.ts';
-import { parseDuration } from './duration.ts';
 import { placeOfHelper } from './password-store.ts';
 import {
   SETTINGS,
@@ -10,6 +9,7 @@ import {
   type SettingKey,
   STORED_PASSWORD,
 } from './setting-table.ts';
+import { parseDuration } from './setting-values.ts';
 import type { Account } from './token-files.ts';
 
 interface Resolved {

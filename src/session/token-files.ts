@@ -72,7 +72,7 @@ export function forgetAllTokens(directory: string | undefined): number {
   return removeAll(entriesIn(directory));
 }
 
-export interface ForgottenTokens {
+interface ForgottenTokens {
   readonly count: number;
   /** Other profiles that used one of them. */
   readonly alsoUsedBy: readonly string[];

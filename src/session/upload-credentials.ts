@@ -16,7 +16,7 @@ const PASSWORD: SecretNames = {
 };
 const SECRET: SecretNames = { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' };
 
-export interface DavCredentials {
+interface DavCredentials {
   readonly username: string;
   readonly password: string;
 }
@@ -31,7 +31,7 @@ export async function davCredentials(
   return { username, password: await readSecret(settings, io, PASSWORD) };
 }
 
-export interface S3Credentials {
+interface S3Credentials {
   readonly accessKey: string;
   readonly secret: string;
   readonly region: string;

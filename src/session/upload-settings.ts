@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { hideUserInfo, isLoopback } from '../http/url.ts';
 import { builtin } from '../io.ts';
-import { invalid, nonEmpty } from './checks.ts';
+import { invalid, nonEmpty } from './setting-values.ts';
 
 export const UPLOAD_SETTINGS = {
   'upload-url': {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SeenKeys } from '../../src/catalogue/seen-keys.ts';
+import { SeenKeys } from '../../src/catalogue/reading.ts';
 
 const SPECIAL = [8_191, 2 ** 22 - 1, 2 ** 22, 2 ** 53, 1.5, Number.NaN, '7', null, undefined];
 const KEYS = fc.oneof(

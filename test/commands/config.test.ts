@@ -83,11 +83,11 @@ describe('config', () => {
     expect(stderr).toContain('hint: set it with: imgctl config set time VALUE --profile work\n');
   });
 
-  it('stores the absolute path of ca-file', async () => {
+  it.each(['ca-file', 'upload-ca-file'])('stores the absolute path of %s', async (key) => {
     const { imgctl, directory } = user();
     const env = { IMGCTL_CONFIG_DIR: directory };
-    await runCli(['config', 'set', 'ca-file', 'certificates/ca.pem'], { env, cwd: '/srv' });
-    const { stdout } = await imgctl(['config', 'get', 'ca-file']);
+    await runCli(['config', 'set', key, 'certificates/ca.pem'], { env, cwd: '/srv' });
+    const { stdout } = await imgctl(['config', 'get', key]);
     expect(stdout).toBe(`${path.resolve('/srv', 'certificates/ca.pem')}\n`);
   });
 

@@ -9,7 +9,7 @@ export interface Row {
   readonly remedy: string | null;
 }
 
-export interface Diagnosis {
+interface Diagnosis {
   readonly rows: readonly Row[];
   /** Returns `state: finding -> remedy` of a check with one row. */
   of(check: string): string;

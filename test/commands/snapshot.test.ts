@@ -171,7 +171,7 @@ describe('--from', () => {
 
   it.each([
     ['a newer format', { version: 2 }, 'has the newer format 2\nhint: upgrade imgctl'],
-    ['an older format', { version: 0 }, 'has an unknown format\nhint: save a new one'],
+    ['an older format', { version: 0 }, 'has an unknown format\nhint: save one in another file'],
     ['another kind of file', { version: undefined, images: undefined }, 'has an unknown format'],
     ['no time', { taken_at: 'yesterday' }, 'has an unknown format'],
     ['images of another type', { images: [1] }, 'is damaged'],
@@ -198,6 +198,10 @@ describe('--from', () => {
       expect({ exitCode, stdout, place }).toEqual({ exitCode: 2, stdout: '', place });
       expect(stderr).toContain('imgctl: the snapshot a.json is damaged\nhint: save a new one');
     }
+    fs.writeFileSync(file, 'root:x:0:0');
+    expect(await offline(directory, 'images list --from a.json')).toEqual(
+      failed(2, 'has an unknown format\nhint: save one in another file: imgctl'),
+    );
     fs.writeFileSync(file, text.replace('"id":2', '"id":2"'));
     expect(await offline(directory, 'images list --from a.json -q')).toEqual(
       failed(2, 'is damaged'),

@@ -15,7 +15,7 @@ export interface Command {
   readonly argv: readonly string[];
 }
 
-export interface FailureRow {
+interface FailureRow {
   readonly title: string;
   readonly expected: readonly [exitCode: number, code: string, message: RegExp, hint: RegExp];
   /** Causes the failure for this user. */

@@ -12,7 +12,7 @@ const MAX_REQUESTS = 1_000;
 /** The maximum of each response in the transcript. */
 const MAX_SHOWN_BYTES = 1_500;
 
-export interface HostileServiceOptions {
+interface HostileServiceOptions {
   readonly seed: string;
   /** Names of mutations to leave out. */
   readonly skipped: ReadonlySet<string>;

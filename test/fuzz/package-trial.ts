@@ -16,7 +16,7 @@ const DIALECTS = path.resolve(import.meta.dirname, '../ovf/dialects');
 /** Milliseconds; only a defect takes so long. */
 const TIME_LIMIT = 30_000;
 
-export interface PackageTrial {
+interface PackageTrial {
   readonly faults: readonly string[];
   readonly exitCode: number;
   readonly codes: readonly string[];

@@ -15,7 +15,7 @@ const MAX_SLEEP = 60_000;
 /** Only a defect takes so long, since no response stalls and waits take no time. */
 const TIME_LIMIT = 120_000;
 
-export interface Trial {
+interface Trial {
   readonly faults: readonly string[];
   readonly exitCode: number;
   readonly mutatedResponses: number;
@@ -24,7 +24,7 @@ export interface Trial {
 }
 
 /** Runs the trial of a seed without the skipped mutations. */
-export type RunTrial = (seed: string, skipped?: ReadonlySet<string>) => Promise<Trial>;
+type RunTrial = (seed: string, skipped?: ReadonlySet<string>) => Promise<Trial>;
 
 export async function createTrials(): Promise<RunTrial> {
   const originals = await recordOriginals();

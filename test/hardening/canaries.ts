@@ -30,7 +30,7 @@ export function newSecrets(): Secrets {
   return { user, token, proxy, forms };
 }
 
-export interface Recorder {
+interface Recorder {
   /** A password command that prints the password and records what it can see. */
   readonly command: string;
   /** Returns the recorded environment and command lines, also of the parent. */

@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
 
-export interface UploadServer {
+interface UploadServer {
   /** Settings of a profile. */
   readonly settings: Readonly<Record<string, string>>;
   /** Returns the names of all files, hidden and incomplete ones too. */

@@ -1,18 +1,34 @@
 // Progress on a terminal, with a clock that the test moves, and elsewhere.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgress, type ProgressOptions } from '../../src/output/progress.ts';
+import { Console } from '../../src/console.ts';
+import type { Sink } from '../../src/io.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
+import { fakeIo } from '../support/io.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { RAW_HARM } from './hostile.ts';
 
 const ERASE = '\r\u001b[K';
 
-function start(options: Partial<ProgressOptions> = {}) {
-  const sink = new MemorySink(40);
-  const defaults = { sink, terminal: terminalOf(40), quiet: false, lines: false };
-  const progress = createProgress({ ...defaults, ...options });
-  return { sink, progress };
+interface ProgressCase {
+  readonly sink?: Sink;
+  readonly terminal?: Terminal;
+  readonly quiet?: boolean;
+  readonly lines?: boolean;
+}
+
+function start({
+  sink,
+  terminal = terminalOf(40),
+  quiet = false,
+  lines = false,
+}: ProgressCase = {}) {
+  const written = new MemorySink(40);
+  const io = { ...fakeIo(), stderr: sink ?? written };
+  const errorFormat = { json: false, debug: false };
+  const console = new Console(io, { quiet: false, errorFormat, errorTerminal: terminal });
+  return { sink: written, progress: console.startProgress({ lines, quiet }) };
 }
 
 /** Moves the clock, and waits for what that starts. */
@@ -77,7 +93,8 @@ describe('progress on a terminal', () => {
   });
 
   it('uses ASCII without Unicode support', async () => {
-    const { sink, progress } = start({ sink: new MemorySink(12), terminal: terminalOf(12, false) });
+    const sink = new MemorySink(12);
+    const { progress } = start({ sink, terminal: terminalOf(12, false) });
     const other = new MemorySink(12);
     const narrow = start({ sink: other, terminal: terminalOf(12, false) });
     narrow.progress.update('reading all pages');

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawTable, type ScreenTable } from '../../src/output/screen-table.ts';
-import { loadStyle, PLAIN } from '../../src/output/style.ts';
+import { loadStyle, PLAIN } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { terminalOf, textOf } from '../support/memory-sink.ts';
 import { anyText, RAW_HARM } from './hostile.ts';

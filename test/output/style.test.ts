@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import { formatError, formatNotice, formatSuccess } from '../../src/output/messages.ts';
-import { loadStyle, PLAIN, stateStyle } from '../../src/output/style.ts';
+import { loadStyle, PLAIN, stateStyle } from '../../src/output/terminal.ts';
 import { type FakeIoOptions, fakeTerminal } from '../support/io.ts';
 import { rows } from '../support/rows.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadStyle, PLAIN } from '../../src/output/style.ts';
 import { type ColumnKind, writeRecordTable, writeTable } from '../../src/output/table.ts';
+import { loadStyle, PLAIN } from '../../src/output/terminal.ts';
 import { textOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 

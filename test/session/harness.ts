@@ -10,7 +10,7 @@ import { serve } from '../support/emulator.ts';
 import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 
 /** A service, a directory for its users, and sessions in it. */
-export interface ServiceUnderTest {
+interface ServiceUnderTest {
   readonly emulator: Emulator;
   /** `GET /v2` and so on, in the order of arrival. */
   readonly requests: readonly string[];

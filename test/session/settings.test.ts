@@ -1,8 +1,8 @@
 // Settings: where values come from, which are invalid, and durations.
 
 import { describe, expect, it } from 'vitest';
-import { MAX_AGE, parseDuration } from '../../src/session/duration.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from '../../src/session/setting-table.ts';
+import { MAX_AGE, parseDuration } from '../../src/session/setting-values.ts';
 import { Settings } from '../../src/session/settings.ts';
 
 describe('a setting', () => {

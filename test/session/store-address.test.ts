@@ -1,7 +1,7 @@
 // The setting token-store: URLs of Redis servers.
 
 import { describe, expect, it } from 'vitest';
-import { parseStoreAddress, requireSafeAddress } from '../../src/session/store-address.ts';
+import { parseStoreAddress, requireSafeAddress } from '../../src/session/setting-values.ts';
 import { thrownBy } from '../support/errors.ts';
 
 describe('token-store', () => {

@@ -24,7 +24,7 @@ export function bytes(text: string, closes = false): ScriptedResponse {
 }
 
 /** Tokens T1, T2 and so on; each renewal returns the next. */
-export class TestTokens implements TokenSource {
+class TestTokens implements TokenSource {
   readonly remedy = 'log in again';
   /** Each refused token, and whether the service had accepted it before. */
   readonly refusals: [string, boolean][] = [];
@@ -48,7 +48,7 @@ export class TestTokens implements TokenSource {
   }
 }
 
-export interface ScriptedClient {
+interface ScriptedClient {
   readonly client: Client;
   readonly tokens: TestTokens;
   readonly sleeps: readonly number[];

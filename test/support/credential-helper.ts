@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
-export interface FakeHelper {
+interface FakeHelper {
   /** A PATH with the helper first, as docker-credential-fake. */
   readonly PATH: string;
   readonly file: string;

@@ -7,7 +7,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 
 type Credentials = { Authorization: string };
 
-export interface ServiceResponse<Body> {
+interface ServiceResponse<Body> {
   readonly status: number;
   readonly headers: Headers;
   /** Parsed JSON; undefined if empty. */
@@ -37,7 +37,7 @@ export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Ser
 }
 
 /** Starts a service that the caller closes: for several tests, or outside of them. */
-export async function serveUntilClosed(options: Partial<EmulatorOptions> = {}): Promise<Service> {
+async function serveUntilClosed(options: Partial<EmulatorOptions> = {}): Promise<Service> {
   const emulator = await startEmulator({ now: Date.now, until: END, ...options });
   const send: Service['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;

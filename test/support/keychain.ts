@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
-export interface KeychainCall {
+interface KeychainCall {
   readonly argv: readonly string[];
   readonly env: readonly string[];
 }

@@ -14,7 +14,7 @@ import { runCli, temporaryDirectory } from './io.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
-export function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
+function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
   const [descriptor, , disk] = sampleMembers(name);
   const data = { name: `${name}-data.iso`, content: bytesOf(size, seed) };
   const file = `<File ovf:id="file2" ovf:href="${data.name}" ovf:size="${size}"/></References>`;

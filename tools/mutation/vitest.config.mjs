@@ -14,6 +14,6 @@ export default defineConfig({
       'test/ovf/{mutation,qemu,fixtures}.test.ts',
     ],
     // Mutants run beside each other, so a test may take longer.
-    testTimeout: 20_000,
+    testTimeout: 120_000,
   },
 });

@@ -37,7 +37,7 @@ export interface Candidate {
 /** What the shell does after a candidate, or which paths it offers instead. */
 export type Mode = 'space' | 'nospace' | 'files' | 'folders';
 
-export interface Candidates {
+interface Candidates {
   readonly mode: Mode;
   readonly candidates: readonly Candidate[];
 }

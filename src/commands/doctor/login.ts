@@ -19,7 +19,7 @@ import { helperFinding } from './stores.ts';
 /** Whether the service accepted the token, or the error if it did not. */
 export type TokenVerdict = 'accepted' | 'unknown' | ImgctlError;
 
-export interface TokenCheck {
+interface TokenCheck {
   /** The token to send with the probe; undefined unless valid by this machine's clock. */
   readonly token: string | undefined;
   finding(verdict: TokenVerdict): Finding;

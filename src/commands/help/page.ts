@@ -10,7 +10,7 @@ import { GROUPS } from '../table/groups.ts';
 import { TOPIC_NAMES } from '../table/topics.ts';
 import { renderBlocks } from './text.ts';
 
-export interface PageStyle {
+interface PageStyle {
   readonly width: number;
   /** Marks a heading. */
   readonly bold: (text: string) => string;

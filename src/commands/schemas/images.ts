@@ -34,7 +34,7 @@ const CHANGED = (what: string) =>
 const messages = (description: string) => listOf(value('string', 'one message'), description);
 
 /** A sync request that was read, by sync-status or sync --wait. */
-export const SYNC_REQUEST: Schema = record({
+const SYNC_REQUEST: Schema = record({
   id: SYNC_ID,
   status: STATUS,
   state: STATE,

@@ -1,6 +1,6 @@
 // Declares the commands that choose, watch and save images: latest, changes and snapshot.
 
-import { FILTER_OPTION, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { FILTER_OPTION, SOURCE_OPTIONS, TABLE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { type CommandSpec, METRICS_OPTION, SERVICE_CODES } from './spec.ts';
 
 export const latest: CommandSpec = {
@@ -68,7 +68,7 @@ export const changes: CommandSpec = {
     { flags: '--peek', description: 'show the changes again in the next run' },
     { flags: '--exit-code', description: 'exit with 10 if there are changes' },
     METRICS_OPTION,
-    ...VIEW_OPTIONS.filter(({ flags }) => /^--(no-header|no-trunc|time)/.test(flags)),
+    ...TABLE_OPTIONS,
   ],
   mutates: true,
   output: 'images-changes',

@@ -11,6 +11,16 @@ export const WORDS: ArgumentDeclaration = {
   value: TEXT,
 };
 
+export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
+  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
+  {
+    flags: '--time <style>',
+    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
+    value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
+  },
+];
+
 export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
   {
     flags: '-c, --columns <a,b>',
@@ -24,13 +34,7 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'text', from: 'fields' },
     conflicts: ['columns', 'urls', 'meta'],
   },
-  { flags: '--no-header', description: 'omit the header line of tables, csv and tsv' },
-  { flags: '--no-trunc', description: 'show tables in full, even if the terminal is too narrow' },
-  {
-    flags: '--time <style>',
-    description: `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
-    value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid },
-  },
+  ...TABLE_OPTIONS,
 ];
 
 export const FILTER_OPTION: OptionDeclaration = {

@@ -2,7 +2,7 @@
 
 import type { Block } from '../../declarations.ts';
 
-export interface Topic {
+interface Topic {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<readonly Block[]>;

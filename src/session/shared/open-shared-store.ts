@@ -2,8 +2,8 @@
 
 import type { Io } from '../../io.ts';
 import { passwordOfCommand, passwordOfFile } from '../password.ts';
+import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
-import type { StoreAddress } from '../store-address.ts';
 import type { TokenCache } from '../token-cache.ts';
 import type { Account } from '../token-files.ts';
 import { connectStore, type StoreConnection, StoreError } from './redis.ts';

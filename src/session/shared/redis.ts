@@ -5,9 +5,9 @@ import { Decoder } from '@redis/client/dist/lib/RESP/decoder.js';
 import encodeCommand from '@redis/client/dist/lib/RESP/encoder.js';
 import { trustOptions } from '../../http/connect.ts';
 import { isCertificateError, reasonOf as networkReason } from '../../http/errors.ts';
-import { untilEvent } from '../../http/sockets.ts';
+import { untilEvent } from '../../http/stages.ts';
 import { builtin, type Clock } from '../../io.ts';
-import type { StoreAddress } from '../store-address.ts';
+import type { StoreAddress } from '../setting-values.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
 const BUDGET = 2_000;

@@ -1,10 +1,10 @@
 // The lease and the keys in a real Redis server: only the owner of the lease renews, releases and writes.
 
 import { expect, it } from 'vitest';
+import { parseStoreAddress } from '../../../src/session/setting-values.ts';
 import { leasesAt, readKey, writeKey } from '../../../src/session/shared/commands.ts';
 import { LEASE_TIME } from '../../../src/session/shared/lease.ts';
 import { connectStore } from '../../../src/session/shared/redis.ts';
-import { parseStoreAddress } from '../../../src/session/store-address.ts';
 import { fakeIo } from '../../support/io.ts';
 import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../../support/redis.ts';
 

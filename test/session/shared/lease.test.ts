@@ -24,6 +24,26 @@ it.each<[StoreFault, string]>([
   expect(flaws).toContain(flaw);
 });
 
+it('is renewed again after a renewal failed', async () => {
+  let renewals = 0;
+  const leases = {
+    acquire: async () => true,
+    renew: async () => {
+      renewals += 1;
+      if (renewals === 1) throw new Error('no reply');
+      return true;
+    },
+    release: async () => {},
+  };
+  const action = async () => {
+    while (renewals < 2) await new Promise(setImmediate);
+    return 'a token';
+  };
+  const turn = { isAttended: false, instead: async () => undefined, action };
+  const io = fakeIo({ time: 0 });
+  expect(await takeLeasedTurn(leases, turn, () => 'owner', io)).toBe('a token');
+});
+
 it('gives up after two minutes', async () => {
   let now = 0;
   const sleep = async (milliseconds: number) => {

@@ -1,8 +1,10 @@
-// The option --get, which several commands share.
+// The options --get and --time, which several commands share.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { defaultTimeStyle } from '../output/writers.ts';
 import { parseChoice } from '../query/suggest.ts';
+import { formatTimestamp, TIME_STYLES } from '../query/timestamp.ts';
 
 export interface GetOptions {
   get?: string;
@@ -30,4 +32,23 @@ export async function printBeforeError(printed: Promise<void>): Promise<void> {
   await printed.catch((error: unknown) => {
     if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
   });
+}
+
+/** Reads the style from --time, then the setting, then the default of the format; undefined if times stay as sent. */
+export function timesOf(
+  context: Context,
+  fields: readonly string[],
+  option?: string,
+  format = context.format,
+) {
+  const text = option ?? context.settings.text('time');
+  const choice = { noun: 'time style', valid: TIME_STYLES, where: '--time' };
+  const style = text === undefined ? defaultTimeStyle(format) : parseChoice(text, choice);
+  if (style === 'wire') return undefined;
+  return { fields, format: (time: string) => formatTimestamp(time, style, context.io.now()) };
+}
+
+/** Does the same for commands without --time, whose data has one form. @param get the field that --get prints */
+export function timesOfTable(context: Context, fields: readonly string[], get?: string) {
+  return context.format === 'table' && get === undefined ? timesOf(context, fields) : undefined;
 }
