@@ -48,8 +48,9 @@ function startCommand(env: Environment, command: string, setup = 'stty cols 80')
 /** Lines of a spinner, up to where they are erased. */
 const ERASED = /[^\n]*\r\u001b\[K/g;
 
-/** Fails if the terminal has other modes than before. */
+/** Fails if the terminal has other modes than before, or if its cursor was hidden. */
 function expectSameModes(stdout: string): void {
+  expect(stdout).not.toContain('\u001b[?25');
   const [before, ...after] = [...stdout.matchAll(/modes (\d\S+)/g)].map(([, modes]) => modes);
   expect(after).toEqual([before]);
 }
@@ -109,7 +110,6 @@ describe.skipIf(noScript).each([
     const { stdout } = await shell.ended;
     expectSameModes(stdout);
     expect(stdout).toContain('code 0 ');
-    expect(stdout).not.toContain('\u001b[?25');
   });
 
   it('waits for a terminal that stops reading, and loses nothing', async () => {
