@@ -9,11 +9,15 @@ it.each<Limits & { readonly states: number }>([
   { machines: 2, crashes: 1, delays: 2, states: 1_000 },
   { machines: 3, crashes: 0, delays: 1, states: 500 },
   { machines: 3, crashes: 1, delays: 0, states: 100 },
-])('never lets two requests fly under live leases, and always ends: %o', async (limits) => {
-  const { states, flaws } = await explore(limits);
-  expect(flaws).toEqual([]);
-  expect(states).toBeGreaterThan(limits.states);
-});
+])(
+  'never lets two requests fly under live leases, and always ends: %o',
+  { timeout: 120_000 },
+  async (limits) => {
+    const { states, flaws } = await explore(limits);
+    expect(flaws).toEqual([]);
+    expect(states).toBeGreaterThan(limits.states);
+  },
+);
 
 it.each<[StoreFault, string]>([
   ['acquires a taken lease', 'two requests under live leases'],
