@@ -216,7 +216,7 @@ function unconfirmedBy(meta: ImagePage['meta'], { server }: QueryPlan): Unconfir
 
 /** An echo may be percent-encoded, as in the navigation URLs. */
 function isEcho(echoed: unknown, sent: string): boolean {
-  return echoed === sent || echoed === encodeURIComponent(sent);
+  return echoed === sent || echoed === encodeURIComponent(sent.toWellFormed());
 }
 
 function tooLong(): ImgctlError {

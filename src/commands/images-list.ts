@@ -118,7 +118,7 @@ function urlOf(image: ImageOrUrl, baseUrl: string): string {
   if (typeof image === 'string') return image;
   const { id } = image;
   if (typeof id === 'number' || typeof id === 'string') {
-    return `${baseUrl}/v2/image/${encodeURIComponent(id)}`;
+    return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
   }
   throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
     hint: 'list the images without --urls',

@@ -83,3 +83,16 @@ describe('the id of a sync request', () => {
     },
   );
 });
+
+describe('half of a character', () => {
+  it('becomes U+FFFD in a URL, as URL itself does it', async () => {
+    const { imgctl, server } = await scriptedUser({
+      'GET /v2/image': { body: `{"data":[{"id":"7\\ud800","name":"a"}],${META}}` },
+    });
+    const urls = 'images list --urls -f folder,eq,null';
+    for (const line of [urls, `${urls} -f name,ne,\ud800`]) {
+      const stdout = `${server.baseUrl}/v2/image/7%EF%BF%BD\n`;
+      expect(await imgctl(line)).toMatchObject({ stdout, exitCode: 0 });
+    }
+  });
+});
