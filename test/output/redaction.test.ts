@@ -151,3 +151,9 @@ describe('Redaction', () => {
     await expect(redactionOf(SECRET).applyWithin({ text }, abort.signal)).rejects.toBe(reason);
   });
 });
+
+it('masks a short secret before a long one, and one of six characters within a word', () => {
+  const redaction = new Redaction();
+  for (const secret of ['a-long-secret', 'abc', 'q1w2e3']) redaction.add(secret);
+  expect(redaction.apply('abc, a-long-secret, xq1w2e3y')).toBe('***, ***, x***y');
+});
