@@ -59,7 +59,7 @@ export async function parseJsonExactly(body: Buffer): Promise<Parsed> {
   if (parsed.text === undefined) return parsed;
   const { text, numbers } = parsed;
   // The first two conditions cost little and hold for few responses.
-  const mayDiffer = (numbers.areExtreme || NINE_DIGITS.test(text)) && LONG_NUMBER.test(text);
+  const mayDiffer = (numbers.areExtreme || SIXTEEN_DIGITS.test(text)) && LONG_NUMBER.test(text);
   return mayDiffer ? { ...parsed, value: await parseExactly(text) } : parsed;
 }
 
@@ -153,8 +153,8 @@ function stringifyExactly(value: unknown, indent: number, newline: string): stri
   return isArray ? `[${lines}]` : `{${lines}}`;
 }
 
-/** Any 16 digits of a number hold these. V8 skips most of the text if each digit is spelled out. */
-const NINE_DIGITS = /\d\d\d\d\d\d\d\d(?:\d|\.\d)/;
+/** Every number of 16 digits matches it. V8 skips most of the text if each class is spelled out. */
+const SIXTEEN_DIGITS = new RegExp('[\\d.]'.repeat(16));
 
 /** A double holds any number of 15 digits whose exponent has at most two. */
 const LONG_NUMBER = /[:,[]\s*-?(?:\d[\d.]{15}|[\d.]+[eE][-+]?\d{3})/;

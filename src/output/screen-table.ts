@@ -6,7 +6,6 @@ import type { ChunkWriter } from './chunks.ts';
 import { type ColumnSize, cutTexts, fitColumns } from './fit.ts';
 import { printable } from './sanitize.ts';
 import {
-  type Cell,
   type Column,
   type ColumnKind,
   cellPaint,
@@ -14,11 +13,12 @@ import {
   GAP,
   isNumeric,
   MAX_ALIGNED,
+  widthOf,
   writeRecordTable,
   writeTable,
 } from './table.ts';
 import type { Style, Terminal } from './terminal.ts';
-import { displayWidth, endOf, startOf } from './width.ts';
+import { ASCII, displayWidth, endOf, startOf } from './width.ts';
 
 export interface ScreenTable {
   readonly columns: readonly string[];
@@ -57,11 +57,9 @@ export async function drawTable(out: ChunkWriter, table: ScreenTable): Promise<r
   }
   const fitted = layout.shown.map((column, index) => {
     const width = layout.widths[index] ?? 0;
-    const cells = body.map((row) => row[column] ?? { text: '', width: 0 });
+    const cells = body.map((row) => row[column] ?? '');
     const fits = width >= (sizes[column]?.width ?? 0);
-    const texts = fits
-      ? cells.map(({ text }) => text)
-      : cutTexts(cells.map(shorten), width, terminal.unicode);
+    const texts = fits ? cells : cutTexts(cells.map(shorten), width, terminal.unicode);
     const paint = cellPaint(kinds[column] ?? 'text', style);
     const alignment = totals[column] && isNumeric(totals[column]) ? 'right' : 'left';
     return { name: printable(columns[column] ?? ''), texts, width, paint, alignment } as const;
@@ -76,13 +74,15 @@ export async function drawTable(out: ChunkWriter, table: ScreenTable): Promise<r
 }
 
 /** Returns the ends of a text that is far too wide: cutting it would take long. */
-function shorten({ text, width }: Cell): string {
-  return width <= MAX_ALIGNED ? text : startOf(text, MAX_ALIGNED) + endOf(text, MAX_ALIGNED);
+function shorten(text: string): string {
+  return widthOf(text) <= MAX_ALIGNED
+    ? text
+    : startOf(text, MAX_ALIGNED) + endOf(text, MAX_ALIGNED);
 }
 
 function measure(
   { columns, kinds, header }: ScreenTable,
-  body: readonly (readonly Cell[])[],
+  body: readonly (readonly string[])[],
   totals: readonly Column[],
 ): ColumnSize[] {
   return columns.map((name, column) => {
@@ -98,7 +98,7 @@ function measure(
         body.length > 1 &&
         kinds[column] !== 'id' &&
         name !== 'name' &&
-        body.every((row) => row[column]?.text === first?.[column]?.text),
+        body.every((row) => row[column] === first?.[column]),
     };
   });
 }
@@ -161,7 +161,6 @@ function drawBatch(
   return boxed ? text : text.replace(/ +$/gm, '');
 }
 
-const ASCII = /^[ -~]*$/;
 const STAND_IN = '\ue000';
 
 type Frame = NonNullable<Table.TableConstructorOptions['chars']>;

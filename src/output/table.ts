@@ -4,20 +4,18 @@ import { turn } from '../json.ts';
 import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
 import { cellText, printable } from './sanitize.ts';
 import { type Paint, PLAIN, type Style, stateStyle } from './terminal.ts';
-import { displayWidth, measureWidth } from './width.ts';
+import { ASCII, displayWidth } from './width.ts';
 
 export const GAP = '  ';
 
 /** Wider cells stick out, so that one of a megabyte does not pad every other line. */
 export const MAX_ALIGNED = 1_000;
 
+/** Longer texts are not measured. Few characters have so many UTF-16 units for each cell. */
+const MAX_MEASURED = 4 * MAX_ALIGNED;
+
 /** What a column holds, which decides about its colour, and whether its values may be cut. */
 export type ColumnKind = 'id' | 'time' | 'state' | 'text';
-
-export interface Cell {
-  readonly text: string;
-  readonly width: number;
-}
 
 export interface Column {
   /** Of the widest cell. */
@@ -40,10 +38,10 @@ export async function writeTable(
   const numeric = columns.map(isNumeric);
   const names = header && (await cellsOf([header], columns))[0];
   const widths = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
-  const line = (cells: readonly Cell[], paints: readonly Paint[] | undefined) => {
+  const line = (cells: readonly string[], paints: readonly Paint[] | undefined) => {
     const aligned = cells.map((cell, column) => {
-      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - cell.width));
-      const text = paints?.[column]?.(cell.text) ?? cell.text;
+      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)));
+      const text = paints?.[column]?.(cell) ?? cell;
       return numeric[column] ? padding + text : text + padding;
     });
     return `${withoutTrailingSpace(aligned.join(GAP))}\n`;
@@ -73,14 +71,12 @@ export async function writeRecordTable(
   const keys = Object.keys(record);
   const fields = await cellsOf(Object.entries(record), columns);
   const width = columns[0]?.width ?? 0;
-  for (const [index, [name = NO_CELL, value = NO_CELL]] of fields.entries()) {
-    const padding = ' '.repeat(width - name.width);
-    const text = cellPaint(kindOf(keys[index] ?? ''), style)(value.text);
-    await out.add(`${withoutTrailingSpace(`${style.faint(name.text)}${padding}${GAP}${text}`)}\n`);
+  for (const [index, [name = '', value = '']] of fields.entries()) {
+    const padding = ' '.repeat(width - widthOf(name));
+    const text = cellPaint(kindOf(keys[index] ?? ''), style)(value);
+    await out.add(`${withoutTrailingSpace(`${style.faint(name)}${padding}${GAP}${text}`)}\n`);
   }
 }
-
-const NO_CELL: Cell = { text: '', width: 0 };
 
 export function cellPaint(kind: ColumnKind, style: Style): Paint {
   return (text) => {
@@ -104,18 +100,17 @@ export function isNumeric({ numbers, others }: Column): boolean {
 export async function cellsOf(
   rows: Iterable<readonly unknown[]>,
   columns: Column[],
-): Promise<Cell[][]> {
-  const body: Cell[][] = [];
+): Promise<string[][]> {
+  const body: string[][] = [];
   let length = 0;
   for (const row of rows) {
-    const cells: Cell[] = [];
+    const cells: string[] = [];
     for (const [at, value] of row.entries()) {
-      const shown = tableCell(value);
-      const text = typeof shown === 'string' ? shown : await shown;
-      const width = text.length > MAX_PIECE ? await measureWidth(text) : displayWidth(text);
-      cells.push({ text, width });
+      const raw = value === null || value === undefined ? '-' : cellText(value);
+      const text = ASCII.test(raw) ? raw : await inPieces(raw, printable);
+      cells.push(text);
       columns[at] ??= { width: 0, numbers: 0, others: 0 };
-      addTo(columns[at], value, width);
+      addTo(columns[at], value, widthOf(text));
       length += text.length;
     }
     body.push(cells);
@@ -127,12 +122,14 @@ export async function cellsOf(
   return body;
 }
 
+/** Returns the number of cells; of a long text just more than is aligned. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return text.length > MAX_MEASURED ? MAX_ALIGNED + 1 : displayWidth(text);
+}
+
 function addTo(column: Column, value: unknown, width: number): void {
   column.width = Math.max(column.width, width);
   if (typeof value === 'number') column.numbers += 1;
   else if (value !== null) column.others += 1;
-}
-
-function tableCell(value: unknown): string | Promise<string> {
-  return value === null || value === undefined ? '-' : inPieces(cellText(value), printable);
 }

@@ -1,8 +1,7 @@
 // Measures and cuts text by the cells that it takes on a terminal.
 
-import { turn } from '../json.ts';
-
-const ASCII = /^[ -~]*$/;
+/** Needs no escapes, and has as many cells as characters. */
+export const ASCII = /^[ -~]*$/;
 
 const JOINING = /[\u200d\ufe0f\u20e3\p{Regional_Indicator}\p{Emoji_Modifier}]/u;
 const EMOJI =
@@ -22,21 +21,6 @@ export function displayWidth(text: string): number {
   for (const part of widthsOf(text)) width += part;
   return width;
 }
-
-/** Does the same for a text of any length; the event loop turns meanwhile. */
-export async function measureWidth(text: string): Promise<number> {
-  if (ASCII.test(text)) return text.length;
-  let width = 0;
-  let parts = 0;
-  for (const part of widthsOf(text)) {
-    width += part;
-    parts += 1;
-    if (parts % PARTS_PER_TURN === 0) await turn();
-  }
-  return width;
-}
-
-const PARTS_PER_TURN = 500;
 
 function* widthsOf(text: string): Generator<number> {
   // Segmenting takes ten times as long as adding up characters, and few texts need it.

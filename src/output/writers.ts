@@ -170,7 +170,7 @@ async function writeList<Item>(
 ): Promise<void> {
   const out = new ChunkWriter(sink, await loadEscape(format));
   if (format === 'json') {
-    await writeJsonList(out, mapped(items, view.data), meta);
+    await writeJsonList(out, items, view.data, meta);
   } else if (format === 'yaml') {
     const { writeYamlList } = await import('./yaml.ts');
     await writeYamlList(out, mapped(items, view.data), meta);
@@ -201,10 +201,14 @@ async function addAll<Item>(
   }
 }
 
-/** Writes the same as one call of JSON.stringify, but item by item. */
-async function writeJsonList(
+/** Items that are turned into JSON at a time. */
+const BATCH = 50;
+
+/** Writes the same as one call of JSON.stringify, but batch by batch. */
+async function writeJsonList<Item>(
   out: ChunkWriter,
-  items: Iterable<unknown>,
+  items: readonly Item[],
+  map: (item: Item) => unknown,
   meta: unknown,
 ): Promise<void> {
   const wrap = (list: readonly unknown[]) => (meta === undefined ? list : { data: list });
@@ -212,13 +216,12 @@ async function writeJsonList(
   const start = whole.indexOf('[') + 1;
   const ending = meta === undefined ? '\n' : '\n  ';
   const endLength = stringify(wrap([]), 2).length - start + ending.length;
-  let isEmpty = true;
-  await addAll(out, items, (item) => {
-    const before = isEmpty ? whole.slice(0, start) : ',';
-    isEmpty = false;
-    return before + stringify(wrap([item]), 2).slice(start, -endLength);
-  });
-  await out.add(isEmpty ? whole : ending + whole.slice(start));
+  for (let at = 0; at < items.length; at += BATCH) {
+    const batch = items.slice(at, at + BATCH).map(map);
+    const before = at === 0 ? whole.slice(0, start) : ',';
+    await out.add(before + stringify(wrap(batch), 2).slice(start, -endLength));
+  }
+  await out.add(items.length === 0 ? whole : ending + whole.slice(start));
   await out.add('\n');
 }
 

@@ -24,7 +24,8 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
   for (const entry of images) {
-    if (Array.isArray(entry)) add(names, entry);
+    const [id, name, folder, dataStore] = Array.isArray(entry) ? entry : [];
+    add(names, id, name, folder, dataStore);
   }
   return names;
 }
@@ -36,7 +37,7 @@ export function collectNames(
 ): Map<number, CachedImage> {
   for (const element of elements) {
     const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
-    add(names, [id, name, folder, data_store]);
+    add(names, id, name, folder, data_store);
   }
   return names;
 }
@@ -56,16 +57,21 @@ export async function rememberImages(
     image.every((text, index) => text === cached.get(id)?.[index]),
   );
   if (isCached && (!isWhole || names.size === cached.size)) return;
-  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, [id, ...image]);
+  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
   // The listing itself worked; missing completions do not justify a warning.
   await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
 }
 
-function add(names: Map<number, CachedImage>, [id, ...texts]: readonly unknown[]): void {
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  const [name = '', folder = '', dataStore = ''] = texts.map(textOf);
-  if (name !== '' && names.size < MAX_IMAGES) names.set(id, [name, folder, dataStore]);
+function add(
+  names: Map<number, CachedImage>,
+  id: unknown,
+  name?: unknown,
+  folder?: unknown,
+  dataStore?: unknown,
+): void {
+  if (names.size >= MAX_IMAGES || !Number.isSafeInteger(id) || textOf(name) === '') return;
+  names.set(id as number, [textOf(name), textOf(folder), textOf(dataStore)]);
 }
 
 function textOf(value: unknown): string {

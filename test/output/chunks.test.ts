@@ -61,7 +61,9 @@ describe.each(FORMATS)('a list as %s', (format) => {
 });
 
 describe.each(['table', 'csv', 'tsv'] as const)('a long cell as %s', (format) => {
-  it.each(['letters', 'emoji', 'families'])('is formatted piece by piece: %s', async (kind) => {
+  // A table takes ASCII as it is.
+  const letters = format === 'table' ? [] : ['letters'];
+  it.each([...letters, 'emoji', 'families'])('is formatted piece by piece: %s', async (kind) => {
     let turns = 0;
     await watchTurns(
       () => writeList(format, [{ id: 1, name: LONG[kind] }]),
