@@ -43,11 +43,12 @@ export function objectContent({ name, size, modified, etag }: S3Object): Content
   };
 }
 
-/** Returns number and ETag of each part that a complete request lists. */
-export function readParts(body: string): [number: number, etag: string][] {
+/** Returns number, ETag and CRC-32 of each part that a complete request lists. */
+export function readParts(body: string): [number: number, etag: string, crc: string | undefined][] {
   return [...body.matchAll(/<Part>([\s\S]*?)<\/Part>/g)].map(([, part = '']) => [
     Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
     /<ETag>(?:"|&quot;|&#34;)?([0-9a-f-]+)/.exec(part)?.[1] ?? '',
+    /<ChecksumCRC32>([^<]+)/.exec(part)?.[1],
   ]);
 }
 

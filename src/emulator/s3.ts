@@ -23,8 +23,17 @@ interface Upload {
   readonly key: string;
   readonly folder: string;
   readonly started: Date;
-  /** ETags by number. */
-  readonly parts: Map<number, { readonly etag: string; readonly size: number }>;
+  /** Every part needs its CRC-32. */
+  readonly hasCrc: boolean;
+  /** By number. */
+  readonly parts: Map<number, Part>;
+}
+
+interface Part {
+  readonly etag: string;
+  readonly size: number;
+  /** As the request that sent it wrote it. */
+  readonly crc: string | undefined;
 }
 
 export function createS3(passwords: ReadonlyMap<string, string>, now: () => number) {
@@ -98,6 +107,7 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
   const put = async (request: StorageRequest, file: string): Promise<ReceivedBody> => {
     const { incoming, fault } = request;
     const { 'content-md5': md5, 'x-amz-content-sha256': sha256 = '' } = incoming.headers;
+    const crc = incoming.headers['x-amz-checksum-crc32'];
     if (incoming.headers['content-encoding']?.includes('aws-chunked')) {
       throw new S3Error(501, 'NotImplemented', 'Signed chunks are not supported.');
     }
@@ -105,6 +115,9 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
       const isHashed = /^[0-9a-f]{64}$/.test(String(sha256));
       if (typeof md5 === 'string' && Buffer.from(md5, 'base64').toString('hex') !== body.md5) {
         throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
+      }
+      if (crc !== undefined && Buffer.from(String(crc), 'base64').toString('hex') !== body.crc32) {
+        throw new S3Error(400, 'BadDigest', 'The CRC-32 is not that of the body.');
       }
       if (isHashed && sha256 !== body.sha256) {
         throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The SHA-256 is not that of the body.');
@@ -128,9 +141,10 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
     for await (const chunk of request.incoming) body += chunk;
     const listed = readParts(body);
     await requireAbsent(request, folder, key);
-    for (const [index, [number, etag]] of listed.entries()) {
+    for (const [index, [number, etag, crc]] of listed.entries()) {
       const part = parts.get(number);
-      if (part?.etag !== etag) throw new S3Error(400, 'InvalidPart', `Part ${number} is unknown.`);
+      if (part?.etag !== etag || (upload.hasCrc && part.crc !== crc))
+        throw new S3Error(400, 'InvalidPart', `Part ${number} is unknown.`);
       const isLast = index === listed.length - 1;
       if (!isLast && part.size < 5 * 2 ** 20)
         throw new S3Error(400, 'EntityTooSmall', 'Too small.');
@@ -158,9 +172,14 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
     if (method === 'PUT') {
       const number = Number(query.get('partNumber'));
       const file = partFile(id, upload.folder, number);
+      const crc = request.incoming.headers['x-amz-checksum-crc32']?.toString();
+      if (upload.hasCrc && crc === undefined) {
+        throw new S3Error(400, 'InvalidRequest', 'This upload needs the CRC-32 of every part.');
+      }
       const { md5: etag } = await put(request, file);
-      upload.parts.set(number, { etag, size: (await stat(file)).size });
-      return { status: 200, headers: { ETag: shownEtag(request, etag) } };
+      upload.parts.set(number, { etag, size: (await stat(file)).size, crc });
+      const checksum = crc === undefined ? {} : { 'x-amz-checksum-crc32': crc };
+      return { status: 200, headers: { ETag: shownEtag(request, etag), ...checksum } };
     }
     const after = Number(query.get('part-number-marker') ?? 0);
     const all = [...upload.parts].sort(([left], [right]) => left - right);
@@ -170,6 +189,7 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
       Key: key,
       UploadId: id,
       NextPartNumberMarker: last,
+      ...(upload.hasCrc && { ChecksumAlgorithm: 'CRC32' }),
       IsTruncated: String(last < (all.at(-1)?.[0] ?? 0)),
       Part: page.map(([PartNumber, { etag, size }]) => {
         return { PartNumber, ETag: `"${etag}"`, Size: size };
@@ -181,12 +201,13 @@ export function createS3(passwords: ReadonlyMap<string, string>, now: () => numb
     const { method, query } = request.api;
     if (method === 'POST' && query.has('uploads')) {
       const id = randomUUID();
-      uploads.set(id, { key, folder, started: new Date(now()), parts: new Map() });
-      return xmlResponse('InitiateMultipartUploadResult', {
-        Bucket: BUCKET,
-        Key: key,
-        UploadId: id,
-      });
+      const algorithm = request.incoming.headers['x-amz-checksum-algorithm'];
+      const hasCrc = algorithm === 'CRC32';
+      uploads.set(id, { key, folder, hasCrc, started: new Date(now()), parts: new Map() });
+      return {
+        ...xmlResponse('InitiateMultipartUploadResult', { Bucket: BUCKET, Key: key, UploadId: id }),
+        ...(hasCrc && { headers: { 'x-amz-checksum-algorithm': algorithm } }),
+      };
     }
     const file = join(folder, key);
     if (method === 'PUT') {

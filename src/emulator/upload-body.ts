@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { FaultKind } from './faults.ts';
 import { HttpError } from './http.ts';
 
@@ -11,6 +12,7 @@ export interface ReceivedBody {
   /** Hexadecimal, as all digests here. */
   readonly md5: string;
   readonly sha256: string;
+  readonly crc32: string;
 }
 
 /** The connection ended before the body did. */
@@ -41,16 +43,18 @@ export async function receiveBody(
   const md5 = createHash('md5');
   const sha256 = createHash('sha256');
   let received = 0;
+  let crc = 0;
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
       await handle.write(chunk, 0, chunk.length, (start ?? 0) + received);
       md5.update(chunk);
       sha256.update(chunk);
+      crc = crc32(chunk, crc);
       received += chunk.length;
       if (fault?.type === 'drop-after' && received >= fault.bytes) incoming.socket.destroy();
     }
     await handle.close();
-    const body = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
+    const body = { md5: md5.digest('hex'), sha256: sha256.digest('hex'), crc32: hexOf(crc) };
     check?.(body);
     if (fault?.type === 'late') throw new HttpError(fault.status, 'Fault injected after the body.');
     if (!isInPlace) await rename(target, file);
@@ -62,4 +66,8 @@ export async function receiveBody(
   } finally {
     await handle.close();
   }
+}
+
+function hexOf(crc: number): string {
+  return crc.toString(16).padStart(8, '0');
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Worker } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
 
 export interface Region {
   readonly offset: number;
@@ -18,14 +19,20 @@ export interface ReadJob {
   readonly position: number;
   /** Bytes at the beginning of these that were hashed before. */
   readonly hashed: number;
-  readonly wantsMd5?: boolean;
+  /** The checksums of these bytes alone are wanted. */
+  readonly isPart?: boolean;
 }
 
-export interface Filled {
+export interface Checksums {
+  /** Hexadecimal; empty if not wanted. */
+  readonly md5: string;
+  /** Unsigned; 0 if not wanted. */
+  readonly crc32: number;
+}
+
+export interface Filled extends Checksums {
   /** Less than wanted at the end of the file. */
   readonly length: number;
-  /** Hexadecimal, of these bytes alone; empty if not wanted. */
-  readonly md5: string;
 }
 
 /** Jobs are done in order, and hash each byte of the file once, without gaps. They reject with system errors. */
@@ -50,7 +57,7 @@ export function sharedBuffer(size: number): Buffer {
 
 function readHere(handle: FileHandle, regions: readonly Region[]): Reader {
   const hashes = regions.map(({ algorithm }) => createHash(algorithm));
-  const fill = async ({ bytes, position, hashed, wantsMd5 }: ReadJob): Promise<Filled> => {
+  const fill = async ({ bytes, position, hashed, isPart }: ReadJob): Promise<Filled> => {
     let length = 0;
     for (let count = -1; count !== 0 && length < bytes.length; length += count) {
       const left = bytes.length - length;
@@ -62,7 +69,8 @@ function readHere(handle: FileHandle, regions: readonly Region[]): Reader {
       if (start < end) hashes[index]?.update(bytes.subarray(start, end));
     }
     const part = bytes.subarray(0, length);
-    return { length, md5: wantsMd5 ? createHash('md5').update(part).digest('hex') : '' };
+    if (!isPart) return { length, md5: '', crc32: 0 };
+    return { length, md5: createHash('md5').update(part).digest('hex'), crc32: crc32(part) };
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -86,6 +94,7 @@ const THREAD = `
 const { parentPort } = require('node:worker_threads');
 const { createHash } = require('node:crypto');
 const { readSync } = require('node:fs');
+const { crc32 } = require('node:zlib');
 let fd;
 let regions;
 let hashes;
@@ -96,7 +105,7 @@ const fill = (bytes, position) => {
   }
   return length;
 };
-parentPort.on('message', ({ file, bytes, position, hashed, wantsMd5 }) => {
+parentPort.on('message', ({ file, bytes, position, hashed, isPart }) => {
   if (file) {
     ({ fd, regions } = file);
     hashes = regions.map(({ algorithm }) => createHash(algorithm));
@@ -105,8 +114,8 @@ parentPort.on('message', ({ file, bytes, position, hashed, wantsMd5 }) => {
   if (!bytes) return parentPort.postMessage(hashes.map((hash) => hash.digest('hex')));
   const length = fill(bytes, position);
   const part = bytes.subarray(0, length);
-  const md5 = wantsMd5 ? createHash('md5').update(part).digest('hex') : '';
-  parentPort.postMessage({ length, md5 });
+  const md5 = isPart ? createHash('md5').update(part).digest('hex') : '';
+  parentPort.postMessage({ length, md5, crc32: isPart ? crc32(part) : 0 });
   regions.forEach(({ offset, size }, index) => {
     const start = Math.max(offset - position, hashed);
     const end = Math.min(offset + size - position, length);

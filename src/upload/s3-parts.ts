@@ -30,13 +30,30 @@ export function plainTag(etag: string | undefined): string {
   return (etag ?? '').replace(/^W\/|"/g, '').toLowerCase();
 }
 
-/** Returns the ETags of the parts by number; undefined if there is no such upload. */
+/** The checksum of parts besides MD5, as S3 names it. */
+export const CRC32 = 'CRC32';
+
+/** Returns it as headers and XML write it. */
+export function crcText(crc32: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32);
+  return bytes.toString('base64');
+}
+
+interface ListedParts {
+  /** By number. */
+  readonly tags: ReadonlyMap<number, string>;
+  /** The upload needs the CRC-32 of every part. */
+  readonly hasCrc: boolean;
+}
+
+/** Returns the parts that have arrived; undefined if there is no such upload. */
 export async function listParts(
   { send }: S3Requests,
   name: string,
   uploadId: string,
-): Promise<Map<number, string> | undefined> {
-  const parts = new Map<number, string>();
+): Promise<ListedParts | undefined> {
+  const tags = new Map<number, string>();
   for (let marker = '0'; ; ) {
     const query = { uploadId, 'part-number-marker': marker };
     const response = await send({ method: 'GET', name, query });
@@ -44,10 +61,12 @@ export async function listParts(
     const root = isSuccess(response) ? parseXml(response.body) : undefined;
     if (!root || root.name === 'Error') throw s3Error(response);
     for (const part of findAll(root, 'Part')) {
-      parts.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
+      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
     }
     const next = textOf(root, 'NextPartNumberMarker') ?? '';
-    if (textOf(root, 'IsTruncated') !== 'true' || Number(next) <= Number(marker)) return parts;
+    if (textOf(root, 'IsTruncated') !== 'true' || Number(next) <= Number(marker)) {
+      return { tags, hasCrc: textOf(root, 'ChecksumAlgorithm') === CRC32 };
+    }
     marker = next;
   }
 }
@@ -55,7 +74,7 @@ export async function listParts(
 /** Returns the id of the newest upload of a file that is not finished. */
 export async function findUpload(requests: S3Requests, name: string): Promise<string | undefined> {
   const key = `${requests.prefix}${name}`;
-  const root = await requests.ask({ method: 'GET', query: { uploads: '', prefix: key } });
+  const { root } = await requests.ask({ method: 'GET', query: { uploads: '', prefix: key } });
   const uploads = findAll(root, 'Upload').filter((upload) => textOf(upload, 'Key') === key);
   const started = (upload: (typeof uploads)[number]) => textOf(upload, 'Initiated') ?? '';
   uploads.sort((left, right) => (started(left) < started(right) ? 1 : -1));

@@ -21,8 +21,8 @@ export interface S3Requests {
   readonly prefix: string;
   /** Returns any response. */
   send(request: S3Request): Promise<HttpResponse>;
-  /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
-  ask(request: S3Request): Promise<Element>;
+  /** Returns the XML and the headers of a success. @throws ImgctlError, also for an error with status 200 */
+  ask(request: S3Request): Promise<{ root: Element; headers: HttpResponse['headers'] }>;
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createS3Requests(
       const root = parseXml(response.body);
       // A request that takes long has its status before its error.
       if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
-      if (root) return root;
+      if (root) return { root, headers: response.headers };
       throw new ImgctlError('bad-answer', `${target.host} did not answer as S3`, {
         hint: 'check the URL: imgctl config get upload-url',
       });

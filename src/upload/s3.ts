@@ -5,7 +5,9 @@ import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { bodyOf, isSuccess } from './requests.ts';
 import {
+  CRC32,
   countParts,
+  crcText,
   findUpload,
   hasTag,
   inParallel,
@@ -52,15 +54,19 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
       const partSize = Number(state.partSize) || wanted;
       const listed = id === undefined ? undefined : await listParts(requests, name, id);
       if (id !== undefined && listed) {
-        await save({ uploadId: id, partSize });
-        return { uploadId: id, partSize, listed };
+        const hasCrc = state.hasCrc === true || listed.hasCrc;
+        await save({ uploadId: id, partSize, hasCrc });
+        return { uploadId: id, partSize, tags: listed.tags, hasCrc };
       }
     }
     await save({ partSize: wanted });
-    const root = await ask({ method: 'POST', name, query: { uploads: '' } });
-    const uploadId = requireId(textOf(root, 'UploadId'));
-    await save({ uploadId, partSize: wanted });
-    return { uploadId, partSize: wanted, listed: new Map<number, string>() };
+    const headers = { 'x-amz-checksum-algorithm': CRC32 };
+    const started = await ask({ method: 'POST', name, query: { uploads: '' }, headers });
+    const uploadId = requireId(textOf(started.root, 'UploadId'));
+    // A storage that does not know this checksum may refuse it.
+    const hasCrc = started.headers['x-amz-checksum-algorithm'] === CRC32;
+    await save({ uploadId, partSize: wanted, hasCrc });
+    return { uploadId, partSize: wanted, tags: new Map<number, string>(), hasCrc };
   };
 
   /** Uploads a part and returns its ETag. */
@@ -68,13 +74,17 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     name: string,
     query: Readonly<Record<string, string>>,
     { bytes, md5 }: Part,
+    crc: string | undefined,
     onProgress: (sent: number) => void,
   ) => {
     const response = await send({
       method: 'PUT',
       name,
       query,
-      headers: { 'content-md5': Buffer.from(md5, 'hex').toString('base64') },
+      headers: {
+        'content-md5': Buffer.from(md5, 'hex').toString('base64'),
+        ...(crc && { 'x-amz-checksum-crc32': crc }),
+      },
       body: bodyOf(bytes, onProgress),
       repeatable: true,
     });
@@ -95,7 +105,7 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
       for (let token: string | undefined; ; ) {
         const query = { 'list-type': '2', delimiter: '/', prefix };
         const next = token === undefined ? {} : { 'continuation-token': token };
-        const root = await ask({ method: 'GET', query: { ...query, ...next } });
+        const { root } = await ask({ method: 'GET', query: { ...query, ...next } });
         for (const object of findAll(root, 'Contents')) {
           const name = (textOf(object, 'Key') ?? '').slice(prefix.length);
           const tag = plainTag(textOf(object, 'ETag')) || null;
@@ -113,10 +123,11 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     },
     async put(name, put) {
       const { source, onProgress } = put;
-      const { uploadId, partSize, listed } = await startUpload(name, put);
+      const { uploadId, partSize, tags: listed, hasCrc } = await startUpload(name, put);
       const count = countParts(source.size, partSize);
       const tags: string[] = [];
       const md5s: string[] = [];
+      const crcs: string[] = [];
       const sent = new Map<number, number>();
       let isKnown = true;
       const report = (number: number, bytes: number) => {
@@ -125,7 +136,8 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
       };
       const upload = async (number: number, part: Part) => {
         const query = { partNumber: `${number}`, uploadId };
-        const result = await sendPart(name, query, part, (bytes) => report(number, bytes));
+        const crc = crcs[number - 1];
+        const result = await sendPart(name, query, part, crc, (bytes) => report(number, bytes));
         tags[number - 1] = result.tag;
         isKnown &&= result.isKnown;
       };
@@ -134,13 +146,14 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
         read: (buffer, index) => source.readPart(buffer, index * partSize),
         async send(part, index) {
           md5s[index] = part.md5;
+          if (hasCrc) crcs[index] = crcText(part.crc32);
           if (listed.get(index + 1) !== part.md5) return upload(index + 1, part);
           tags[index] = part.md5;
           report(index + 1, part.bytes.length);
         },
       });
       const tag = isKnown ? multipartTag(md5s) : null;
-      return { state: { uploadId, partSize, tags, tag }, stored: { size: source.size, tag } };
+      return { state: { uploadId, partSize, tags, crcs, tag }, stored: { size: source.size, tag } };
     },
     async finish(name, state, replace) {
       if (!replace && (await statOf(name))) throw conflict(name, address);
@@ -183,10 +196,11 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     replace: boolean,
   ): Promise<{ readonly failure?: ImgctlError; readonly tag?: string }> {
     const tags = Array.isArray(state.tags) ? state.tags : [];
-    const parts = tags.map(
-      (tag, index) =>
-        `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${tag}&quot;</ETag></Part>`,
-    );
+    const crcs = Array.isArray(state.crcs) ? state.crcs : [];
+    const parts = tags.map((tag, index) => {
+      const crc = crcs[index] ? `<Checksum${CRC32}>${crcs[index]}</Checksum${CRC32}>` : '';
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${tag}&quot;</ETag>${crc}</Part>`;
+    });
     const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
     const headers = {
       'content-type': 'application/xml',
@@ -195,7 +209,7 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
     const query = { uploadId: textIn(state, 'uploadId') ?? '' };
     const request = { method: 'POST', name, query, headers, body: bodyOf(Buffer.from(body)) };
     try {
-      const tag = plainTag(textOf(await ask(request), 'ETag'));
+      const tag = plainTag(textOf((await ask(request)).root, 'ETag'));
       return tag === '' ? {} : { tag };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;

@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { createReader, type Reader, type Region, sharedBuffer } from './reader.ts';
+import { type Checksums, createReader, type Reader, type Region, sharedBuffer } from './reader.ts';
 
 /** Large enough that the thread that reads it is rarely woken. */
 const CHUNK = 2 ** 20;
@@ -17,10 +17,8 @@ const AHEAD = 6;
 /** A chunk is overwritten this many chunks later, when the socket has sent it. */
 const CHUNKS = AHEAD + 2;
 
-export interface Part {
+export interface Part extends Checksums {
   readonly bytes: Buffer;
-  /** MD5, hexadecimal. */
-  readonly md5: string;
 }
 
 export class Source {
@@ -84,7 +82,7 @@ export class Source {
     }
   }
 
-  /** Reads a part into the buffer, with its MD5. The next part may be read meanwhile into another one. */
+  /** Reads a part into the buffer, with its checksums. The next part may be read meanwhile into another one. */
   async readPart(buffer: Buffer, start: number): Promise<Part> {
     await this.#hashUntil(start);
     return this.#fill(buffer, start, true);
@@ -146,17 +144,17 @@ export class Source {
   }
 
   /** Hashes what is new of the bytes: a retry reads some again. */
-  async #fill(buffer: Buffer, position: number, wantsMd5: boolean): Promise<Part> {
+  async #fill(buffer: Buffer, position: number, isPart: boolean): Promise<Part> {
     this.#signal.throwIfAborted();
     const bytes = buffer.subarray(0, Math.max(0, this.size - position));
     const hashed = Math.max(0, this.#hashed - position);
     this.#hashed = Math.max(this.#hashed, position + bytes.length);
-    const job = { bytes, position, hashed, wantsMd5 };
-    const { length, md5 } = await this.#reader.read(job).catch((cause: unknown) => {
+    const job = { bytes, position, hashed, isPart };
+    const { length, ...checksums } = await this.#reader.read(job).catch((cause: unknown) => {
       throw readError(this.path, cause);
     });
     if (length < bytes.length) throw this.changed();
-    return { bytes, md5 };
+    return { bytes, ...checksums };
   }
 }
 

@@ -1,8 +1,11 @@
 // push to WebDAV and S3, over real sockets: what arrives, faults of the storage, and where credentials go.
 
+import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { type Handler, scriptedServer } from '../support/scripted-server.ts';
 import { SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const OPTIONS = '--poll-interval 5ms --retries 1 --part-size 5M';
@@ -227,5 +230,43 @@ describe('push continues', () => {
     expect(puts.filter((number) => number !== undefined)).toEqual(['1', '2', '3', '3']);
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+});
+
+describe('push to S3 sends the CRC-32 of a part', () => {
+  /** Answers as S3 does to the upload of one part. */
+  const s3 = (confirmed: Record<string, string>): Handler => {
+    let part = Buffer.alloc(0);
+    let etag = '';
+    return ({ method, url, headers }) => {
+      if (method === 'HEAD') return etag === '' ? { status: 404 } : { headers: { etag } };
+      if (method === 'PUT') {
+        part = Buffer.from(String(headers['content-md5']), 'base64');
+        return { headers: { etag: part.toString('hex') } };
+      }
+      if (url.searchParams.has('uploads')) {
+        return { headers: confirmed, body: '<Started><UploadId>1</UploadId></Started>' };
+      }
+      if (method === 'POST') etag = `${createHash('md5').update(part).digest('hex')}-1`;
+      return { body: `<Done><ETag>${etag}</ETag></Done>` };
+    };
+  };
+
+  it.each([
+    ['if', { 'x-amz-checksum-algorithm': 'CRC32' }],
+    ['only if', {}],
+  ])('%s the storage confirms it: %j', async (_, confirmed) => {
+    const { imgctl, work } = await storageUser('s3');
+    const { baseUrl, requests } = await scriptedServer(s3(confirmed));
+    await imgctl(`config set upload-url s3+${baseUrl}/bucket`);
+    const file = writeOva(work, 'web');
+    expect(await imgctl(`push ${file} --no-sync`)).toMatchObject({ exitCode: 0 });
+    const hex = crc32(readFileSync(file)).toString(16).padStart(8, '0');
+    const put = requests.find(({ method }) => method === 'PUT');
+    expect(put?.headers['x-amz-checksum-crc32']).toBe(
+      'x-amz-checksum-algorithm' in confirmed
+        ? Buffer.from(hex, 'hex').toString('base64')
+        : undefined,
+    );
   });
 });
