@@ -88,7 +88,7 @@ it.skipIf(COMMAND.length === 1)(
     const chunks = stderr
       .split('\n')
       .flatMap((name) => /^(.+)-[\w-]{8}\.cjs$/.exec(name)?.[1] ?? []);
-    expect(chunks).toEqual(expect.arrayContaining(['client', 'core', 'listing']));
+    expect(chunks).toEqual(expect.arrayContaining(['client', 'listing']));
     const others = ['commands', 'mcp', 'metrics', 'programs', 'push', 'schemas', 'server'];
     expect(chunks.filter((name) => others.includes(name))).toEqual([]);
   },
