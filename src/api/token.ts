@@ -37,7 +37,7 @@ const DEFAULT_LIFETIME = 86_400;
 const MAX_LIFETIME = 10 * 365 * 86_400;
 
 /**
- * POST /auth/request-token with Basic credentials and no body; sent once.
+ * POST /auth/request-token with Basic credentials and no body; repeated only if it was never sent.
  * @param onLimit receives the limit of any response: a refused request counts too
  * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
  */

@@ -6,7 +6,7 @@ import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { type Budget, Reading, SeenKeys } from './reading.ts';
+import { Reading, type RequestBudget, SeenKeys } from './reading.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
@@ -49,7 +49,7 @@ const LIST_FEWER = 'list fewer images with --filter';
 /** What is kept from one reading of the list to the next. */
 interface Progress {
   readonly seen: SeenKeys;
-  readonly budget: Budget;
+  readonly budget: RequestBudget;
   readonly unconfirmed: Unconfirmed;
 }
 
@@ -63,6 +63,7 @@ type Outcome =
  *
  * The list may change while it is read. If it grew, the further pages are read. If it shrank or images are
  * missing, it is read again. After at most twice the announced pages plus 10 requests it is complete or an error.
+ * One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
  * If the service does not confirm the filter or sort, the list is read again and both are applied locally.
  * @throws ImgctlError incomplete-list, and whatever a request throws
  */
@@ -73,7 +74,7 @@ export async function* listCatalogue(
 ): AsyncGenerator<Batch, void, void> {
   const seen = new SeenKeys();
   let unconfirmed: Unconfirmed = { filter: false, sort: false };
-  let budget: Budget = { left: Number.POSITIVE_INFINITY };
+  let budget: RequestBudget = { left: Number.POSITIVE_INFINITY };
   let readings = 0;
   while (true) {
     const outcome = yield* readOnce(client, query, { seen, budget, unconfirmed }, observer);

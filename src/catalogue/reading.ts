@@ -8,7 +8,7 @@ import { MAX_PAGES } from '../api/pages.ts';
 const MAX_IDLE_PAGES = 10;
 
 /** Limits the requests of all readings of a listing, in case its pages never end. */
-export interface Budget {
+export interface RequestBudget {
   /** Requests left; infinite before the first page has said how many pages there are. */
   left: number;
 }
@@ -20,7 +20,7 @@ interface ReadingOptions {
   /** Images that are needed, at most; further pages are not requested in advance. */
   readonly wanted: number;
   readonly seen: SeenKeys;
-  readonly budget: Budget;
+  readonly budget: RequestBudget;
 }
 
 /**

@@ -52,14 +52,19 @@ export async function openUploadStorage(
 
 async function withCredentials(context: Context, target: UploadTarget): Promise<Target> {
   const { settings, io, console } = context;
-  if (target.kind === 'file') return target;
   const { davCredentials, s3Credentials } = await import('../session/upload-credentials.ts');
-  if (target.kind === 'dav') {
-    const credentials = await davCredentials(settings, io);
-    if (credentials) console.redaction.add(credentials.password, credentials.username);
-    return { kind: 'dav', url: target.url, credentials };
+  switch (target.kind) {
+    case 'file':
+      return target;
+    case 'dav': {
+      const credentials = await davCredentials(settings, io);
+      if (credentials) console.redaction.add(credentials.password, credentials.username);
+      return { kind: 'dav', url: target.url, credentials };
+    }
+    case 's3': {
+      const credentials = await s3Credentials(settings, io);
+      console.redaction.add(credentials.secret);
+      return { kind: 's3', url: target.url, credentials };
+    }
   }
-  const credentials = await s3Credentials(settings, io);
-  console.redaction.add(credentials.secret);
-  return { kind: 's3', url: target.url, credentials };
 }

@@ -6,7 +6,7 @@ import type { Endpoint, HttpRequest } from './message.ts';
 interface TransportErrorDetails extends ErrorDetails {
   /** The request may have reached the server. */
   readonly sent: boolean;
-  /** The network failed, so a retry may succeed. */
+  /** The network failed, so a retry may succeed [false]. */
   readonly transient?: boolean;
 }
 

@@ -22,8 +22,8 @@ export interface RetryOptions {
 
 /**
  * Sends a request and retries it. A safe method is retried after a retryable status or a lost connection, any
- * other only if it was never sent. A timeout is not retried. Waits as long as the response asks, at least the
- * backoff.
+ * other only if it was never sent. imgctl's own timeouts are not retried. Waits as long as the response asks, at
+ * least the backoff.
  * @returns the last response, even if its status is an error
  * @throws TransportError; the signal's reason when it aborts
  */

@@ -31,7 +31,7 @@ export interface Transport {
 export function createTransport(options: TransportOptions): Transport {
   const { now, onEvent } = options;
   const connector = createConnector(options);
-  const budget: Budget = { left: options.maxBytes };
+  const budget: ByteBudget = { left: options.maxBytes };
   const pool = new Pool(options.origin, {
     connections: options.connections,
     connect: (target, done) =>
@@ -72,7 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /** Bytes that the requests of a transport may still hold in memory, all together. */
-interface Budget {
+interface ByteBudget {
   left: number;
 }
 
@@ -82,7 +82,7 @@ function dispatch(
   request: HttpRequest,
   address: ReturnType<Forwarder['address']>,
   latest: Transport['latest'],
-  budget: Budget,
+  budget: ByteBudget,
 ): Promise<HttpResponse> {
   const { method, url, signal, body: content } = request;
   return new Promise((resolve, reject) => {
