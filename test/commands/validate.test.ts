@@ -151,7 +151,9 @@ describe('validate --max-hardware', () => {
     const findings: { code: string; message: string }[] = JSON.parse(stdout);
     return {
       exitCode,
-      messages: findings.filter(({ code }) => code !== 'no-manifest').map(({ message }) => message),
+      messages: findings
+        .filter(({ code }) => code !== 'no-manifest')
+        .map(({ code, message }) => `${code}: ${message}`),
     };
   };
   const withTypes = (types: string) => (text: string) => text.replace('vmx-07', types);
@@ -163,17 +165,24 @@ describe('validate --max-hardware', () => {
 
   it.each<[string, (text: string) => string, string[]]>([
     ['vmx-07', (text) => text, []],
-    ['vmx-6', (text) => text, ['vmx-07, newer than vmx-6']],
-    ['vmx-13', withTypes('vmx-19'), ['vmx-19, newer than vmx-13']],
+    ['vmx-6', (text) => text, ['newer-hardware: vmx-07, newer than vmx-6']],
+    ['vmx-13', withTypes('vmx-19'), ['newer-hardware: vmx-19, newer than vmx-13']],
+    ['vmx-13', withTypes('vmx-18,  vmx-19'), ['newer-hardware: vmx-18, vmx-19, newer than vmx-13']],
     ['vmx-13', withTypes('vmx-10 vmx-19'), []],
     ['vmx-13', withTypes('virtualbox-2.2'), []],
-    ['vmx-13', withItem(23, 'vmware.usb.xhci'), ['a USB controller (vmware.usb.xhci)']],
-    ['vmx-13', withItem(22, ''), ['a parallel port (22)']],
-    ['vmx-13', withItem(35, 'ensoniq1371'), ['a sound card (ensoniq1371)']],
+    ['vmx-13', withTypes('xvmx-19 vmx-19x'), []],
+    ['vmx-13', (text) => text.replace(/<System>[\s\S]*<\/System>/, ''), []],
+    [
+      'vmx-13',
+      withItem(23, 'vmware.usb.xhci'),
+      ['unsupported-device: a USB controller (vmware.usb.xhci)'],
+    ],
+    ['vmx-13', withItem(22, ''), ['unsupported-device: a parallel port (22)']],
+    ['vmx-13', withItem(35, 'ensoniq1371'), ['unsupported-device: a sound card (ensoniq1371)']],
     [
       'vmx-13',
       withItem(1, 'vmware.soundcard.hdaudio'),
-      ['a sound card (vmware.soundcard.hdaudio)'],
+      ['unsupported-device: a sound card (vmware.soundcard.hdaudio)'],
     ],
   ])('%s warns where it has to (case %#)', async (version, change, messages) => {
     expect(await findingsFor(version, change)).toEqual({ exitCode: 0, messages });

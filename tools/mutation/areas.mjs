@@ -30,5 +30,9 @@ export const AREAS = {
   },
   'token renewal': { files: ['src/session/tokens.ts'], tests: TESTS, minShare: CRITICAL },
   lock: { files: ['src/files/lock.ts'], tests: TESTS, minShare: CRITICAL },
-  packages: { files: PACKAGES, tests: ['test/ovf/**/*.test.ts'], minShare: 85 },
+  packages: {
+    files: PACKAGES,
+    tests: ['test/ovf/**/*.test.ts', 'test/commands/validate.test.ts'],
+    minShare: 85,
+  },
 };
