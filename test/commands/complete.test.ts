@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { type Environment, scriptedUser } from '../support/users.ts';
 
 /** The records that the program prints for a shell. */
@@ -52,23 +53,26 @@ describe('__complete > choosing images', () => {
     expect(await ask('images changes --cursor ')).toEqual(['default', 'mail']);
   });
 
-  it('offers the names in the lock file, and nothing if it is damaged', async () => {
-    const cwd = temporaryDirectory();
-    const file = path.join(cwd, 'images.lock.json');
-    const ask = async (line: string) => {
-      const argv = ['__complete', 'fish', '--', ...line.split(' ')];
-      const { stdout, stderr } = await runCli(argv, { cwd });
-      expect(stderr).toBe('');
-      return stdout.split('\0').slice(2, -1);
-    };
-    expect(await ask('images lock check ')).toEqual([]);
-    writeFileSync(file, '{"version":1,"images":{"db":{},"web":{}}}', { mode: 0o644 });
-    expect(await ask('images lock check ')).toEqual(['db', 'web']);
-    expect(await ask('images get --lock ')).toEqual(['db', 'web']);
-    expect(statSync(file).mode & 0o777).toBe(0o644);
-    writeFileSync(file, '{"images":');
-    expect(await ask('images lock remove ')).toEqual([]);
-  });
+  unixOnly('modes are Unix')(
+    'offers the names in the lock file, and nothing if it is damaged',
+    async () => {
+      const cwd = temporaryDirectory();
+      const file = path.join(cwd, 'images.lock.json');
+      const ask = async (line: string) => {
+        const argv = ['__complete', 'fish', '--', ...line.split(' ')];
+        const { stdout, stderr } = await runCli(argv, { cwd });
+        expect(stderr).toBe('');
+        return stdout.split('\0').slice(2, -1);
+      };
+      expect(await ask('images lock check ')).toEqual([]);
+      writeFileSync(file, '{"version":1,"images":{"db":{},"web":{}}}', { mode: 0o644 });
+      expect(await ask('images lock check ')).toEqual(['db', 'web']);
+      expect(await ask('images get --lock ')).toEqual(['db', 'web']);
+      expect(statSync(file).mode & 0o777).toBe(0o644);
+      writeFileSync(file, '{"images":');
+      expect(await ask('images lock remove ')).toEqual([]);
+    },
+  );
 
   it('offers fields after --get, and version order after --sort', async () => {
     const { ask } = await named('one');

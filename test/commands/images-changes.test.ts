@@ -9,6 +9,7 @@ import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
 import { failed, fakeIo } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { type Environment, scriptedUser } from '../support/users.ts';
 
@@ -231,15 +232,18 @@ describe('images changes', () => {
     expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
   });
 
-  it('stores the state with mode 0600 and leaves no other file', async () => {
-    const { changes, stateFiles } = await watcher(testImages(1));
-    await changes('--cursor nightly');
-    const files = stateFiles();
-    expect(files.map((file) => path.basename(file))).toEqual([
-      expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
-    ]);
-    expect(fs.statSync(files[0] as string).mode & 0o777).toBe(0o600);
-  });
+  unixOnly('modes are Unix')(
+    'stores the state with mode 0600 and leaves no other file',
+    async () => {
+      const { changes, stateFiles } = await watcher(testImages(1));
+      await changes('--cursor nightly');
+      const files = stateFiles();
+      expect(files.map((file) => path.basename(file))).toEqual([
+        expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
+      ]);
+      expect(fs.statSync(files[0] as string).mode & 0o777).toBe(0o600);
+    },
+  );
 
   it.each([
     ['damaged', (text: string) => text.slice(0, -20), 'is damaged'],

@@ -8,6 +8,7 @@ import type { Image } from '../../src/api/types.ts';
 import { formatTimestamp } from '../../src/query/timestamp.ts';
 import { catalogueOf, testImage } from '../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
@@ -266,7 +267,7 @@ describe('images lock update', () => {
     expect(content()).toBe(before);
   });
 
-  it('changes only the lines of the images that changed (needs git)', async () => {
+  unixOnly('Wine has no git')('changes only the lines of the images that changed', async () => {
     const { lock, service, directory } = await locked();
     const git = (...argv: string[]) =>
       execFileSync('git', ['-C', directory, '-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {

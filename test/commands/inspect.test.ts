@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { FIXTURES } from '../support/files.ts';
 import { failed, runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 /** Returns a folder with the sample as one.ova and two.ova. */
 async function samples(): Promise<string> {
@@ -141,7 +142,7 @@ it.skipIf(!existsSync(FIXTURES)).each([
   expect(exitCode).toBe(0);
 });
 
-it('inspect asks for a file in a folder', async () => {
+unixOnly('paths are written for Unix')('inspect asks for a file in a folder', async () => {
   const folder = temporaryDirectory();
   expect(await runCli(['inspect', folder])).toEqual(
     failed(

@@ -10,6 +10,7 @@ import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
+import { unixOnly } from '../support/platform.ts';
 import { configDirectory, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { images, record, START, SUBMITTED } from './sync-harness.ts';
 
@@ -43,32 +44,35 @@ const SUCCESS = { status: 'PROCESSED', added: ['a', 'b'], deleted: 1 };
 const FAILURE = { status: 'ERROR', message: { errors: ['a.ova: broken'], warnings: ['x', 'y'] } };
 
 describe('sync --metrics-file', () => {
-  it('writes the metrics of a success, and keeps its time through failures', async () => {
-    const { sync, file } = await syncing(SUCCESS, FAILURE);
-    const first = await sync('--wait');
-    expect(first.exitCode).toBe(0);
-    expect(first.values).toEqual({
-      imgctl_sync_last_run_timestamp_seconds: START / 1000,
-      imgctl_sync_last_success_timestamp_seconds: START / 1000,
-      imgctl_sync_last_exit_code: 0,
-      imgctl_sync_last_duration_seconds: 0,
-      imgctl_sync_last_added: 2,
-      imgctl_sync_last_deleted: 1,
-      imgctl_sync_last_errors: 0,
-      imgctl_sync_last_warnings: 0,
-    });
-    expect(modeOf(file)).toBe('644');
-    const second = await sync('--wait');
-    expect(second.exitCode).toBe(1);
-    expect(second.values).toEqual({
-      imgctl_sync_last_run_timestamp_seconds: START / 1000 + 3_600,
-      imgctl_sync_last_success_timestamp_seconds: START / 1000,
-      imgctl_sync_last_exit_code: 1,
-      imgctl_sync_last_duration_seconds: 0,
-      imgctl_sync_last_errors: 1,
-      imgctl_sync_last_warnings: 2,
-    });
-  });
+  unixOnly('modes are Unix')(
+    'writes the metrics of a success, and keeps its time through failures',
+    async () => {
+      const { sync, file } = await syncing(SUCCESS, FAILURE);
+      const first = await sync('--wait');
+      expect(first.exitCode).toBe(0);
+      expect(first.values).toEqual({
+        imgctl_sync_last_run_timestamp_seconds: START / 1000,
+        imgctl_sync_last_success_timestamp_seconds: START / 1000,
+        imgctl_sync_last_exit_code: 0,
+        imgctl_sync_last_duration_seconds: 0,
+        imgctl_sync_last_added: 2,
+        imgctl_sync_last_deleted: 1,
+        imgctl_sync_last_errors: 0,
+        imgctl_sync_last_warnings: 0,
+      });
+      expect(modeOf(file)).toBe('644');
+      const second = await sync('--wait');
+      expect(second.exitCode).toBe(1);
+      expect(second.values).toEqual({
+        imgctl_sync_last_run_timestamp_seconds: START / 1000 + 3_600,
+        imgctl_sync_last_success_timestamp_seconds: START / 1000,
+        imgctl_sync_last_exit_code: 1,
+        imgctl_sync_last_duration_seconds: 0,
+        imgctl_sync_last_errors: 1,
+        imgctl_sync_last_warnings: 2,
+      });
+    },
+  );
 
   it('does not take a submit without --wait, or one that fails, for a success', async () => {
     const { sync } = await syncing(SUCCESS);

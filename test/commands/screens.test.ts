@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
 import { MemorySink } from '../support/memory-sink.ts';
+import { unixOnly } from '../support/platform.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 const NOON = Date.UTC(2026, 2, 5, 12);
@@ -77,7 +78,8 @@ async function screenOf(
 }
 
 describe.each(SCENES)('the screen of $name', (scene) => {
-  it.each([
+  const test = scene.name === 'doctor' ? unixOnly('modes are Unix') : it;
+  test.each([
     ['in colour', true, `${scene.name}.color.txt`],
     ['without colour', false, `${scene.name}.txt`],
   ])('is as expected %s', async (_how, color, file) => {

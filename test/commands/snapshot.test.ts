@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
 import { failed, runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
 const NOW = Date.UTC(2025, 0, 10, 12);
@@ -70,7 +71,7 @@ describe('images snapshot', () => {
     expect(fs.readdirSync(directory)).toEqual(['all.json']);
   });
 
-  it('keeps the mode of the file and the link to it', async () => {
+  unixOnly('modes are Unix')('keeps the mode of the file and the link to it', async () => {
     const user = await scriptedUser(catalogueOf(testImages(1)));
     const directory = temporaryDirectory();
     const file = path.join(directory, 'all.json');

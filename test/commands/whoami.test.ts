@@ -36,7 +36,7 @@ describe('whoami', () => {
     });
     const table = await imgctl('whoami', at(900_000));
     expect(table.stdout).toMatch(
-      /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\/.*$/m,
+      /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\S.*$/m,
     );
   });
 
