@@ -86,6 +86,12 @@ export class ImgctlError extends Error {
 export function asImgctlError(thrown: unknown): ImgctlError {
   if (thrown instanceof ImgctlError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'MODULE_NOT_FOUND') {
+    return new ImgctlError('failed', 'imgctl was upgraded or removed while this command ran', {
+      hint: 'run the command again',
+      cause: thrown,
+    });
+  }
   return new ImgctlError('failed', `unexpected error: ${message}`, {
     hint: 'run the command again with --debug to see the stack trace',
     cause: thrown,

@@ -1,6 +1,8 @@
 // Everything that a run uses from the outside, as values: tests pass their own, main the real ones.
 
 import { setMaxListeners } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
 import { ImgctlError } from './errors.ts';
 import { type ByteSink, openTerminal, type Sink, streamSink, withWrite } from './streams.ts';
 
@@ -9,6 +11,23 @@ export { BrokenPipeError, type ByteSink, type Sink, withWrite } from './streams.
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
+
+/**
+ * Loads all code of the program, which otherwise comes when it is needed: an upgrade during a long run removes it.
+ * Sources and executables have no folder of code next to this file.
+ */
+export function loadAllCode(): void {
+  const folder = typeof __dirname === 'string' ? path.join(__dirname, 'chunks') : undefined;
+  if (folder === undefined || !fs.existsSync(folder)) return;
+  const { createRequire } = builtin('node:module');
+  // Node looks for the file again unless it was required by the same path from the same folder.
+  const fromHere = createRequire(path.join(__dirname, 'main.cjs'));
+  const fromThere = createRequire(path.join(folder, 'main.cjs'));
+  for (const name of fs.readdirSync(folder)) {
+    fromHere(`./chunks/${name}`);
+    fromThere(`./${name}`);
+  }
+}
 
 export interface Source {
   readonly isTTY: boolean;

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { builtin } from '../io.ts';
+import { builtin, loadAllCode } from '../io.ts';
 import { isObject, parseJson } from '../json.ts';
 import { LIST } from '../mcp/answer.ts';
 import type { RunCommand } from '../mcp/call.ts';
@@ -12,6 +12,7 @@ import { serve } from '../mcp/server.ts';
 
 export async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
   const { io, console, version } = context;
+  loadAllCode();
   keepHeapSmall();
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');

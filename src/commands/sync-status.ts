@@ -3,6 +3,7 @@
 import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { loadAllCode } from '../io.ts';
 import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import {
   follow,
@@ -28,6 +29,7 @@ export async function run(
   const get = readGet(context, options, REQUEST_FIELDS);
   const id = argument === undefined ? await lastId(context) : parseId(argument);
   if (options.wait) {
+    loadAllCode();
     const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
     const started = context.io.now();

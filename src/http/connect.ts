@@ -44,7 +44,11 @@ export function createConnector(options: ConnectOptions): Connector {
 
   let latest: ConnectStage | undefined;
 
-  const trust = async () => trustOptions(await import('node:tls'), options.ca);
+  let trusted: tls.ConnectionOptions | undefined;
+  const trust = async () => {
+    trusted ??= trustOptions(await import('node:tls'), options.ca);
+    return trusted;
+  };
 
   const open = async (target: Target): Promise<net.Socket> => {
     const { hostname } = target;
@@ -133,17 +137,18 @@ export function createConnector(options: ConnectOptions): Connector {
   };
 }
 
-/** Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+/**
+ * Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. Connections share
+ * them: with `ca`, Node reads all root certificates for each context, which takes long.
+ */
 export function trustOptions(
-  module: Pick<typeof tls, 'rootCertificates'>,
+  { createSecureContext, rootCertificates }: typeof tls,
   ca: string | undefined,
 ): tls.ConnectionOptions {
-  return {
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-    // Node parses its root certificates when they are first read.
-    ...(ca === undefined ? {} : { ca: [...module.rootCertificates, ca] }),
-  };
+  const minVersion = 'TLSv1.2';
+  if (ca === undefined) return { rejectUnauthorized: true, minVersion };
+  const secureContext = createSecureContext({ minVersion, ca: [...rootCertificates, ca] });
+  return { rejectUnauthorized: true, secureContext };
 }
 
 function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {

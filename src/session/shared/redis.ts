@@ -40,12 +40,13 @@ export interface ConnectionOptions {
 /** Connects and logs in; tries again within 2 s if the server restarts. @throws StoreError */
 export async function connectStore(options: ConnectionOptions): Promise<StoreConnection> {
   const { io } = options;
+  const openSocket = socketOpener(options);
   let latest: Connection | undefined;
   let failure: StoreError | undefined;
   let isOver = false;
   const connect = async (): Promise<Connection> => {
     while (!isOver) {
-      const socket = openSocket(options);
+      const socket = openSocket();
       latest = new Connection(socket);
       try {
         await untilEvent(socket, options.address.tls ? 'secureConnect' : 'connect');
@@ -76,13 +77,13 @@ export async function connectStore(options: ConnectionOptions): Promise<StoreCon
   }
 }
 
-function openSocket({ address, ca }: ConnectionOptions): net.Socket {
+function socketOpener({ address, ca }: ConnectionOptions): () => net.Socket {
   const { host, port } = address;
-  if (!address.tls) return net.connect({ host, port, noDelay: true });
+  if (!address.tls) return () => net.connect({ host, port, noDelay: true });
   const tls = builtin('node:tls');
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  const socket = tls.connect({ host, port, ...trustOptions(tls, ca), ...servername });
-  return socket.setNoDelay(true);
+  const trusted = trustOptions(tls, ca);
+  return () => tls.connect({ host, port, ...trusted, ...servername }).setNoDelay(true);
 }
 
 async function logIn(connection: Connection, { address, password }: ConnectionOptions) {
