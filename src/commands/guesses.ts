@@ -1,5 +1,7 @@
 // Hints for commands and options that other tools have and imgctl calls something else.
 
+import { shellQuote } from '../output/messages.ts';
+
 /** What was typed after imgctl, and the command to use instead. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['list', 'images list'],
@@ -21,6 +23,7 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['auth token', 'token'],
   ['init', 'login'],
   ['configure', 'login'],
+  ['setup', 'login'],
   ['signin', 'login'],
   ['check', 'validate'],
   ['settings', 'config'],
@@ -39,12 +42,23 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['profile remove', 'profile delete'],
 ]);
 
+const UPGRADE = 'upgrade it in the folder of its clone: git pull && npm ci && npm run build';
+
+/** What other programs do. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['upgrade', UPGRADE],
+  ['update', UPGRADE],
+  ['uninstall', 'run: npm uninstall --global imgctl'],
+]);
+
 const PIPE_TO_JQ = 'pipe JSON to jq: imgctl images list --json | jq';
 const NO_SECRETS = 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD';
 const TLS = 'certificates are always verified; trust another: imgctl config set ca-file FILE';
+const REPLACE = 'use --on-conflict replace';
+const UPLOAD_URL = 'set where to upload: imgctl config set upload-url URL';
 const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
 
-/** Options of other tools, and what to do instead. */
+/** Options of other tools, of one command or of all, and what to do instead. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--all', 'omit it: every image is listed unless you use --limit'],
   ['--format', 'use -o FORMAT, such as -o json'],
@@ -77,6 +91,11 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--verbose', 'use --debug'],
   ['-v', 'use --debug, or -V for the version'],
   ['--silent', 'use --quiet'],
+  ['push --wait', 'omit it: push waits for the sync unless you use --no-wait'],
+  ['push --replace', REPLACE],
+  ['push --overwrite', REPLACE],
+  ['push --url', UPLOAD_URL],
+  ['push --to', UPLOAD_URL],
 ]);
 
 /** Returns a hint for the words that were typed after imgctl; longer guesses go first. */
@@ -85,7 +104,7 @@ export function guessCommand(words: readonly string[]): string | undefined {
     const command = COMMANDS.get(words.slice(0, count).join(' '));
     if (command !== undefined) return `use: imgctl ${command}`;
   }
-  return undefined;
+  return ELSEWHERE.get(words[0] ?? '');
 }
 
 /** Returns a hint for a word after the name of a group that resembles none of its commands. */
@@ -93,8 +112,19 @@ export function guessInGroup(group: string): string | undefined {
   return group === 'images' ? 'use: imgctl images list TEXT, or imgctl images get ID' : undefined;
 }
 
-export function guessOption(option: string): string | undefined {
-  return OPTIONS.get(option);
+/** Returns a hint for arguments of a command that takes fewer of them. */
+export function guessArguments(command: string, words: readonly string[]): string | undefined {
+  const last = words.at(-1) ?? '';
+  if (command.startsWith('sync') && /^\d+(ms|[smhdw])$/.test(last)) {
+    return `use: imgctl ${[command, ...words.slice(0, -1)].join(' ')} --wait-timeout ${last}`;
+  }
+  const arePackages = words.every((word) => /\.(ova|ovf)$/i.test(word));
+  if (command !== 'sync' || !arePackages) return undefined;
+  return `use: imgctl push ${words.map(shellQuote).join(' ')}`;
+}
+
+export function guessOption(command: string, option: string): string | undefined {
+  return OPTIONS.get(`${command} ${option}`) ?? OPTIONS.get(option);
 }
 
 /** Every suggested command line, for the test that they exist. */

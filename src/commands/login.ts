@@ -151,7 +151,8 @@ async function readPassword(
   const { io } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
-    return { password: await passwordOfCommand(options.passwordCommand, io) };
+    const command = options.passwordCommand;
+    return { password: await passwordOfCommand(command, io).catch(withCommand(command)) };
   }
   const given = givenPassword(settings, io);
   if (given) {
@@ -166,6 +167,14 @@ async function readPassword(
     context.console.warn(error.message);
   });
   return password === undefined ? undefined : { password, remedy: stored?.remedy };
+}
+
+/** Nothing is stored yet that `imgctl config get` could show. */
+function withCommand(command: string) {
+  return (error: unknown): never => {
+    const isFailure = error instanceof ImgctlError && error.hint?.includes('imgctl config get');
+    throw isFailure ? error.with({ hint: `run it by hand: ${command}` }) : error;
+  };
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { CheckedPackage, Finding } from '../ovf/package.ts';
 import type { UploadFile, UploadPackage } from '../upload/transfer.ts';
-import { eachFile } from './packages.ts';
+import { eachFile, notAFile } from './packages.ts';
 import { invalidPackage } from './validate.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function checkPackages(
 ): Promise<UploadPackage[]> {
   const { checkPackage } = await import('../ovf/package.ts');
   const packages: UploadPackage[] = [];
-  const invalid: [file: string, errors: readonly Finding[]][] = [];
+  const invalid: InvalidFile[] = [];
   await eachFile(context, files, async (file, resolved) => {
     const checked = await checkPackage(resolved, { signal: context.io.signal });
     const errors = checked.summary.findings.filter(({ severity }) => severity === 'error');
@@ -27,10 +27,23 @@ export async function checkPackages(
   });
   if (invalid.length > 0) {
     await printFindings(context, invalid);
-    throw invalidPackage(invalid.map(([file, { length }]) => ({ file, errors: length })));
+    throw invalidError(invalid);
   }
   requireDistinctNames(packages);
   return packages;
+}
+
+type InvalidFile = readonly [file: string, errors: readonly Finding[]];
+
+/** A folder or a part of a package gets the file to name instead as a hint. */
+function invalidError(invalid: readonly InvalidFile[]): ImgctlError {
+  const error = invalidPackage(invalid.map(([file, { length }]) => ({ file, errors: length })));
+  const [[file, findings] = ['', []]] = invalid;
+  if (invalid.length > 1) return error;
+  if (findings.some(({ code }) => code === 'not-a-file')) return notAFile(file, 'push');
+  if (!/\.(mf|cert|vmdk)$/i.test(file)) return error;
+  const whole = path.join(path.dirname(file), 'NAME.ovf');
+  return error.with({ hint: `name the OVA or OVF file of the package: imgctl push ${whole}` });
 }
 
 async function uploadOf(file: string, checked: CheckedPackage): Promise<UploadPackage> {
@@ -73,7 +86,7 @@ export class DigestError extends ImgctlError {
 
 export async function printFindings(
   context: Context,
-  packages: readonly (readonly [file: string, findings: readonly Finding[]])[],
+  packages: readonly InvalidFile[],
 ): Promise<void> {
   const rows = packages.flatMap(([file, findings]) =>
     findings.map((finding) => ({ file, ...finding })),

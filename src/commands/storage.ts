@@ -36,7 +36,7 @@ export async function openUploadStorage(
 ): Promise<Storage> {
   const { io, settings, console } = context;
   const target = await withCredentials(context, readTarget(context));
-  return openStorage(target, {
+  const storage = await openStorage(target, {
     clock: io,
     timeout: settings.duration('timeout'),
     retries: settings.number('retries'),
@@ -48,6 +48,25 @@ export async function openUploadStorage(
     onSecret: (secret) => console.redaction.add(secret),
     onEvent: context.onEvent,
   });
+  const check = () => storage.check().catch(withRemedy(context, target));
+  return { ...storage, check };
+}
+
+/** Names the source of refused credentials. */
+function withRemedy({ settings, io }: Context, { kind }: Target) {
+  return async (error: unknown): Promise<never> => {
+    const isRefusal = error instanceof ImgctlError && error.hint?.endsWith('imgctl config list');
+    if (!isRefusal || error.code !== 'wrong-credentials' || kind === 'file') throw error;
+    const { uploadVariable } = await import('../session/upload-credentials.ts');
+    const user = kind === 'dav' ? 'upload-username' : 'upload-access-key';
+    const variable = uploadVariable(io, kind);
+    const flag = settings.profileFlag;
+    if (settings.text(user) === undefined) {
+      throw error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
+    }
+    if (variable === undefined) throw error;
+    throw error.with({ hint: `check ${variable} and ${user}: imgctl config get ${user}${flag}` });
+  };
 }
 
 async function withCredentials(context: Context, target: UploadTarget): Promise<Target> {

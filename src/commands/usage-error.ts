@@ -4,7 +4,7 @@ import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { nearest, suggest } from '../query/suggest.ts';
-import { guessCommand, guessInGroup, guessOption } from './guesses.ts';
+import { guessArguments, guessCommand, guessInGroup, guessOption } from './guesses.ts';
 import { fullName, isOperand, pathOf } from './names.ts';
 
 /** Commander repeats what it was given, however long. */
@@ -24,9 +24,10 @@ export function usageError(error: CommanderError, command: Command): ImgctlError
   }
   if (error.code === 'commander.excessArguments') {
     const given = command.args.length;
-    const message = `${pathOf(command).join(' ')} takes ${limitOf(command)} (got ${given})`;
+    const name = pathOf(command).join(' ');
+    const message = `${name} takes ${limitOf(command)} (got ${given})`;
     return new ImgctlError('usage', message, {
-      hint: guessCommand(words) ?? suggest(undefined, help),
+      hint: guessCommand(words) ?? guessArguments(name, command.args) ?? suggest(undefined, help),
     });
   }
   const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
@@ -44,7 +45,8 @@ function optionError(option: string, command: Command, help: string): ImgctlErro
     const message = `option '${option}' takes no value`;
     return new ImgctlError('usage', message, { hint: suggest(undefined, help) });
   }
-  const hint = guessOption(option) ?? suggest(nearest(option, known), help);
+  const hint =
+    guessOption(pathOf(command).join(' '), option) ?? suggest(nearest(option, known), help);
   return new ImgctlError('usage', `unknown option '${option}'`, { hint });
 }
 

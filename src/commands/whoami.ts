@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
+import { unattendedPassword } from '../session/session.ts';
 import { type GetOptions, printBeforeError, readGet, timesOfTable } from './shared-options.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
@@ -14,6 +15,8 @@ const FIELDS = [
   'expires_in',
   'stored_in',
 ];
+
+const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
 
 interface WhoamiOptions extends GetOptions {
   check?: boolean;
@@ -41,7 +44,9 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
   const printed = context.printRecord(record, { idField: 'username', get, times });
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);
-  throw noValidToken(state, context.settings);
+  const error = noValidToken(state, context.settings);
+  const canRenew = account.username && unattendedPassword(context.settings, context.io, account);
+  throw canRenew ? error.with({ hint: RENEWAL }) : error;
 }
 
 /** Returns text for people, or seconds. */

@@ -39,8 +39,9 @@ export function parseBaseUrl(
 
 /** Returns the URL that was probably meant, if only the scheme is missing. */
 function withScheme(text: string): string | undefined {
-  const host = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/;
-  return host.test(text) ? `https://${text}` : undefined;
+  const [, host] = /^(localhost|[\w-]+(?:\.[\w-]+)+)(:\d+)?(\/[\w./-]*)?$/.exec(text) ?? [];
+  if (host === undefined) return undefined;
+  return `${isLoopback(host) ? 'http' : 'https'}://${text}`;
 }
 
 /** True if the host name, as a URL holds it, is this machine. */

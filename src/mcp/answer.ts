@@ -1,6 +1,6 @@
 // The content of an answer: one page of rows with the total, small enough for a model.
 
-import { type JsonObject, parseJsonExactly } from '../json.ts';
+import { isObject, type JsonObject, parseJsonExactly } from '../json.ts';
 
 /** What a command printed. */
 export interface Output {
@@ -31,8 +31,15 @@ const MAX_TEXT = 40_000;
 
 const MAX_MESSAGES = 20;
 
-/** Returns a page as `{total, offset, rows, next}`, and anything else as `{rows}` or `{record}`. */
-export async function answer(output: Output, page: Page | undefined): Promise<Answer> {
+/**
+ * Returns a page as `{total, offset, rows, next}`, and anything else as `{rows}` or `{record}`.
+ * @param hint of the notes, instead of their own
+ */
+export async function answer(
+  output: Output,
+  page: Page | undefined,
+  hint: string | undefined,
+): Promise<Answer> {
   const { rows, count, exitCode, messages } = output;
   const shown = await Promise.all(firstWithin(rows, MAX_TEXT).map(parseRow));
   const end = (page?.skip ?? 0) + shown.length;
@@ -42,7 +49,7 @@ export async function answer(output: Output, page: Page | undefined): Promise<An
     ...(end < count && { next: nextStep(end, count, page !== undefined) }),
     ...messagesOf('error', messages),
     ...messagesOf('warning', messages),
-    ...messagesOf('note', messages),
+    ...messagesOf('note', messages, hint),
   };
   return { content, isError: exitCode !== 0 };
 }
@@ -60,8 +67,9 @@ function firstWithin(rows: readonly string[], characters: number): string[] {
   });
 }
 
-function messagesOf(kind: string, messages: readonly JsonObject[]): JsonObject {
-  const contents = messages.flatMap((message) => message[kind] ?? []).slice(0, MAX_MESSAGES);
+function messagesOf(kind: string, messages: readonly JsonObject[], hint?: string): JsonObject {
+  const all = messages.flatMap((message) => message[kind] ?? []).slice(0, MAX_MESSAGES);
+  const contents = all.map((each) => (hint && isObject(each) ? { ...each, hint } : each));
   return contents.length === 0 ? {} : { [`${kind}s`]: contents };
 }
 

@@ -27,7 +27,8 @@ export async function callTool(tool: Tool, given: unknown, options: CallOptions)
   const { limit = DEFAULT_LIMIT, offset = 0 } = values;
   const page = tool.paged ? { skip: offset, keep: limit } : undefined;
   const counted = tool.countsCheaply && page && (await readCounted(tool, values, page, options));
-  return answer(counted || (await readAll(tool, values, page ?? LIST, options)), page);
+  const output = counted || (await readAll(tool, values, page ?? LIST, options));
+  return answer(output, page, tool.next);
 }
 
 /** Reads every row, and keeps those of the page. */

@@ -13,6 +13,8 @@ export interface Tool {
   readonly paged?: boolean;
   /** True if the service may count the rows, so that not all of them have to be read. */
   readonly countsCheaply?: boolean;
+  /** The hint of its notes, for a client that runs no commands. */
+  readonly next?: string;
   /** The command that it runs. */
   readonly command: readonly string[];
   /** Returns the options and arguments of the command. */
@@ -121,6 +123,7 @@ const SYNC: Tool = {
     'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
   arguments: {},
   mutates: true,
+  next: 'call sync_status',
   command: ['sync'],
   words: () => [],
 };

@@ -205,10 +205,14 @@ export class Tokens implements TokenSource {
 
   #limitReached(resetsAt: number): ImgctlError {
     const { limitOverride } = this.#options;
+    const now = this.#options.io.now();
+    const wait = `${Math.max(5, Math.ceil((resetsAt - now) / 60_000))}m`;
     const override =
-      limitOverride === undefined ? '' : `, or ask the service now: ${limitOverride}`;
+      limitOverride === undefined
+        ? ''
+        : `, add --wait-for-token ${wait}, or ask the service now: ${limitOverride}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again ${describeLater(resetsAt, this.#options.io.now())}${override}`,
+      hint: `try again ${describeLater(resetsAt, now)}${override}`,
     });
   }
 

@@ -16,6 +16,12 @@ const PASSWORD: SecretNames = {
 };
 const SECRET: SecretNames = { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' };
 
+/** Returns the variable that has the password or secret of the storage, if one is set. */
+export function uploadVariable({ env }: Io, kind: 'dav' | 's3'): string | undefined {
+  const { variable } = kind === 'dav' ? PASSWORD : SECRET;
+  return [variable, `${variable}_FILE`].find((name) => env[name]);
+}
+
 interface DavCredentials {
   readonly username: string;
   readonly password: string;

@@ -83,7 +83,8 @@ describe('doctor', () => {
         NODE_EXTRA_CA_CERTS: '/no/such.pem',
         ALL_PROXY: 'http://proxy',
         IMGCTL_BASEURL: 'https://x',
-        IMGCTL_BIN: '/usr/bin/imgctl',
+        IMGCTL_XYZZY: '1',
+        IMGCTL_UPLOAD_URL: 'x',
       },
     });
     const found = rows.filter(({ check }) => check === 'environment');
@@ -92,7 +93,10 @@ describe('doctor', () => {
       'NODE_EXTRA_CA_CERTS',
       'ALL_PROXY',
       'IMGCTL_BASEURL',
+      'IMGCTL_XYZZY',
+      'IMGCTL_UPLOAD_URL',
     ]);
+    expect(found.at(-1)?.remedy).toBe('imgctl config set upload-url VALUE');
     expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
   });
 

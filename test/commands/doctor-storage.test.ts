@@ -16,11 +16,21 @@ describe('doctor checks the storage', () => {
     const { env, imgctl } = await storageUser('s3');
     const wrong = { ...env, IMGCTL_UPLOAD_SECRET: 'wrong-one' };
     const { of, problems } = await diagnose({ env: wrong });
-    expect(of('storage')).toMatch(/^failed: .*SignatureDoesNotMatch.* -> .*imgctl config list$/);
+    expect(of('storage')).toMatch(
+      /^failed: .*SignatureDoesNotMatch.* -> check IMGCTL_UPLOAD_SECRET and upload-access-key: imgctl/,
+    );
     expect(problems).toContain('storage: failed');
     await imgctl('config unset upload-access-key');
     expect((await diagnose({ env })).of('storage')).toMatch(
       /^failed: no access key .* -> run: imgctl config set/,
+    );
+  });
+
+  it('and says that the user name is missing', async () => {
+    const { env, imgctl } = await storageUser('dav');
+    await imgctl('config unset upload-username');
+    expect((await diagnose({ env })).of('storage')).toMatch(
+      /^failed: .*\(401\) -> run: imgctl config set upload-username NAME$/,
     );
   });
 

@@ -20,10 +20,22 @@ describe('a command of another tool', () => {
     ['images show 1001', 'images get'],
     ['images ubuntu', 'images list TEXT, or imgctl images get ID'],
     ['my images', 'my-images'],
+    ['setup', 'login'],
+    ['sync keep.ova', 'push keep.ova'],
+    ['sync --wait 10m', 'sync --wait-timeout 10m'],
+    ['sync-status 1 --wait 10m', 'sync-status 1 --wait-timeout 10m'],
   ])('%s gets the command to use', async (line, command) => {
     const { stdout, stderr, exitCode } = await runCli(line.split(' '));
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toContain(`use: imgctl ${command}${line.includes('json') ? '"' : '\n'}`);
+  });
+
+  it.each([
+    ['upgrade', 'git pull && npm ci && npm run build'],
+    ['update', 'git pull && npm ci && npm run build'],
+    ['uninstall', 'run: npm uninstall --global imgctl'],
+  ])('%s gets what to run instead', async (line, hint) => {
+    expect(await runCli([line])).toEqual(failed(2, hint));
   });
 
   it('gets a command that exists', () => {
@@ -57,6 +69,10 @@ describe('an option of another tool', () => {
     ['sync --follow', 'use --wait'],
     ['sync -w', 'use --wait'],
     ['whoami -v', 'use --debug'],
+    ['images list --url x', 'use --base-url URL'],
+    ['push x.ova --wait', 'push waits for the sync unless you use --no-wait'],
+    ['push x.ova --overwrite', 'use --on-conflict replace'],
+    ['push x.ova --to x', 'imgctl config set upload-url URL'],
   ])('%s gets what to use instead', async (line, hint) => {
     expect(await runCli(line.split(' '))).toEqual(failed(2, hint));
   });

@@ -99,7 +99,7 @@ describe('login', () => {
     [['--password-command', ''], {}, 'password-command must not be empty'],
     [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],
     [['--password-stdin'], { stdin: '' }, 'standard input gave no password'],
-    [['--password-command', 'exit 3'], {}, 'the password command ended with exit code 3'],
+    [['--password-command', 'exit 3'], {}, 'exit code 3\nhint: run it by hand: exit 3\n'],
     [[], {}, 'cannot prompt for the password without a terminal'],
     [[], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } }, 'unset IMGCTL_TOKEN'],
   ])('rejects %j without a request', async (argv, io, message) => {

@@ -187,6 +187,9 @@ describe('mcp', () => {
     const [{ id }, { id: other }] = list.rows;
     const [submitted] = await call([['sync']], user, '--allow-sync');
     expect(submitted.record).toMatchObject({ id: 1, status: expect.any(String) });
+    expect(submitted.notes).toEqual([
+      { message: 'sync request 1 submitted', hint: 'call sync_status' },
+    ]);
     const [one, two, own, status, known, inspected] = await call(
       [
         ['images_get', { images: [`${id}`] }],

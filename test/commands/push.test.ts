@@ -246,6 +246,18 @@ describe('push refuses a package', () => {
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 1, stored: [] });
   });
 
+  it.each([
+    ['a folder', '.', 'imgctl push .*/NAME\\.ova\n'],
+    ['a manifest', 'x.mf', 'the OVA or OVF file of the package: imgctl push .*/NAME\\.ovf\n'],
+  ])('for %s, and names the file to push', async (_what, name, hint) => {
+    const { imgctl, work } = await folderUser();
+    const file = path.join(work, name);
+    if (name !== '.') writeFileSync(file, '');
+    const { stderr, exitCode } = await imgctl(`push ${file}`);
+    expect(stderr).toMatch(new RegExp(`hint: .*${hint}$`));
+    expect(exitCode).toBe(1);
+  });
+
   it('if two files have the same name', async () => {
     const { imgctl, work } = await folderUser();
     mkdirSync(path.join(work, 'other'));

@@ -77,6 +77,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     );
     expect(await doctor({ IMGCTL_TOKEN_STORE_KEY: KEY })).toEqual(ok('tokens are sealed'));
     expect(await doctor({ IMGCTL_TOKEN_STORE: 'file' })).toEqual([]);
+    await imgctl('login', PASSWORD);
+    expect(await doctor({ IMGCTL_TOKEN_STORE_KEY: KEY })).toMatchObject([
+      { state: 'warning', remedy: 'delete it: imgctl logout --all' },
+    ]);
     const wrong = await doctor({ IMGCTL_TOKEN_STORE_PASSWORD: 'canary' });
     expect(wrong).toEqual([
       {

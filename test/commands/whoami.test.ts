@@ -49,6 +49,13 @@ describe('whoami', () => {
     });
   });
 
+  it('says that the next command requests a token, if the password is set', async () => {
+    const { imgctl, requests } = await emulatorUser();
+    const hint = 'the next command requests a token; check with: imgctl doctor\n';
+    expect((await imgctl('whoami', { env: PASSWORD })).stderr).toContain(`hint: ${hint}`);
+    expect(requests).toEqual([]);
+  });
+
   it('sends a request with --check only', async () => {
     const { emulator, imgctl, at, requests } = await loggedIn();
     expect((await imgctl(['whoami', '--check'], at(0))).exitCode).toBe(0);

@@ -42,7 +42,7 @@ async function world() {
   const put = (text: string) =>
     text
       .replace('https://images.example.com', emulator.baseUrl)
-      .replace('pass show images', 'echo secret')
+      .replace('~/.imgctl-password', join(folder, 'password'))
       .replace(/%d|\/run\/secrets\/imgctl/, folder)
       .replace(/%S|\/var\/lib/, folder);
   const { baseUrl, uploadUrl } = emulator;

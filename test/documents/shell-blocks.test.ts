@@ -84,7 +84,7 @@ async function runBlock(page: string, text: string) {
     .replace('dav+https://uploads.example.com/alice', `dav+${emulator.baseUrl}/upload`)
     .replaceAll(/https:\/\/images\.example\.com|http:\/\/127\.0\.0\.1:8080/g, emulator.baseUrl)
     .replace('/mnt/uploads', path.join(folder, 'uploads/alice'))
-    .replaceAll('/run/secrets/imgctl', path.join(folder, 'password'));
+    .replaceAll('~/.imgctl-password', path.join(folder, 'password'));
   const env = {
     PATH: `${path.join(folder, 'bin')}:${process.env.PATH}`,
     HOME: home,

@@ -22,7 +22,7 @@ describe('the token request limit', () => {
       code: 'rate-limited',
       message: 'token request limit reached',
       hint: expect.stringMatching(
-        /^try again in .+, at [\d:]+, or ask the service now: imgctl login --ignore-limit$/,
+        /^try again in .+, at [\d:]+, add --wait-for-token 5m, or ask the service now: imgctl login --ignore-limit$/,
       ),
     });
     expect(tokenRequests()).toBe(3);

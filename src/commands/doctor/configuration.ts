@@ -139,9 +139,14 @@ export function checkEnvironment(io: Io): Finding[] {
   for (const name of Object.keys(env)) {
     const suffix = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
     if (suffix === undefined || VARIABLES.includes(suffix)) continue;
+    const key = suffix.toLowerCase().replaceAll('_', '-');
+    if (isSettingKey(key)) {
+      warn(`${name} is ignored: ${key} is only a setting`, `imgctl config set ${key} VALUE`);
+      continue;
+    }
     const meant = nearest(suffix, VARIABLES);
-    if (meant === undefined) continue;
-    warn(`${name} is ignored; did you mean ${PREFIX}${meant}?`, `unset ${name}`);
+    const guess = meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`;
+    warn(`${name} is ignored${guess}`, `unset ${name}`);
   }
   return findings.length > 0 ? findings : [ok('environment', 'no problems')];
 }

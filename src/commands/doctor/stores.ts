@@ -29,12 +29,20 @@ export async function storeFindings(context: Context, settings: Settings): Promi
   } catch (error) {
     if (error instanceof ImgctlError) return [failed('token store', error)];
     const reason = error instanceof Error ? error.message : String(error);
-    const remedy =
-      'check its address, password, permissions and certificate; see: imgctl help fleet';
-    return [warning('token store', `cannot use ${address}: ${reason}`, remedy)];
+    return [
+      warning('token store', `cannot use ${address}: ${reason}`, remedyFor(reason, settings)),
+    ];
   } finally {
     await store?.close();
   }
+}
+
+function remedyFor(reason: string, { profileFlag }: Settings): string {
+  const remove = 'delete it: imgctl logout --all';
+  if (reason.startsWith('its token is not sealed')) return remove;
+  if (reason.startsWith('its token is sealed')) return `set the key that sealed it, or ${remove}`;
+  if (/SELF_SIGNED|UNABLE_TO/.test(reason)) return `imgctl config set ca-file FILE${profileFlag}`;
+  return 'check its address, password, permissions and certificate; see: imgctl help fleet';
 }
 
 function describe(address: string, { milliseconds, ahead, isSealed }: StoreFacts): Finding {

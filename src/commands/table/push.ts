@@ -9,6 +9,7 @@ export const push: CommandSpec = {
   description: [
     'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',
     'A file gets its name in the storage only after it has arrived whole. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
+    '--dry-run exits with 0, even if it shows a conflict.',
     'After a failure, run the same command again: it skips finished files, continues a partial one if the storage allows it, and does not submit a second sync.',
   ],
   examples: [

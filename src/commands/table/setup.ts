@@ -71,7 +71,7 @@ export const whoami: CommandSpec = {
   name: 'whoami',
   summary: 'show profile, service, user and token state',
   description: [
-    'Exits with 4 if there is no valid token. stored_in is the file or the token store that has the token.',
+    'Exits with 4 if there is no valid token, such as before the first command that requests one. stored_in is the file or the token store that has the token.',
   ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],

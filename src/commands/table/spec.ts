@@ -25,7 +25,8 @@ export const DURATION = { kind: 'duration' } as const satisfies Value;
 
 export const METRICS_OPTION: OptionDeclaration = {
   flags: '--metrics-file <file>',
-  description: 'write metrics for Prometheus to this file, also on failure',
+  description:
+    'write metrics for Prometheus to this file, also on failure; node_exporter reads only *.prom',
   value: TEXT,
 };
 
