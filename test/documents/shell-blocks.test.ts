@@ -49,7 +49,7 @@ beforeAll(async () => {
   await writeSampleOva(path.join(folder, 'work/appliance.ova'), 'appliance');
   writeFileSync(path.join(folder, 'password'), 'demo\n');
   // The embedded service of a block ends soon, on any free port.
-  const soon = `timeout --preserve-status 2 ${SHELL_COMMAND} "$@" --port 0`;
+  const soon = `timeout --preserve-status 4 ${SHELL_COMMAND} "$@" --port 0`;
   program('imgctl', `[ "$1" != emulator ] || exec ${soon}\nexec ${SHELL_COMMAND} "$@"`);
   program('pass', 'echo demo');
   emulator = await startEmulatorProcess(
