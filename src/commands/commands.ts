@@ -60,7 +60,7 @@ function describe(
     command: path,
     aliases: aliases.map((alias) => group + alias),
     summary,
-    description: renderBlocks(description, Number.POSITIVE_INFINITY).trimEnd(),
+    description: renderBlocks(description, Number.POSITIVE_INFINITY).trim(),
     mutates,
     arguments: (declaration.arguments ?? []).map(describeArgument),
     options: (declaration.options ?? []).map(describeOption),

@@ -84,7 +84,7 @@ describe.each(SCENES)('the screen of $name', (scene) => {
     ['without colour', false, `${scene.name}.txt`],
   ])('is as expected %s', async (_how, color, file) => {
     const text = await screenOf(scene, color);
-    expect(text.trimEnd().split('\n').length).toBeLessThan(24);
+    expect(text.trim().split('\n').length).toBeLessThan(24);
     if (!color) expect(text).not.toContain('␛');
     await expect(text).toMatchFileSnapshot(`screens/${file}`);
   });

@@ -49,7 +49,7 @@ describe('images snapshot', () => {
       username: 'demo',
     });
     expect(images).toEqual(JSON.parse((await imgctl('images list --json', io)).stdout));
-    const lines = text.trimEnd().split('\n').slice(1, -1);
+    const lines = text.trim().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(images);
     const { stdout } = await imgctl('images snapshot', io);
     expect(stdout.split('\n').slice(1)).toEqual(text.split('\n').slice(1));
@@ -237,7 +237,7 @@ describe('emulator --from', () => {
     const { stdout } = await imgctl('images list -o ndjson', io);
     expect(
       stdout
-        .trimEnd()
+        .trim()
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual([images[1], images[2], images[0]]);
