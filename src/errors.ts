@@ -88,7 +88,7 @@ export function asImgctlError(thrown: unknown): ImgctlError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'MODULE_NOT_FOUND') {
     return new ImgctlError('failed', 'imgctl was upgraded or removed while this command ran', {
-      hint: 'run the command again',
+      hint: 'check what it has done, then run it again; if that fails, install imgctl again',
       cause: thrown,
     });
   }

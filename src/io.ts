@@ -13,19 +13,19 @@ export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
 
 /**
- * Loads all code of the program, which otherwise comes when it is needed: an upgrade during a long run removes it.
- * Sources and executables have no folder of code next to this file.
+ * Loads all code at once. Otherwise each part is loaded when it is needed, and an upgrade would remove it before.
+ * Sources and executables have no such folder.
  */
 export function loadAllCode(): void {
   const folder = typeof __dirname === 'string' ? path.join(__dirname, 'chunks') : undefined;
   if (folder === undefined || !fs.existsSync(folder)) return;
   const { createRequire } = builtin('node:module');
   // Node looks for the file again unless it was required by the same path from the same folder.
-  const fromHere = createRequire(path.join(__dirname, 'main.cjs'));
-  const fromThere = createRequire(path.join(folder, 'main.cjs'));
+  const fromMain = createRequire(path.join(__dirname, 'main.cjs'));
+  const fromChunk = createRequire(path.join(folder, 'main.cjs'));
   for (const name of fs.readdirSync(folder)) {
-    fromHere(`./chunks/${name}`);
-    fromThere(`./${name}`);
+    fromMain(`./chunks/${name}`);
+    fromChunk(`./${name}`);
   }
 }
 

@@ -24,7 +24,7 @@ interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
   if (options.dryRun) return dryRun(context);
-  if (options.wait) loadAllCode();
+  loadAllCode();
   const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
   const get = readGet(context, options, fields);
   return withMetrics(context, options, 'sync', (measure) => sync(context, options, get, measure));
