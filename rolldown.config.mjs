@@ -7,7 +7,7 @@ import { writeLicences } from './tools/licences.mjs';
 const LISTING = [
   'query/(?!series)',
   'catalogue/(listing|reading)',
-  'commands/(images-(list|get)|listing|shared-options)',
+  'commands/(listing|shared-options|source)',
   'session/(history|image-names|token-(cache|files|store))',
 ];
 
@@ -15,8 +15,6 @@ export default defineConfig({
   // The library loads late what it needs beyond the core, which leaves the program's start-up as it is.
   input: { main: 'src/main.ts', library: 'src/library/index.ts' },
   platform: 'node',
-  // Lets main.cjs hold what other chunks need: one file less to load.
-  preserveEntrySignatures: 'allow-extension',
   plugins: [leaveOut(), writeLicences()],
   output: {
     dir: 'dist',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The launcher: answers --version and completion <shell> itself, else runs the bundle with a compile cache.
+// The launcher: answers --version and completion <shell> itself, else runs the bundle with a code cache.
 'use strict';
 
 const fs = require('node:fs');
@@ -13,12 +13,13 @@ const COMPLETIONS = {
   powershell: 'imgctl.ps1',
 };
 
-const { argv, env, platform, versions } = process;
+const { argv, env, platform } = process;
 const answer = ownAnswer();
 
 if (answer === undefined || !print(answer)) {
-  enableCompileCache();
-  require('../dist/main.cjs').main(process);
+  // A single executable lies in no folder and contains its compiled code.
+  const load = __dirname === undefined ? require : withCodeCache();
+  load('../dist/main.cjs').main(process);
 }
 
 /** Returns what can be answered without the bundle; undefined for everything else, errors included. */
@@ -50,26 +51,122 @@ function print(text) {
   return true;
 }
 
-/** Stores the compiled bundle from Node 22.1 on, so that the next start need not compile it. */
-function enableCompileCache() {
-  // A single executable lies in no folder and contains its compiled code.
-  if (__dirname === undefined || Number.parseInt(versions.node, 10) < 22) return;
-  const folder = cacheFolder();
-  if (folder) require('node:module').enableCompileCache?.(path.join(folder, 'imgctl', 'compiled'));
+/**
+ * Returns a `require` that saves V8 the work of compiling: it stores what V8 compiled, one file per chunk, and passes it
+ * on in the next run. Node's own module.enableCompileCache is missing from Node 20, and never adds what a later command
+ * needs of a chunk.
+ */
+function withCodeCache() {
+  const { Script } = require('node:vm');
+  const chunks = path.join(__dirname, '../dist/chunks');
+  const cache = codeCacheFolder();
+  const initialFlags = new Script('0').createCachedData();
+  const scripts = new Map();
+  let hasNewChunk = false;
+  process.on('exit', (exitCode) => {
+    if (exitCode === 0 && cache && hasNewChunk) store();
+  });
+  return requireFrom(__dirname);
+
+  function requireFrom(folder) {
+    return (name) => (name.startsWith('.') ? load(path.join(folder, name)) : require(name));
+  }
+
+  function load(file) {
+    if (require.cache[file]) return require.cache[file].exports;
+    let source;
+    try {
+      source = fs.readFileSync(file, 'utf8');
+    } catch {
+      // Its error message says what is missing.
+      return require(file);
+    }
+    const folder = path.dirname(file);
+    const module = { exports: {}, filename: file, id: file, loaded: true };
+    require.cache[file] = module;
+    const script = compile(file, source, folder === chunks);
+    const run = script.runInThisContext();
+    run(module.exports, requireFrom(folder), module, file, folder);
+    return module.exports;
+  }
+
+  /** Only the name of a chunk changes with its content, so that stored code cannot be of another version. */
+  function compile(filename, source, isChunk) {
+    const cachedData =
+      isChunk && cache ? read(path.join(cache.folder, path.basename(filename))) : undefined;
+    const code = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+    const script = new Script(code, { filename, cachedData });
+    if (isChunk) {
+      scripts.set(path.basename(filename), script);
+      hasNewChunk ||= cachedData === undefined || script.cachedDataRejected;
+    }
+    return script;
+  }
+
+  /** Stores all chunks, because this run may also have compiled more of the known ones. */
+  function store() {
+    try {
+      // V8 accepts stored code only with the same flags. src/io.ts changes this one in a long run.
+      require('node:v8').setFlagsFromString('--semi-space-growth-factor=2');
+      if (new Script('1', { cachedData: initialFlags }).cachedDataRejected) return;
+      if (!makeFolder(cache)) return;
+      for (const [name, script] of scripts) {
+        write(path.join(cache.folder, name), script.createCachedData());
+      }
+    } catch {
+      // The program works without it.
+    }
+  }
 }
 
-/** Returns the user's cache folder, and makes it in a new home. */
-function cacheFolder() {
+/** Returns the folder for compiled code, and the user's cache folder above it. */
+function codeCacheFolder() {
+  if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   const home = env.HOME && path.join(env.HOME, '.cache');
-  const folder = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
-  if (!folder || !path.isAbsolute(folder)) return undefined;
+  const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
+  if (!base || !path.isAbsolute(base)) return undefined;
+  const version = `${process.version}-${platform}-${process.arch}`;
+  return { base, folder: path.join(base, 'imgctl', 'compiled', version) };
+}
+
+/** Makes the folder. Returns false in another user's home, where root must make nothing. */
+function makeFolder({ base, folder }) {
+  if (!isOwn(fs.statSync(fs.existsSync(base) ? base : path.dirname(base)))) return false;
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return true;
+}
+
+function isOwn(stats) {
+  return platform === 'win32' || stats.uid === process.getuid();
+}
+
+/** V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum. */
+function write(file, code) {
+  const temporary = `${file}.${process.pid}`;
   try {
-    // Root must not make folders in another user's home.
-    if (!fs.existsSync(folder) && process.getuid?.() === fs.statSync(path.dirname(folder)).uid) {
-      fs.mkdirSync(folder, { mode: 0o700 });
-    }
-    return fs.existsSync(folder) ? folder : undefined;
+    fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600 });
+    fs.renameSync(temporary, file);
+  } catch (error) {
+    fs.rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Returns undefined if the file is missing, damaged or another user's. */
+function read(file) {
+  let opened;
+  try {
+    opened = fs.openSync(file);
+    const stats = fs.fstatSync(opened);
+    if (!isOwn(stats)) return undefined;
+    const bytes = Buffer.allocUnsafe(stats.size);
+    const half = stats.size / 2;
+    const isWhole = fs.readSync(opened, bytes) === bytes.length;
+    const code = bytes.subarray(0, half);
+    return isWhole && code.equals(bytes.subarray(half)) ? code : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (opened !== undefined) fs.closeSync(opened);
   }
 }

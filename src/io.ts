@@ -17,16 +17,8 @@ export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
  * Sources and executables have no such folder.
  */
 export function loadAllCode(): void {
-  const folder = typeof __dirname === 'string' ? path.join(__dirname, 'chunks') : undefined;
-  if (folder === undefined || !fs.existsSync(folder)) return;
-  const { createRequire } = builtin('node:module');
-  // Node looks for the file again unless it was required by the same path from the same folder.
-  const fromMain = createRequire(path.join(__dirname, 'main.cjs'));
-  const fromChunk = createRequire(path.join(folder, 'main.cjs'));
-  for (const name of fs.readdirSync(folder)) {
-    fromMain(`./chunks/${name}`);
-    fromChunk(`./${name}`);
-  }
+  if (typeof __dirname !== 'string' || path.basename(__dirname) !== 'chunks') return;
+  for (const name of fs.readdirSync(__dirname)) require(`./${name}`);
 }
 
 export interface Source {

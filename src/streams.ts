@@ -73,8 +73,12 @@ export function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): 
     stream ??= process[name].on('error', () => {});
     return stream;
   };
-  // Only a device can be a terminal, so nothing else has to be opened to find out.
-  const isTTY = () => isDevice(DESCRIPTORS[name]) && open().isTTY === true;
+  let known: boolean | undefined;
+  const isTTY = () => {
+    // Only a device can be a terminal, so nothing else has to be opened to find out.
+    known ??= isDevice(DESCRIPTORS[name]) && open().isTTY === true;
+    return known;
+  };
   return {
     get isTTY() {
       return isTTY();

@@ -2,7 +2,7 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import type { HttpEvent, HttpResponse } from '../http/message.ts';
+import { combinedWith, type HttpEvent, type HttpResponse } from '../http/message.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
@@ -70,12 +70,13 @@ interface Sender {
 export function createSender(transport: Transport, options: AuthOptions): Sender {
   const accepted = new Set<string>();
 
+  const combined = combinedWith(options.signal);
+
   const sendWith = async (request: ServiceRequest, url: URL, authorization: string) => {
-    const { method, signal } = request;
+    const { method } = request;
     const { timeout, userAgent } = options;
     const headers = requestHeaders(userAgent, authorization);
-    const abort = signal ? AbortSignal.any([signal, options.signal]) : options.signal;
-    const httpRequest = { method, url, headers, timeout, signal: abort };
+    const httpRequest = { method, url, headers, timeout, signal: combined(request.signal) };
     return sendWithRetry(transport, httpRequest, options);
   };
 

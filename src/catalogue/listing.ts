@@ -6,7 +6,7 @@ import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { Reading, type RequestBudget, SeenKeys } from './reading.ts';
+import { keyOf, newImages, Reading, type RequestBudget, SeenKeys } from './reading.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
@@ -127,11 +127,7 @@ async function* readOnce(
         return { kind: 'unconfirmed', unconfirmed: { filter, sort } };
       }
       meta = page.meta;
-      const fresh = page.images.filter((image) => seen.addIfNew(keyOf(image)));
-      const matching = matches ? fresh.filter(matches) : fresh;
-      const images = matching
-        .filter((image) => !seen.wasYielded(keyOf(image)))
-        .slice(0, needed - count);
+      const images = newImages(page, seen, matches, needed - count);
       count += images.length;
       const total = yieldedBefore + count;
       const noun = total === 1 ? 'image' : 'images';
@@ -140,7 +136,7 @@ async function* readOnce(
         for (const image of images) seen.markYielded(keyOf(image));
         yield { images, meta };
       } else {
-        for (const image of images) found.push(image);
+        found.push(...images);
         if (images.length > 0) heldBytes += page.bytes;
         if (heldBytes > MAX_HELD_BYTES) throw tooLong();
       }
@@ -230,13 +226,6 @@ function tooLong(): ImgctlError {
 function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
   const what = filter && sort ? 'filter and the sort' : filter ? 'filter' : 'sort';
   return `the service did not confirm the ${what}, so imgctl applies it`;
-}
-
-/** Returns the id of an image, which its URL ends in, or the image itself if it has none. */
-function keyOf(image: ImageOrUrl): unknown {
-  if (isImage(image)) return image.id ?? image;
-  const id = /\/(\d{1,15})$/.exec(image)?.[1];
-  return id === undefined ? image : Number(id);
 }
 
 function isImage(image: ImageOrUrl): image is ReceivedImage {

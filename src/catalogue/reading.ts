@@ -1,7 +1,7 @@
 // Reads the pages of the catalogue from the first to the last, several at a time, and remembers what it saw.
 
 import type { Client } from '../api/client.ts';
-import type { ImagePage, ImageQuery } from '../api/images.ts';
+import type { ImageOrUrl, ImagePage, ImageQuery } from '../api/images.ts';
 import { MAX_PAGES } from '../api/pages.ts';
 
 /** Maximum number of pages in a row without a new image. */
@@ -201,4 +201,27 @@ export class SeenKeys {
 
 function isSmall(key: unknown): key is number {
   return Number.isInteger(key) && (key as number) >= 0 && (key as number) < MAX_ARRAY;
+}
+
+/** Returns the images of a page that match and were neither seen in this reading nor yielded before. */
+export function newImages(
+  { images }: ImagePage,
+  seen: SeenKeys,
+  matches: ((image: ImageOrUrl) => boolean) | undefined,
+  max: number,
+): ImageOrUrl[] {
+  const chosen: ImageOrUrl[] = [];
+  for (const image of images) {
+    const key = keyOf(image);
+    if (!seen.addIfNew(key) || seen.wasYielded(key) || chosen.length >= max) continue;
+    if (!matches || matches(image)) chosen.push(image);
+  }
+  return chosen;
+}
+
+/** Returns the id of an image, which its URL ends in, or the image itself if it has none. */
+export function keyOf(image: ImageOrUrl): unknown {
+  if (typeof image !== 'string') return image.id ?? image;
+  const id = /\/(\d{1,15})$/.exec(image)?.[1];
+  return id === undefined ? image : Number(id);
 }

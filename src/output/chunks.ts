@@ -25,6 +25,14 @@ export class ChunkWriter {
     return this.#held.length < MAX_PIECE ? undefined : this.#write(MAX_PIECE);
   }
 
+  /** Adds the text of each item; the event loop turns meanwhile. */
+  async addAll<Item>(items: Iterable<Item>, text: (item: Item) => string): Promise<void> {
+    for (const item of items) {
+      const written = this.add(text(item));
+      if (written) await written;
+    }
+  }
+
   /** Writes the rest. */
   async end(): Promise<void> {
     await this.#write(1);

@@ -54,10 +54,7 @@ export async function writeTable(
         colors?.map(() => style.faint),
       ),
     );
-  for (const cells of body) {
-    const written = out.add(line(cells, colors));
-    if (written) await written;
-  }
+  await out.addAll(body, (cells) => line(cells, colors));
 }
 
 /** Writes a field per line. */
@@ -104,22 +101,41 @@ export async function cellsOf(
   const body: string[][] = [];
   let length = 0;
   for (const row of rows) {
-    const cells: string[] = [];
-    for (const [at, value] of row.entries()) {
-      const raw = value === null || value === undefined ? '-' : cellText(value);
-      const text = ASCII.test(raw) ? raw : await inPieces(raw, printable);
-      cells.push(text);
-      columns[at] ??= { width: 0, numbers: 0, others: 0 };
-      addTo(columns[at], value, widthOf(text));
-      length += text.length;
-    }
+    const texts = row.map(rawText);
+    const cells = texts.every(isPlain) ? texts : await allPrintable(texts);
     body.push(cells);
+    length += addUp(columns, row, cells);
     if (length > MAX_PIECE) {
       length = 0;
       await turn();
     }
   }
   return body;
+}
+
+function rawText(value: unknown): string {
+  return value === null || value === undefined ? '-' : cellText(value);
+}
+
+function isPlain(text: string): boolean {
+  return ASCII.test(text);
+}
+
+async function allPrintable(texts: readonly string[]): Promise<string[]> {
+  const cells: string[] = [];
+  for (const text of texts) cells.push(await inPieces(text, printable));
+  return cells;
+}
+
+/** Returns the length of the cells in UTF-16 units. */
+function addUp(columns: Column[], row: readonly unknown[], cells: readonly string[]): number {
+  let length = 0;
+  for (const [at, text] of cells.entries()) {
+    columns[at] ??= { width: 0, numbers: 0, others: 0 };
+    addTo(columns[at], row[at], widthOf(text));
+    length += text.length;
+  }
+  return length;
 }
 
 /** Returns the number of cells; of a long text just more than is aligned. */

@@ -90,7 +90,7 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
     columns: [name],
     cells: (value) => [value],
     data: (value) => value,
-    table: (out, values) => addAll(out, values, (value) => `${printable(cellText(value))}\n`),
+    table: (out, values) => out.addAll(values, (value) => `${printable(cellText(value))}\n`),
   });
 }
 
@@ -150,7 +150,7 @@ function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter
     async write(items) {
       if (format === 'ndjson') {
         const out = new ChunkWriter(sink, escapeInJson);
-        await addAll(out, items, (item) => `${stringify(view.data(item))}\n`);
+        await out.addAll(items, (item) => `${stringify(view.data(item))}\n`);
         await out.end();
       } else {
         for (const item of items) all.push(item);
@@ -188,17 +188,6 @@ async function writeList<Item>(
 /** Maps each item when it is needed, so that a long list takes many short steps. */
 function* mapped<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
   for (const item of items) yield map(item);
-}
-
-async function addAll<Item>(
-  out: ChunkWriter,
-  items: Iterable<Item>,
-  text: (item: Item) => string,
-): Promise<void> {
-  for (const item of items) {
-    const written = out.add(text(item));
-    if (written) await written;
-  }
 }
 
 /** Items that are turned into JSON at a time. */

@@ -24,8 +24,7 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
   const images = result.state === 'read' ? result.value.images : undefined;
   if (!Array.isArray(images)) return names;
   for (const entry of images) {
-    const [id, name, folder, dataStore] = Array.isArray(entry) ? entry : [];
-    add(names, id, name, folder, dataStore);
+    if (Array.isArray(entry)) add(names, entry[0], entry[1], entry[2], entry[3]);
   }
   return names;
 }
@@ -36,6 +35,7 @@ export function collectNames(
   names: Map<number, CachedImage> = new Map(),
 ): Map<number, CachedImage> {
   for (const element of elements) {
+    if (names.size >= MAX_IMAGES) break;
     const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
     add(names, id, name, folder, data_store);
   }
@@ -53,10 +53,7 @@ export async function rememberImages(
   const names = new Map(seen);
   if (directory === undefined || (names.size === 0 && !isWhole)) return;
   const cached = readImageNames(directory, catalogue);
-  const isCached = [...names].every(([id, image]) =>
-    image.every((text, index) => text === cached.get(id)?.[index]),
-  );
-  if (isCached && (!isWhole || names.size === cached.size)) return;
+  if (isWithin(cached, names) && (!isWhole || names.size === cached.size)) return;
   if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
   // The listing itself worked; missing completions do not justify a warning.
@@ -70,8 +67,17 @@ function add(
   folder?: unknown,
   dataStore?: unknown,
 ): void {
-  if (names.size >= MAX_IMAGES || !Number.isSafeInteger(id) || textOf(name) === '') return;
-  names.set(id as number, [textOf(name), textOf(folder), textOf(dataStore)]);
+  const text = textOf(name);
+  if (names.size >= MAX_IMAGES || !Number.isSafeInteger(id) || text === '') return;
+  names.set(id as number, [text, textOf(folder), textOf(dataStore)]);
+}
+
+function isWithin(cached: ImageNames, names: ImageNames): boolean {
+  for (const [id, image] of names) {
+    const other = cached.get(id);
+    for (let at = 0; at < image.length; at += 1) if (image[at] !== other?.[at]) return false;
+  }
+  return true;
 }
 
 function textOf(value: unknown): string {

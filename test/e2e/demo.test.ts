@@ -6,7 +6,13 @@ import { freshHome, runBuilt, startCli } from '../support/cli.ts';
 
 describe('demo', () => {
   it('ends with the image of the uploaded package and leaves no files', async () => {
-    const env = { ...freshHome(), TMPDIR: freshHome().HOME, IMGCTL_OUTPUT: 'json' };
+    const env = {
+      ...freshHome(),
+      TMPDIR: freshHome().HOME,
+      IMGCTL_OUTPUT: 'json',
+      // Every command keeps the code that was compiled.
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });
     expect(exitCode).toBe(0);
     const last = stdout.slice(stdout.lastIndexOf('$ imgctl push'));
