@@ -93,7 +93,7 @@ function withCodeCache() {
   /** Only the name of a chunk changes with its content, so that stored code cannot be of another version. */
   function compile(filename, source, isChunk) {
     const cachedData =
-      isChunk && cache ? read(path.join(cache.folder, path.basename(filename))) : undefined;
+      isChunk && cache ? read(path.join(cache, path.basename(filename))) : undefined;
     const code = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
     const script = new Script(code, { filename, cachedData });
     if (isChunk) {
@@ -111,7 +111,7 @@ function withCodeCache() {
       if (new Script('1', { cachedData: initialFlags }).cachedDataRejected) return;
       if (!makeFolder(cache)) return;
       for (const [name, script] of scripts) {
-        write(path.join(cache.folder, name), script.createCachedData());
+        write(path.join(cache, name), script.createCachedData());
       }
     } catch {
       // The program works without it.
@@ -119,19 +119,21 @@ function withCodeCache() {
   }
 }
 
-/** Returns the folder for compiled code, and the user's cache folder above it. */
+/** Returns the folder for compiled code: in IMGCTL_CONFIG_DIR, or else in the user's cache folder. */
 function codeCacheFolder() {
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   const home = env.HOME && path.join(env.HOME, '.cache');
-  const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
-  if (!base || !path.isAbsolute(base)) return undefined;
-  const version = `${process.version}-${platform}-${process.arch}`;
-  return { base, folder: path.join(base, 'imgctl', 'compiled', version) };
+  const bases = [env.XDG_CACHE_HOME, platform === 'win32' ? env.LOCALAPPDATA : undefined, home];
+  const base = bases.find((folder) => folder && path.isAbsolute(folder));
+  const own = env.IMGCTL_CONFIG_DIR || (base && path.join(base, 'imgctl'));
+  return own && path.resolve(own, 'compiled', `${process.version}-${platform}-${process.arch}`);
 }
 
 /** Makes the folder. Returns false in another user's home, where root must make nothing. */
-function makeFolder({ base, folder }) {
-  if (!isOwn(fs.statSync(fs.existsSync(base) ? base : path.dirname(base)))) return false;
+function makeFolder(folder) {
+  let existing = folder;
+  while (!fs.existsSync(existing)) existing = path.dirname(existing);
+  if (!isOwn(fs.statSync(existing))) return false;
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   return true;
 }

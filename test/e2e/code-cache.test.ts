@@ -101,15 +101,24 @@ describe.skipIf(COMMAND.length === 1)('the code cache', () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  it.each([
-    ['NODE_DISABLE_COMPILE_CACHE', '1'],
-    ['HOME', ''],
-    ['XDG_CACHE_HOME', '/nonexistent/a/b'],
-    ['XDG_CACHE_HOME', 'relative'],
-  ])('is off with %s=%s', async (name, value) => {
+  it('is in IMGCTL_CONFIG_DIR if that is set', async () => {
     const { env, root } = await newUser();
-    await list({ ...env, IMGCTL_CONFIG_DIR: path.join(env.HOME, 'settings'), [name]: value });
-    expect(existsSync(path.join(root, 'imgctl/compiled'))).toBe(false);
+    const directory = path.join(env.HOME, 'all');
+    await list({ ...env, IMGCTL_CONFIG_DIR: directory });
+    expect(existsSync(root)).toBe(false);
+    expect(readdirSync(directory)).toContain('compiled');
+  });
+
+  it('is off with NODE_DISABLE_COMPILE_CACHE=1', async () => {
+    const { env, folder } = await newUser();
+    await list({ ...env, NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('is not needed: without a home, the program runs as well', async () => {
+    const { env } = await newUser();
+    const { exitCode } = await runBuilt(['--help'], { env: { PATH: env.PATH } });
+    expect(exitCode).toBe(0);
   });
 
   it('is made by no run that fails', async () => {

@@ -10,6 +10,7 @@ export const FILES = [
   ],
   ['~/.local/state/imgctl/changes/', 'what the last run of images changes saw'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
+  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start'],
 ];
 
 export const FILES_NOTE =

@@ -165,7 +165,10 @@ export const ENVIRONMENT: readonly Block[] = [
         'XDG_STATE_HOME',
         'the history of syncs and pushes, and the answers of a failed login, are in its imgctl folder (~/.local/state)',
       ],
-      ['XDG_CACHE_HOME', 'image names for completion are in its imgctl folder (~/.cache)'],
+      [
+        'XDG_CACHE_HOME',
+        'image names for completion and compiled code are in its imgctl folder (~/.cache)',
+      ],
     ],
   },
   {
