@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { SettingKey, STORED_PASSWORD } from './setting-table.ts';
@@ -93,7 +94,6 @@ export async function changeConfigFile(
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
   const file = configFilePath(requireDirectory(directory));
-  const { withLock } = await import('../files/lock.ts');
   try {
     await withLock(file, LOCK_PATIENCE, io, async () => {
       const { profile, profiles, rest } = change(readConfigFile(directory));

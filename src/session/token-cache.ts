@@ -10,6 +10,7 @@ import {
   removeLeftovers,
   writeJsonFile,
 } from '../files/atomic-file.ts';
+import { withLockIfPossible } from '../files/lock.ts';
 import { makeDirectory } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
@@ -113,7 +114,6 @@ export class TokenCache implements TokenStore {
   }
 
   async takeTurn<Result>({ instead, action }: Turn<Result>, io: Clock): Promise<Result> {
-    const { withLockIfPossible } = await import('../files/lock.ts');
     return withLockIfPossible(
       this.limitFile,
       LOCK_PATIENCE,
