@@ -17,8 +17,8 @@ const { argv, env, platform } = process;
 const answer = ownAnswer();
 
 if (answer === undefined || !print(answer)) {
-  // A single executable lies in no folder and contains its compiled code.
-  const load = __dirname === undefined ? require : withCodeCache();
+  const folder = codeCacheFolder();
+  const load = folder === undefined ? require : withCodeCache(folder);
   load('../dist/main.cjs').main(process);
 }
 
@@ -56,15 +56,14 @@ function print(text) {
  * on in the next run. Node's own module.enableCompileCache is missing from Node 20, and never adds what a later command
  * needs of a chunk.
  */
-function withCodeCache() {
+function withCodeCache(cache) {
   const { Script } = require('node:vm');
   const chunks = path.join(__dirname, '../dist/chunks');
-  const cache = codeCacheFolder();
   const initialFlags = new Script('0').createCachedData();
   const scripts = new Map();
   let hasNewChunk = false;
   process.on('exit', (exitCode) => {
-    if (exitCode === 0 && cache && hasNewChunk) store();
+    if (exitCode === 0 && hasNewChunk) store();
   });
   return requireFrom(__dirname);
 
@@ -92,8 +91,7 @@ function withCodeCache() {
 
   /** Only the name of a chunk changes with its content, so that stored code cannot be of another version. */
   function compile(filename, source, isChunk) {
-    const cachedData =
-      isChunk && cache ? read(path.join(cache, path.basename(filename))) : undefined;
+    const cachedData = isChunk ? read(path.join(cache, path.basename(filename))) : undefined;
     const code = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
     const script = new Script(code, { filename, cachedData });
     if (isChunk) {
@@ -121,6 +119,8 @@ function withCodeCache() {
 
 /** Returns the folder for compiled code: in IMGCTL_CONFIG_DIR, or else in the user's cache folder. */
 function codeCacheFolder() {
+  // A single executable lies in no folder and contains its compiled code.
+  if (__dirname === undefined) return undefined;
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   const home = env.HOME && path.join(env.HOME, '.cache');
   const bases = [env.XDG_CACHE_HOME, platform === 'win32' ? env.LOCALAPPDATA : undefined, home];

@@ -2,8 +2,8 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { combinedWith, type HttpEvent, type HttpResponse } from '../http/message.ts';
-import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
+import type { HttpEvent, HttpResponse } from '../http/message.ts';
+import { combinedWith, isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
 import { rateLimitedError, statusError } from './responses.ts';

@@ -52,14 +52,3 @@ export type HttpEvent =
   | { kind: 'response'; response: HttpResponse; milliseconds: number }
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
   | { kind: 'retry'; method: string; url: URL; count: number; wait: number };
-
-/** Returns a function that combines signals with `own`; requests in a row often share one, and combining takes time. */
-export function combinedWith(own: AbortSignal): (signal: AbortSignal | undefined) => AbortSignal {
-  let latest: AbortSignal | undefined;
-  let combined = own;
-  return (signal) => {
-    if (signal !== latest) combined = signal ? AbortSignal.any([signal, own]) : own;
-    latest = signal;
-    return combined;
-  };
-}
