@@ -1,5 +1,6 @@
 // A cache of recently listed images, for completion. It may fail, and holds no secret.
 
+import fs from 'node:fs';
 import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
@@ -50,14 +51,29 @@ export async function rememberImages(
   isWhole: boolean,
   system: System,
 ): Promise<void> {
-  const names = new Map(seen);
-  if (directory === undefined || (names.size === 0 && !isWhole)) return;
-  const cached = readImageNames(directory, catalogue);
-  if (isWithin(cached, names) && (!isWhole || names.size === cached.size)) return;
-  if (!isWhole) for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
+  if (directory === undefined || (seen.size === 0 && !isWhole)) return;
+  const file = cacheFile(directory, catalogue);
+  let names = seen;
+  if (!isWhole) {
+    const cached = readImageNames(directory, catalogue);
+    if (isWithin(cached, seen)) return;
+    const all = new Map(seen);
+    for (const [id, image] of cached) if (!seen.has(id)) add(all, id, ...image);
+    names = all;
+  }
   const text = JSON.stringify({ images: [...names].map(([id, image]) => [id, ...image]) });
   // The listing itself worked; missing completions do not justify a warning.
-  await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
+  if (!isStored(file, text)) await replaceFile(file, text, system).catch(() => {});
+}
+
+/** Takes less than parsing the file, whose names are mostly the same. */
+function isStored(file: string, text: string): boolean {
+  try {
+    const { size } = fs.statSync(file);
+    return size === Buffer.byteLength(text) && fs.readFileSync(file, 'utf8') === text;
+  } catch {
+    return false;
+  }
 }
 
 function add(
