@@ -6,7 +6,7 @@ import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { keyOf, newImages, Reading, type RequestBudget, SeenKeys } from './reading.ts';
+import { newImages, Reading, type RequestBudget, SeenKeys } from './reading.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
@@ -127,13 +127,12 @@ async function* readOnce(
         return { kind: 'unconfirmed', unconfirmed: { filter, sort } };
       }
       meta = page.meta;
-      const images = newImages(page, seen, matches, needed - count);
+      const images = newImages(page, seen, { matches, marks: streams, max: needed - count });
       count += images.length;
       const total = yieldedBefore + count;
       const noun = total === 1 ? 'image' : 'images';
       progress?.(`page ${reading.pagesRead} of ${reading.pagesKnown}, ${total} ${noun}`);
       if (streams) {
-        for (const image of images) seen.markYielded(keyOf(image));
         yield { images, meta };
       } else {
         found.push(...images);

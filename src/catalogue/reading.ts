@@ -203,24 +203,32 @@ function isSmall(key: unknown): key is number {
   return Number.isInteger(key) && (key as number) >= 0 && (key as number) < MAX_ARRAY;
 }
 
+interface Choice {
+  readonly matches: ((image: ImageOrUrl) => boolean) | undefined;
+  /** Marks the images as yielded. */
+  readonly marks: boolean;
+  readonly max: number;
+}
+
 /** Returns the images of a page that match and were neither seen in this reading nor yielded before. */
 export function newImages(
   { images }: ImagePage,
   seen: SeenKeys,
-  matches: ((image: ImageOrUrl) => boolean) | undefined,
-  max: number,
+  { matches, marks, max }: Choice,
 ): ImageOrUrl[] {
   const chosen: ImageOrUrl[] = [];
   for (const image of images) {
     const key = keyOf(image);
     if (!seen.addIfNew(key) || seen.wasYielded(key) || chosen.length >= max) continue;
-    if (!matches || matches(image)) chosen.push(image);
+    if (matches && !matches(image)) continue;
+    if (marks) seen.markYielded(key);
+    chosen.push(image);
   }
   return chosen;
 }
 
 /** Returns the id of an image, which its URL ends in, or the image itself if it has none. */
-export function keyOf(image: ImageOrUrl): unknown {
+function keyOf(image: ImageOrUrl): unknown {
   if (typeof image !== 'string') return image.id ?? image;
   const id = /\/(\d{1,15})$/.exec(image)?.[1];
   return id === undefined ? image : Number(id);
