@@ -7,7 +7,7 @@ import { ImgctlError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { ListWriter, Row } from '../output/writers.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { type CachedImage, collectNames } from '../session/image-names.ts';
+import { collectNames } from '../session/image-names.ts';
 import {
   describeCount,
   type ListingOptions,
@@ -59,7 +59,7 @@ export async function run(
   };
   const batches = page === undefined ? source.list(query, observer) : [await readPage(page)];
   // Collects only what completion needs: the list itself may not fit into memory.
-  const names = new Map<number, CachedImage>();
+  const names = collectNames([]);
   for await (const batch of batches) {
     const { images } = batch;
     await list.write(options.urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);

@@ -6,7 +6,7 @@ import { counted } from '../output/messages.ts';
 import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
-import { type ImageNames, rememberImages } from '../session/image-names.ts';
+import { type ListedNames, rememberImages } from '../session/image-names.ts';
 import type { SettingKey } from '../session/setting-table.ts';
 import { type GetOptions, readGet, timesOf } from './shared-options.ts';
 
@@ -88,7 +88,7 @@ export function readColumns(text: string, where: string): readonly Field[] {
 /** Caches names for completion. `isWhole` means that the catalogue has no others. */
 export async function rememberNames(
   context: Context,
-  names: ImageNames,
+  names: ListedNames,
   isWhole: boolean,
 ): Promise<void> {
   const { account } = await context.session();

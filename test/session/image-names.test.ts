@@ -64,7 +64,9 @@ describe('the cache of image names', () => {
       false,
     );
     expect(remembered(directory)).toEqual([image(7)]);
-    expect(readFileSync(onlyFile(directory), 'utf8')).toBe('{"images":[[7,"image-7","",""]]}');
+    expect(readFileSync(onlyFile(directory), 'utf8')).toBe(
+      '{"images":[{"id":7,"name":"image-7","folder":"","data_store":""}]}',
+    );
   });
 
   it('stores the folder and data store of an image, also after a move', async () => {
@@ -100,17 +102,20 @@ describe('the cache of image names', () => {
     }
   });
 
-  it.each(['', '{', '[]', '{"images": 1}', '{"images": [null, 1, [1], ["1", "x"], [1, 2]]}'])(
-    'replaces the invalid file %j',
-    async (text) => {
-      const directory = temporaryDirectory();
-      await remember(directory, images(1), false);
-      const file = onlyFile(directory);
-      writeFileSync(file, text);
-      chmodSync(file, 0o600);
-      expect(remembered(directory)).toEqual([]);
-      await remember(directory, images(1), false);
-      expect(remembered(directory)).toEqual(images(1));
-    },
-  );
+  it.each([
+    '',
+    '{',
+    '[]',
+    '{"images": 1}',
+    '{"images": [null, 1, [1], {"id": "1", "name": "x"}, {"id": 1, "name": 2}]}',
+  ])('replaces the invalid file %j', async (text) => {
+    const directory = temporaryDirectory();
+    await remember(directory, images(1), false);
+    const file = onlyFile(directory);
+    writeFileSync(file, text);
+    chmodSync(file, 0o600);
+    expect(remembered(directory)).toEqual([]);
+    await remember(directory, images(1), false);
+    expect(remembered(directory)).toEqual(images(1));
+  });
 });
