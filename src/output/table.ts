@@ -102,9 +102,10 @@ export async function cellsOf(
   let length = 0;
   for (const row of rows) {
     const texts = row.map(rawText);
-    const cells = texts.every(isPlain) ? texts : await allPrintable(texts);
+    const isPlain = texts.every(isAscii);
+    const cells = isPlain ? texts : await allPrintable(texts);
     body.push(cells);
-    length += addUp(columns, row, cells);
+    length += addUp(columns, row, cells, isPlain);
     if (length > MAX_PIECE) {
       length = 0;
       await turn();
@@ -117,7 +118,7 @@ function rawText(value: unknown): string {
   return value === null || value === undefined ? '-' : cellText(value);
 }
 
-function isPlain(text: string): boolean {
+function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
@@ -128,11 +129,18 @@ async function allPrintable(texts: readonly string[]): Promise<string[]> {
 }
 
 /** Returns the length of the cells in UTF-16 units. */
-function addUp(columns: Column[], row: readonly unknown[], cells: readonly string[]): number {
+function addUp(
+  columns: Column[],
+  row: readonly unknown[],
+  cells: readonly string[],
+  isPlain: boolean,
+): number {
   let length = 0;
-  for (const [at, text] of cells.entries()) {
-    columns[at] ??= { width: 0, numbers: 0, others: 0 };
-    addTo(columns[at], row[at], widthOf(text));
+  for (let at = 0; at < cells.length; at += 1) {
+    const text = cells[at] ?? '';
+    const column = columns[at] ?? { width: 0, numbers: 0, others: 0 };
+    columns[at] = column;
+    addTo(column, row[at], isPlain ? text.length : widthOf(text));
     length += text.length;
   }
   return length;
