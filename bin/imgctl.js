@@ -117,7 +117,7 @@ function withCodeCache(cache) {
   }
 }
 
-/** Returns the folder for compiled code: in IMGCTL_CONFIG_DIR, or else in the user's cache folder. */
+/** Returns the folder for compiled code, which lies in the user's cache folder whatever IMGCTL_CONFIG_DIR says. */
 function codeCacheFolder() {
   // A single executable lies in no folder and contains its compiled code.
   if (__dirname === undefined) return undefined;
@@ -125,8 +125,8 @@ function codeCacheFolder() {
   const home = env.HOME && path.join(env.HOME, '.cache');
   const bases = [env.XDG_CACHE_HOME, platform === 'win32' ? env.LOCALAPPDATA : undefined, home];
   const base = bases.find((folder) => folder && path.isAbsolute(folder));
-  const own = env.IMGCTL_CONFIG_DIR || (base && path.join(base, 'imgctl'));
-  return own && path.resolve(own, 'compiled', `${process.version}-${platform}-${process.arch}`);
+  const version = `${process.version}-${platform}-${process.arch}`;
+  return base && path.join(base, 'imgctl', 'compiled', version);
 }
 
 /** Makes the folder. Returns false in another user's home, where root must make nothing. */

@@ -101,14 +101,6 @@ describe.skipIf(COMMAND.length === 1)('the code cache', () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  it('is in IMGCTL_CONFIG_DIR if that is set', async () => {
-    const { env, root } = await newUser();
-    const directory = path.join(env.HOME, 'all');
-    await list({ ...env, IMGCTL_CONFIG_DIR: directory });
-    expect(existsSync(root)).toBe(false);
-    expect(readdirSync(directory)).toContain('compiled');
-  });
-
   it('is off with NODE_DISABLE_COMPILE_CACHE=1', async () => {
     const { env, folder } = await newUser();
     await list({ ...env, NODE_DISABLE_COMPILE_CACHE: '1' });

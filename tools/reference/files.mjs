@@ -14,4 +14,4 @@ export const FILES = [
 ];
 
 export const FILES_NOTE =
-  'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything in one directory.';
+  'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything but compiled code in one directory.';
