@@ -124,7 +124,7 @@ function isAscii(text: string): boolean {
 
 async function allPrintable(texts: readonly string[]): Promise<string[]> {
   const cells: string[] = [];
-  for (const text of texts) cells.push(await inPieces(text, printable));
+  for (const text of texts) cells.push(isAscii(text) ? text : await inPieces(text, printable));
   return cells;
 }
 

@@ -24,8 +24,8 @@ export interface ListedNames {
 }
 
 const STORED_FIELDS = ['id', 'name', 'folder', 'data_store'];
-/** UTF-16 units of an image on average, so that a service cannot fill the disk. */
-const MAX_LENGTH = 1_000;
+/** UTF-16 units of an image on average: a service must not fill the disk, and a larger file is not read. */
+const MAX_LENGTH = 400;
 
 /** Adds the names of a list's images, up to the maximum. */
 export function collectNames(

@@ -69,6 +69,12 @@ describe('the cache of image names', () => {
     );
   });
 
+  it('leaves out a page with texts so long that they would fill the disk', async () => {
+    const directory = temporaryDirectory();
+    await remember(directory, [image(1), image(2, 'x'.repeat(5_000))], false);
+    expect(remembered(directory)).toEqual([]);
+  });
+
   it('stores the folder and data store of an image, also after a move', async () => {
     const directory = temporaryDirectory();
     const stored = { ...image(7), folder: 'Linux', data_store: 'ds1' };
