@@ -17,8 +17,8 @@ const { argv, env, platform } = process;
 const answer = ownAnswer();
 
 if (answer === undefined || !print(answer)) {
-  const folder = codeCacheFolder();
-  const load = folder === undefined ? require : withCodeCache(folder);
+  const cache = openCodeCache();
+  const load = cache === undefined ? require : withCodeCache(cache);
   load('../dist/main.cjs').main(process);
 }
 
@@ -59,11 +59,11 @@ function print(text) {
 function withCodeCache(cache) {
   const { Script } = require('node:vm');
   const chunks = path.join(__dirname, '../dist/chunks');
-  const initialFlags = new Script('0').createCachedData();
-  const scripts = new Map();
-  let hasNewChunk = false;
+  const [before, after] = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
+  const probe = new Script('0').createCachedData();
+  const scripts = [];
   process.on('exit', (exitCode) => {
-    if (exitCode === 0 && hasNewChunk) store();
+    if (exitCode === 0 && scripts.some(({ stored }) => stored === 0)) storeAll();
   });
   return requireFrom(__dirname);
 
@@ -83,57 +83,69 @@ function withCodeCache(cache) {
     const folder = path.dirname(file);
     const module = { exports: {}, filename: file, id: file, loaded: true };
     require.cache[file] = module;
-    const script = compile(file, source, folder === chunks);
-    const run = script.runInThisContext();
-    run(module.exports, requireFrom(folder), module, file, folder);
+    try {
+      const run = compile(file, before + source + after, folder === chunks).runInThisContext();
+      run(module.exports, requireFrom(folder), module, file, folder);
+    } catch (error) {
+      delete require.cache[file];
+      throw error;
+    }
     return module.exports;
   }
 
-  /** Only the name of a chunk changes with its content, so that stored code cannot be of another version. */
-  function compile(filename, source, isChunk) {
-    const cachedData = isChunk ? read(path.join(cache, path.basename(filename))) : undefined;
-    const code = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
-    const script = new Script(code, { filename, cachedData });
-    if (isChunk) {
-      scripts.set(path.basename(filename), script);
-      hasNewChunk ||= cachedData === undefined || script.cachedDataRejected;
-    }
+  /** Only chunks are stored: their names have a hash of their content. */
+  function compile(filename, code, isChunk) {
+    const file = path.join(cache.folder, path.basename(filename));
+    const cachedData = isChunk ? read(file) : undefined;
+    const script = new Script(code, { filename, cachedData, columnOffset: -before.length });
+    const isAccepted = cachedData !== undefined && !script.cachedDataRejected;
+    if (isChunk) scripts.push({ file, script, stored: isAccepted ? cachedData.length : 0 });
     return script;
   }
 
   /** Stores all chunks, because this run may also have compiled more of the known ones. */
-  function store() {
+  function storeAll() {
     try {
-      // V8 accepts stored code only with the same flags. src/io.ts changes this one in a long run.
+      // V8 accepts stored code only with the same flags. In a long run, src/io.ts changes this one.
       require('node:v8').setFlagsFromString('--semi-space-growth-factor=2');
-      if (new Script('1', { cachedData: initialFlags }).cachedDataRejected) return;
-      if (!makeFolder(cache)) return;
-      for (const [name, script] of scripts) {
-        write(path.join(cache, name), script.createCachedData());
-      }
+      if (new Script('1', { cachedData: probe }).cachedDataRejected || !makeFolder(cache)) return;
+      removeLeftovers(cache.folder);
     } catch {
-      // The program works without it.
+      return;
+    }
+    for (const { file, script, stored } of scripts) {
+      const code = script.createCachedData();
+      // In a long run, V8 drops code that is no longer used.
+      if (code.length > stored) write(file, code);
     }
   }
 }
 
-/** Returns the folder for compiled code, which lies in the user's cache folder whatever IMGCTL_CONFIG_DIR says. */
-function codeCacheFolder() {
-  // A single executable lies in no folder and contains its compiled code.
+/**
+ * Returns the folder for compiled code and the user's cache folder above it; undefined if there is none, or if it is
+ * another user's. A single executable lies in no folder and contains its compiled code.
+ */
+function openCodeCache() {
   if (__dirname === undefined) return undefined;
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   const home = env.HOME && path.join(env.HOME, '.cache');
   const bases = [env.XDG_CACHE_HOME, platform === 'win32' ? env.LOCALAPPDATA : undefined, home];
   const base = bases.find((folder) => folder && path.isAbsolute(folder));
+  if (base === undefined) return undefined;
   const version = `${process.version}-${platform}-${process.arch}`;
-  return base && path.join(base, 'imgctl', 'compiled', version);
+  const folder = path.join(base, 'imgctl', 'compiled', version);
+  try {
+    const stats = fs.statSync(folder, { throwIfNoEntry: false });
+    return stats && !isOwn(stats) ? undefined : { base, folder };
+  } catch {
+    return undefined;
+  }
 }
 
-/** Makes the folder. Returns false in another user's home, where root must make nothing. */
-function makeFolder(folder) {
-  let existing = folder;
-  while (!fs.existsSync(existing)) existing = path.dirname(existing);
-  if (!isOwn(fs.statSync(existing))) return false;
+/** Makes the folder. Returns false if there is no home, or for root in another user's home. */
+function makeFolder({ base, folder }) {
+  const stats = fs.statSync(fs.existsSync(base) ? base : path.dirname(base));
+  if (process.getuid?.() === 0 && !isOwn(stats)) return false;
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   return true;
 }
@@ -142,30 +154,39 @@ function isOwn(stats) {
   return platform === 'win32' || stats.uid === process.getuid();
 }
 
+/** Removes the files of runs that were killed while they wrote. */
+function removeLeftovers(folder) {
+  for (const name of fs.readdirSync(folder)) {
+    const file = path.join(folder, name);
+    if (!name.endsWith('.cjs') && Date.now() - fs.statSync(file).mtimeMs > 60_000) fs.rmSync(file);
+  }
+}
+
 /** V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum. */
 function write(file, code) {
   const temporary = `${file}.${process.pid}`;
   try {
     fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600 });
     fs.renameSync(temporary, file);
-  } catch (error) {
+  } catch {
+    // The program works without it.
     fs.rmSync(temporary, { force: true });
-    throw error;
   }
 }
 
 /** Returns undefined if the file is missing, damaged or another user's. */
 function read(file) {
+  // Windows has neither flag. Without O_NONBLOCK opening a named pipe never returns.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
   let opened;
   try {
-    opened = fs.openSync(file);
+    opened = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const stats = fs.fstatSync(opened);
-    if (!isOwn(stats)) return undefined;
+    if (!stats.isFile() || !isOwn(stats)) return undefined;
     const bytes = Buffer.allocUnsafe(stats.size);
-    const half = stats.size / 2;
     const isWhole = fs.readSync(opened, bytes) === bytes.length;
-    const code = bytes.subarray(0, half);
-    return isWhole && code.equals(bytes.subarray(half)) ? code : undefined;
+    const code = bytes.subarray(0, stats.size / 2);
+    return isWhole && code.equals(bytes.subarray(stats.size / 2)) ? code : undefined;
   } catch {
     return undefined;
   } finally {

@@ -1,7 +1,7 @@
 // Compiles undici's HTTP parser; tools/left-out.mjs uses it instead of `new WebAssembly.Module`.
 'use strict';
 
-/** V8's flags on Node 20 that matter here, with their defaults. */
+/** V8's flags on Node 20 and their defaults: `liftoff-only` also turns off the two after it, for good. */
 const FLAGS = {
   'liftoff-only': false,
   'wasm-tier-up': true,

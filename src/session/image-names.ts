@@ -25,19 +25,27 @@ export interface ListedNames {
 
 const STORED_FIELDS = ['id', 'name', 'folder', 'data_store'];
 /** UTF-16 units of an image on average: a service must not fill the disk, and a larger file is not read. */
-const MAX_LENGTH = 400;
+const MAX_AVERAGE_LENGTH = 400;
 
 /** Adds the names of a list's images, up to the maximum. */
 export function collectNames(
   elements: readonly unknown[],
   names: ListedNames = { pieces: [], count: 0 },
 ): ListedNames {
-  const images = elements.slice(0, MAX_IMAGES - names.count);
-  const piece = JSON.stringify(images, STORED_FIELDS).slice(1, -1);
-  if (images.length === 0 || piece.length > MAX_LENGTH * images.length) return names;
-  names.pieces.push(piece);
+  let images = elements.slice(0, MAX_IMAGES - names.count);
+  let json = storedJson(images);
+  if (json.length > MAX_AVERAGE_LENGTH * images.length) {
+    images = images.filter((image) => storedJson([image]).length <= MAX_AVERAGE_LENGTH);
+    json = storedJson(images);
+  }
+  if (images.length > 0) names.pieces.push(json);
   names.count += images.length;
   return names;
+}
+
+/** Returns JSON without the brackets of the array. */
+function storedJson(images: readonly unknown[]): string {
+  return JSON.stringify(images, STORED_FIELDS).slice(1, -1);
 }
 
 /** Returns the images listed last first; none if there is no readable cache. */
@@ -60,7 +68,7 @@ export async function rememberImages(
   if (!isWhole) {
     const cached = readImageNames(directory, catalogue);
     const names = namesIn(JSON.parse(images));
-    if (isWithin(cached, names)) return;
+    if (isWithin(names, cached)) return;
     for (const [id, image] of cached) if (!names.has(id)) add(names, id, ...image);
     images = JSON.stringify(
       [...names].map(([id, [name, folder, data_store]]) => ({ id, name, folder, data_store })),
@@ -81,7 +89,7 @@ function namesIn(images: unknown): Map<number, CachedImage> {
   return names;
 }
 
-/** Takes less than parsing the file, whose names are mostly the same. */
+/** Comparing is faster than parsing. */
 function isStored(file: string, text: string): boolean {
   try {
     const { size } = fs.statSync(file);
@@ -103,7 +111,7 @@ function add(
   names.set(id as number, [text, textOf(folder), textOf(dataStore)]);
 }
 
-function isWithin(cached: ImageNames, names: ImageNames): boolean {
+function isWithin(names: ImageNames, cached: ImageNames): boolean {
   for (const [id, image] of names) {
     const other = cached.get(id);
     for (let at = 0; at < image.length; at += 1) if (image[at] !== other?.[at]) return false;

@@ -1,6 +1,19 @@
 // The launcher stores what V8 compiled, and uses it in later runs.
 
-import { chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
@@ -82,6 +95,30 @@ describe.skipIf(COMMAND.length === 1)('the code cache', () => {
     const repaired = written();
     await list(env);
     expect(written()).toEqual(repaired);
+  });
+
+  it.each([
+    ['named pipes', (file: string) => spawnSync('mkfifo', [file])],
+    ['links', (file: string) => symlinkSync('/etc/hostname', file)],
+  ])('is replaced if its files are %s', async (_kind, make) => {
+    const { env, needed } = await newUser();
+    await list(env);
+    for (const file of needed()) {
+      rmSync(file);
+      make(file);
+    }
+    await list(env);
+    expect(needed().filter((file) => !lstatSync(file).isFile())).toEqual([]);
+  });
+
+  it('is freed of what a killed run left', async () => {
+    const { env, folder } = await newUser();
+    mkdirSync(folder, { recursive: true });
+    const left = path.join(folder, 'main-12345678.cjs.4711');
+    writeFileSync(left, '');
+    utimesSync(left, 0, 0);
+    await list(env);
+    expect(existsSync(left)).toBe(false);
   });
 
   it('is not used if it is another user’s', async (context) => {

@@ -69,11 +69,15 @@ describe('the cache of image names', () => {
     );
   });
 
-  it('leaves out a page with texts so long that they would fill the disk', async () => {
-    const directory = temporaryDirectory();
-    await remember(directory, [image(1), image(2, 'x'.repeat(5_000))], false);
-    expect(remembered(directory)).toEqual([]);
-  });
+  it.each([true, false])(
+    'leaves out a text so long that it would fill the disk, isWhole %s',
+    async (isWhole) => {
+      const directory = temporaryDirectory();
+      await remember(directory, [image(1), image(2, 'x'.repeat(5_000)), image(3)], isWhole);
+      expect(remembered(directory)).toEqual([image(1), image(3)]);
+      expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('xxx');
+    },
+  );
 
   it('stores the folder and data store of an image, also after a move', async () => {
     const directory = temporaryDirectory();
