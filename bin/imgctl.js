@@ -13,6 +13,9 @@ const COMPLETIONS = {
   powershell: 'imgctl.ps1',
 };
 
+/** Bytes of a disk that the code cache leaves to settings, tokens and states. */
+const MIN_FREE = 64 * 2 ** 20;
+
 const { argv, env, platform } = process;
 const answer = ownAnswer();
 
@@ -116,7 +119,7 @@ function withCodeCache(cache) {
     for (const { file, script, stored } of scripts) {
       const code = script.createCachedData();
       // In a long run, V8 drops code that is no longer used.
-      if (code.length > stored) write(file, code);
+      if (code.length > stored && !write(file, code)) return;
     }
   }
 }
@@ -142,10 +145,12 @@ function openCodeCache() {
   }
 }
 
-/** Makes the folder. Returns false if there is no home, or for root in another user's home. */
+/** Makes the folder. Returns false if there is no home or little space, or for root in another user's home. */
 function makeFolder({ base, folder }) {
-  const stats = fs.statSync(fs.existsSync(base) ? base : path.dirname(base));
-  if (process.getuid?.() === 0 && !isOwn(stats)) return false;
+  const existing = fs.existsSync(base) ? base : path.dirname(base);
+  if (process.getuid?.() === 0 && !isOwn(fs.statSync(existing))) return false;
+  const { bavail, bsize } = fs.statfsSync(existing);
+  if (bavail * bsize < MIN_FREE) return false;
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   return true;
 }
@@ -162,15 +167,19 @@ function removeLeftovers(folder) {
   }
 }
 
-/** V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum. */
+/**
+ * V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum.
+ * Returns false if it cannot be written, since the program works without it.
+ */
 function write(file, code) {
   const temporary = `${file}.${process.pid}`;
   try {
     fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600 });
     fs.renameSync(temporary, file);
+    return true;
   } catch {
-    // The program works without it.
     fs.rmSync(temporary, { force: true });
+    return false;
   }
 }
 
