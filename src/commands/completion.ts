@@ -17,7 +17,10 @@ type Shell = keyof typeof COMPLETION_FILES;
 
 export async function run(context: Context, _options: object, shell: Shell): Promise<void> {
   const name = COMPLETION_FILES[shell];
-  // Both src/commands and dist/chunks are two folders deep.
-  const file = path.join(import.meta.dirname, '../..', name);
-  await context.console.print(isSea() ? getAsset(name, 'utf8') : fs.readFileSync(file, 'utf8'));
+  await context.console.print(isSea() ? getAsset(name, 'utf8') : readScript(name));
+}
+
+function readScript(name: string): string {
+  // Both src/commands and dist/chunks are two folders deep. A single executable has no folder.
+  return fs.readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8');
 }
