@@ -113,13 +113,13 @@ function withCodeCache(cache) {
       require('node:v8').setFlagsFromString('--semi-space-growth-factor=2');
       if (new Script('1', { cachedData: probe }).cachedDataRejected || !makeFolder(cache)) return;
       removeLeftovers(cache.folder);
+      for (const { file, script, stored } of scripts) {
+        const code = script.createCachedData();
+        // In a long run, V8 drops code that is no longer used.
+        if (code.length > stored) write(file, code);
+      }
     } catch {
-      return;
-    }
-    for (const { file, script, stored } of scripts) {
-      const code = script.createCachedData();
-      // In a long run, V8 drops code that is no longer used.
-      if (code.length > stored && !write(file, code)) return;
+      // The program works without it.
     }
   }
 }
@@ -167,19 +167,15 @@ function removeLeftovers(folder) {
   }
 }
 
-/**
- * V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum.
- * Returns false if it cannot be written, since the program works without it.
- */
+/** V8 crashes on damaged code. So a file contains it twice, because comparing is faster than a checksum. */
 function write(file, code) {
   const temporary = `${file}.${process.pid}`;
   try {
     fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600 });
     fs.renameSync(temporary, file);
-    return true;
-  } catch {
+  } catch (error) {
     fs.rmSync(temporary, { force: true });
-    return false;
+    throw error;
   }
 }
 

@@ -10,7 +10,7 @@ describe('demo', () => {
       ...freshHome(),
       TMPDIR: freshHome().HOME,
       IMGCTL_OUTPUT: 'json',
-      // Every command keeps the code that was compiled.
+      // The launcher would store compiled code, as for every command.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });

@@ -155,7 +155,10 @@ export const ENVIRONMENT: readonly Block[] = [
       ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
       ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
       ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
-      ['IMGCTL_CONFIG_DIR', 'one directory for settings, tokens and everything else'],
+      [
+        'IMGCTL_CONFIG_DIR',
+        'one directory for settings, tokens and everything else but compiled code',
+      ],
     ],
   },
   {
