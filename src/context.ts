@@ -18,14 +18,16 @@ import {
   writeRecord,
 } from './output/writers.ts';
 import { nearest, quoted, suggest } from './query/suggest.ts';
+import type { Session, SessionOptions } from './session/session.ts';
 import {
   type ConfigFile,
   checkProfileName,
+  DEFAULT_PROFILE,
   EMPTY_CONFIG,
   readConfigFile,
-} from './session/profile.ts';
-import type { Session, SessionOptions } from './session/session.ts';
-import { DEFAULT_PROFILE, type SettingFlags, Settings } from './session/settings.ts';
+  type SettingFlags,
+  Settings,
+} from './session/settings.ts';
 import { describeEvent } from './session/trace.ts';
 
 /** The options of every command, as commander parses them. */

@@ -8,7 +8,7 @@ import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
-import { printable } from '../output/sanitize.ts';
+import { printable } from '../output/text.ts';
 
 const NEWLINE = 10;
 

@@ -4,13 +4,14 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
-import { changeProfile, configFilePath, requireDirectory } from '../session/profile.ts';
+import { changeProfile, requireDirectory } from '../session/profile.ts';
 import {
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
 } from '../session/setting-table.ts';
+import { configFilePath } from '../session/settings.ts';
 import { printValue } from './bare-value.ts';
 import { readColumns } from './listing.ts';
 import { type GetOptions, readGet } from './shared-options.ts';

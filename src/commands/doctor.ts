@@ -2,8 +2,8 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import { printable } from '../output/sanitize.ts';
 import { loadStyle, mark } from '../output/terminal.ts';
+import { printable } from '../output/text.ts';
 import { isFormat } from '../output/writers.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import { checkConfiguration, checkEnvironment, checkProgram } from './doctor/configuration.ts';

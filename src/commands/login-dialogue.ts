@@ -1,12 +1,12 @@
 // The prompts of imgctl login, and the answers to remember if it fails.
 
 import type { Context } from '../context.ts';
-import { printable } from '../output/sanitize.ts';
+import { printable } from '../output/text.ts';
 import type { Answers } from '../session/answers.ts';
 import { ask, type Prompt } from '../session/prompt.ts';
 import { requireBaseUrl } from '../session/session.ts';
 import type { SettingFlags, Settings } from '../session/settings.ts';
-import type { Account } from '../session/token-files.ts';
+import type { Account } from '../session/token-store.ts';
 
 const BASE_URL = 'Base URL (https:// if you leave it out)';
 

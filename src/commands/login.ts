@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { printable } from '../output/sanitize.ts';
+import { printable } from '../output/text.ts';
 import { readAnswers, storeAnswers } from '../session/answers.ts';
 import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
@@ -13,7 +13,7 @@ import { changeProfile } from '../session/profile.ts';
 import { givenPassword, type Session, storedPassword } from '../session/session.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import type { Settings } from '../session/settings.ts';
-import type { Account } from '../session/token-files.ts';
+import type { Account } from '../session/token-store.ts';
 import { Dialogue } from './login-dialogue.ts';
 
 interface LoginOptions {

@@ -3,11 +3,11 @@
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
+import { forgetAllTokens, forgetTokens } from '../session/forget-tokens.ts';
 import { openPasswordStore } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { Settings } from '../session/settings.ts';
-import { forgetAllTokens, forgetTokens } from '../session/token-files.ts';
 import { openSharedStore } from './token-state.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {

@@ -5,8 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import type { Settings } from '../session/settings.ts';
 import type { SharedStore } from '../session/shared/shared-store.ts';
 import { TokenCache } from '../session/token-cache.ts';
-import type { Account } from '../session/token-files.ts';
-import type { CachedToken } from '../session/token-store.ts';
+import type { Account, CachedToken } from '../session/token-store.ts';
 
 type TokenState = 'none' | 'expired' | 'valid';
 

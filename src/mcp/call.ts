@@ -1,7 +1,7 @@
 // Calls a tool: runs its command, and answers with one page of its rows.
 
 import { isObject, type JsonObject, parseJsonExactly } from '../json.ts';
-import { jsonText } from '../output/sanitize.ts';
+import { jsonText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
 import { type Answer, answer, LIST, type Output, type Page } from './answer.ts';
 import type { ToolArguments } from './arguments.ts';

@@ -5,7 +5,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { asImgctlError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { jsonText, printable } from '../output/sanitize.ts';
+import { jsonText, printable } from '../output/text.ts';
 import { nearest, quoted } from '../query/suggest.ts';
 import type { Answer } from './answer.ts';
 import { type CallOptions, callTool } from './call.ts';

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
-import { cellText, printable } from './sanitize.ts';
+import { cellText, printable } from './text.ts';
 
 /**
  * Returns a writer of one line per row. All rows are read first, so that nothing is written if a value is missing.

@@ -1,7 +1,6 @@
 // Writes rows as csv (RFC 4180) and tsv.
 
-import { type ChunkWriter, inPieces } from './chunks.ts';
-import { cellText, printable } from './sanitize.ts';
+import { type ChunkWriter, cellText, inPieces, printable } from './text.ts';
 
 // Spreadsheets run these as formulas; the last four are full-width forms of the first four.
 // They drop a byte order mark at the beginning of a file, where --no-header puts a name.

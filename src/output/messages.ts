@@ -1,8 +1,8 @@
 // Formats errors and notices for stderr, as text or as JSON.
 
 import type { ImgctlError } from '../errors.ts';
-import { printable } from './sanitize.ts';
 import { mark, PLAIN, type Style } from './terminal.ts';
+import { printable } from './text.ts';
 
 export interface ErrorFormat {
   /** One JSON object per line instead of text. */

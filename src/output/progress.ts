@@ -1,9 +1,9 @@
 // Shows on stderr what a long run is doing: a spinner on a terminal, lines of text elsewhere.
 
 import type { Sink } from '../io.ts';
-import { printable } from './sanitize.ts';
 import type { Spinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
+import { printable } from './text.ts';
 
 export interface Progress {
   /** `detail`, such as the elapsed time, is called for each frame of a spinner. */

@@ -2,9 +2,7 @@
 
 import Table from 'cli-table3';
 import { turn } from '../json.ts';
-import type { ChunkWriter } from './chunks.ts';
 import { type ColumnSize, cutTexts, fitColumns } from './fit.ts';
-import { printable } from './sanitize.ts';
 import {
   type Column,
   type ColumnKind,
@@ -18,6 +16,7 @@ import {
   writeTable,
 } from './table.ts';
 import type { Style, Terminal } from './terminal.ts';
+import { type ChunkWriter, printable } from './text.ts';
 import { ASCII, displayWidth, endOf, startOf } from './width.ts';
 
 export interface ScreenTable {

@@ -1,9 +1,9 @@
 // Chooses how a table looks: in colour or not, fitted to a terminal or aligned for a pipe.
 
-import type { ChunkWriter } from './chunks.ts';
 import type { ColumnKind } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { loadStyle } from './terminal.ts';
+import type { ChunkWriter } from './text.ts';
 
 /** How a table looks on a terminal. */
 export interface TerminalLook {

@@ -3,9 +3,9 @@
 import { Writable } from 'node:stream';
 import ora from 'ora';
 import type { Sink } from '../io.ts';
-import { printable } from './sanitize.ts';
 import type { Terminal } from './terminal.ts';
 import { loadStyle } from './terminal.ts';
+import { printable } from './text.ts';
 import { cutToWidth } from './width.ts';
 
 export interface Spinner {

@@ -1,9 +1,8 @@
 // Writes aligned tables for pipes, and records as keys and values.
 
 import { turn } from '../json.ts';
-import { type ChunkWriter, inPieces, MAX_PIECE } from './chunks.ts';
-import { cellText, printable } from './sanitize.ts';
 import { type Paint, PLAIN, type Style, stateStyle } from './terminal.ts';
+import { type ChunkWriter, cellText, inPieces, MAX_PIECE, printable } from './text.ts';
 import { ASCII, displayWidth } from './width.ts';
 
 export const GAP = '  ';

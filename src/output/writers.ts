@@ -3,10 +3,9 @@
 import type { Sink } from '../io.ts';
 import { stringify } from '../json.ts';
 import { createBareWriter } from './bare-values.ts';
-import { ChunkWriter } from './chunks.ts';
-import { cellText, escapeInJson, printable } from './sanitize.ts';
 import { columnKind, showRecord, showTable, type TerminalLook } from './show-table.ts';
 import type { Terminal } from './terminal.ts';
+import { ChunkWriter, cellText, escapeInJson, printable } from './text.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 

@@ -2,8 +2,7 @@
 // The yaml package is several times slower, and PyYAML misreads some of its output (`=`, U+009B, 1e+21).
 
 import { stringify } from '../json.ts';
-import type { ChunkWriter } from './chunks.ts';
-import { cachedEscape, escapeInJson } from './sanitize.ts';
+import { type ChunkWriter, cachedEscape, escapeInJson } from './text.ts';
 
 /** Texts that need no quotes in any version. */
 const PLAIN = /^[A-Za-z_/](?:[\w./+@%() -]*[\w./)])?$/;

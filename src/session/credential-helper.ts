@@ -6,7 +6,7 @@ import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { type PasswordStore, passwordFlaw } from './password.ts';
-import type { Account } from './token-files.ts';
+import type { Account } from './token-store.ts';
 
 /** The text that docker's own helpers print if they have nothing for the server. */
 const NOT_FOUND = 'credentials not found';

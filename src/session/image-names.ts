@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { System } from '../io.ts';
-import type { Account } from './token-files.ts';
+import type { Account } from './token-store.ts';
 
 type Catalogue = Omit<Account, 'username'>;
 

@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
 import type { PasswordStore } from './password.ts';
-import type { Account } from './token-files.ts';
+import type { Account } from './token-store.ts';
 
 interface Call {
   readonly args: readonly string[];

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
-import type { Account } from './token-files.ts';
+import type { Account } from './token-store.ts';
 
 /** Every function may throw ImgctlError config: the store cannot be used. */
 export interface PasswordStore {

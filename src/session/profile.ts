@@ -1,66 +1,15 @@
-// Profiles: named sets of settings in one file, config.json.
+// Changes profiles in config.json, for the commands that store settings.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { errorReason, writeJsonFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import type { SettingKey, STORED_PASSWORD } from './setting-table.ts';
-
-/** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
-export interface ConfigFile {
-  readonly profile: string | undefined;
-  readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** Other members of the file, written back unchanged. */
-  readonly rest: JsonObject;
-}
-
-export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
+import { type ConfigFile, configFilePath, readConfigFile } from './settings.ts';
 
 const LOCK_PATIENCE = 20_000;
-
-/** @throws ImgctlError usage: it could be a path, or is too long */
-export function checkProfileName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) return name;
-  throw new ImgctlError('usage', `invalid profile name: ${name.slice(0, 80)}`, {
-    hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
-  });
-}
-
-export function configFilePath(directory: string): string {
-  const file = path.join(directory, 'config.json');
-  try {
-    // A link into a collection of dot files stays a link.
-    return fs.realpathSync(file);
-  } catch {
-    return file;
-  }
-}
-
-/** @throws ImgctlError config: the file is unreadable or invalid */
-export function readConfigFile(directory: string | undefined): ConfigFile {
-  if (directory === undefined) return EMPTY_CONFIG;
-  const file = configFilePath(directory);
-  const result = readJsonFile(file);
-  if (result.state === 'absent') return EMPTY_CONFIG;
-  if (result.state === 'broken') throw brokenFile(file, result.reason);
-  const { profile, profiles = {}, ...rest } = result.value;
-  if (profile !== undefined && typeof profile !== 'string')
-    throw brokenFile(file, 'profile is not a string');
-  if (!isObject(profiles)) throw brokenFile(file, 'profiles is not an object');
-  const read = new Map<string, Record<string, string>>();
-  for (const [name, settings] of Object.entries(profiles)) {
-    if (!isObject(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
-    for (const [key, value] of Object.entries(settings)) {
-      if (typeof value !== 'string')
-        throw brokenFile(file, `profiles.${name}.${key} is not a string`);
-    }
-    read.set(name, settings as Record<string, string>);
-  }
-  return { profile, profiles: read, rest };
-}
 
 export async function changeProfile(
   directory: string | undefined,
@@ -125,10 +74,4 @@ async function storeWithConf(staging: string, value: JsonObject): Promise<void> 
     serialize: (settings) => `${JSON.stringify(settings, undefined, '\t')}\n`,
   });
   conf.store = value;
-}
-
-function brokenFile(file: string, reason: string): ImgctlError {
-  return new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
-    hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
-  });
 }

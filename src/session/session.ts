@@ -21,8 +21,7 @@ import {
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
 import { TokenCache } from './token-cache.ts';
-import type { Account } from './token-files.ts';
-import type { TokenStore } from './token-store.ts';
+import type { Account, TokenStore } from './token-store.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {

@@ -11,10 +11,10 @@ import {
   writeJsonFile,
 } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
-import { makeDirectory } from '../files/paths.ts';
+import { keyedFile, makeDirectory, shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
-import { type Account, type TokenFiles, tokenFilesOf } from './token-files.ts';
+import type { Account } from './token-store.ts';
 import {
   type CachedToken,
   isInForce,
@@ -22,6 +22,41 @@ import {
   type TokenStore,
   type Turn,
 } from './token-store.ts';
+
+/** No profile can have these names. */
+export const LIMIT = '_limit';
+const TOKEN = '_token';
+
+interface TokenFiles {
+  readonly token: string;
+  /** Also the file to lock for a token request. */
+  readonly limit: string;
+  /** Empty; says that the profile used the token. */
+  readonly use: string;
+  /** The token of this profile alone, as earlier builds stored it. */
+  readonly former: string;
+}
+
+export function tokenFolder(directory: string): string {
+  return path.join(directory, 'tokens');
+}
+
+/** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
+export function tokenFilesOf(directory: string, account: Account): TokenFiles {
+  const folder = tokenFolder(directory);
+  const { profile, baseUrl, username } = account;
+  const key = accountKey(account);
+  return {
+    token: path.join(folder, `${TOKEN}.${key}.json`),
+    limit: path.join(folder, `${LIMIT}.${key}.json`),
+    use: path.join(folder, `${profile}.${key}.used`),
+    former: keyedFile(folder, profile, [profile, baseUrl, username]),
+  };
+}
+
+export function accountKey({ baseUrl, username }: Account): string {
+  return shortDigest([baseUrl, username].join('\0'), 16);
+}
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const LOCK_PATIENCE = 120_000;

@@ -2,6 +2,13 @@
 
 import type { Clock } from '../io.ts';
 
+/** The owner of a token and of what else is cached; unset settings are empty. */
+export interface Account {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly username: string;
+}
+
 export interface CachedToken {
   readonly token: string;
   /** By this machine's clock, milliseconds since the epoch. */

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { printable } from '../../src/output/sanitize.ts';
+import { printable } from '../../src/output/text.ts';
 import { ENCODINGS } from '../support/encodings.ts';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
 import {

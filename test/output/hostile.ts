@@ -9,7 +9,7 @@ export const HOSTILE =
 export const HOSTILE_ESCAPED =
   '=1+1\\u001b]8;;http://example.net\\u0007x\\u001b]8;;\\u0007\\u001b[31m\\u009b2J\\r\\n\\t\\u202eba, "q"';
 
-/** The ranges of src/output/sanitize.ts by Unicode properties, without joiners and variation selectors. */
+/** The ranges of src/output/text.ts by Unicode properties, without joiners and variation selectors. */
 export const RAW_HARM =
   /(?!\u034f|[\u180b-\u180d]|\u180f|[\u200c-\u200d]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\ufffe\uffff]/u;
 

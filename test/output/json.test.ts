@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonText } from '../../src/output/sanitize.ts';
+import { jsonText } from '../../src/output/text.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 describe('jsonText', () => {

@@ -3,14 +3,13 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { changeConfigFile, changeProfile } from '../../src/session/profile.ts';
 import {
-  changeConfigFile,
-  changeProfile,
   checkProfileName,
   configFilePath,
   readConfigFile,
-} from '../../src/session/profile.ts';
-import { Settings } from '../../src/session/settings.ts';
+  Settings,
+} from '../../src/session/settings.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 

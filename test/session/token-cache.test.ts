@@ -14,13 +14,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keyedFile } from '../../src/files/paths.ts';
 import { systemOf } from '../../src/io.ts';
-import { TokenCache } from '../../src/session/token-cache.ts';
 import {
-  type Account,
   forgetAllTokens,
   forgetTokens,
   forgetUnsharedTokens,
-} from '../../src/session/token-files.ts';
+} from '../../src/session/forget-tokens.ts';
+import { TokenCache } from '../../src/session/token-cache.ts';
+import type { Account } from '../../src/session/token-store.ts';
 import { needsRenewal } from '../../src/session/token-store.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';

@@ -1,6 +1,6 @@
 // The ways in which a service may encode a text that it sends back.
 
-import { printable } from '../../src/output/sanitize.ts';
+import { printable } from '../../src/output/text.ts';
 
 const inUnits = (text: string, write: (code: number) => string) =>
   text

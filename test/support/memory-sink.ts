@@ -1,8 +1,8 @@
 // A sink that records what is written, and terminals for tests of the output.
 
 import type { ByteSink } from '../../src/io.ts';
-import { ChunkWriter } from '../../src/output/chunks.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
+import { ChunkWriter } from '../../src/output/text.ts';
 
 export class MemorySink implements ByteSink {
   readonly isTTY: boolean;

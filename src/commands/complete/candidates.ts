@@ -12,7 +12,7 @@ import {
 } from '../../declarations.ts';
 import { valueOr } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
-import { printable } from '../../output/sanitize.ts';
+import { printable } from '../../output/text.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
 import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';

@@ -1,7 +1,7 @@
 // Parses what each shell passes, and formats the completions that it expects. Every record ends in NUL, as names may
 // contain line breaks: the mode, the text before a path in its word, then the candidates.
 
-import { printable } from '../../output/sanitize.ts';
+import { printable } from '../../output/text.ts';
 import type { Candidate } from './candidates.ts';
 
 type Format = (candidates: readonly Candidate[]) => readonly string[];

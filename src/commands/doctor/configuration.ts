@@ -8,14 +8,13 @@ import { ImgctlError, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { counted, shellQuote } from '../../output/messages.ts';
 import { nearest } from '../../query/suggest.ts';
-import { configFilePath } from '../../session/profile.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
   type SettingKey,
   STORED_PASSWORD,
 } from '../../session/setting-table.ts';
-import type { Settings } from '../../session/settings.ts';
+import { configFilePath, type Settings } from '../../session/settings.ts';
 import { ENVIRONMENT } from '../help/pages.ts';
 import { readColumns } from '../listing.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';

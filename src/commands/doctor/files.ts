@@ -7,8 +7,8 @@ import { isMissing, isStagingName, MAX_WRITE_TIME } from '../../files/atomic-fil
 import type { Paths } from '../../files/paths.ts';
 import type { Io } from '../../io.ts';
 import { shellQuote } from '../../output/messages.ts';
-import { configFilePath } from '../../session/profile.ts';
-import { tokenFolder } from '../../session/token-files.ts';
+import { configFilePath } from '../../session/settings.ts';
+import { tokenFolder } from '../../session/token-cache.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';

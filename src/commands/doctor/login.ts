@@ -10,7 +10,7 @@ import { unreadableFile } from '../../session/password.ts';
 import { tokenOfEnvironment, unattendedPassword } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import type { TokenCache } from '../../session/token-cache.ts';
-import type { Account } from '../../session/token-files.ts';
+import type { Account } from '../../session/token-store.ts';
 import type { PasswordSource } from '../../session/tokens.ts';
 import { noValidToken, tokenState } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';

@@ -8,7 +8,7 @@ import { baseUrlText, isLoopback } from '../../http/url.ts';
 import { readCertificates, requireBaseUrl } from '../../session/session.ts';
 import type { Settings } from '../../session/settings.ts';
 import { TokenCache } from '../../session/token-cache.ts';
-import type { Account } from '../../session/token-files.ts';
+import type { Account } from '../../session/token-store.ts';
 import { type Finding, failed, notChecked, ok, warning } from './finding.ts';
 import { checkToken, limitFinding, passwordFinding, type TokenVerdict } from './login.ts';
 import { NETWORK_CHECKS, networkFindings, probe, proxyFinding, tokenVerdict } from './network.ts';

@@ -5,7 +5,7 @@ import { passwordOfCommand, passwordOfFile } from '../password.ts';
 import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
-import type { Account } from '../token-files.ts';
+import type { Account } from '../token-store.ts';
 import { connectStore, type StoreConnection, StoreError } from './redis.ts';
 import { type Seal, sealWith } from './seal.ts';
 import { SharedStore } from './shared-store.ts';

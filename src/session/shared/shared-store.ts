@@ -5,7 +5,7 @@ import { shortDigest } from '../../files/paths.ts';
 import { builtin, type Clock } from '../../io.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import type { TokenCache } from '../token-cache.ts';
-import type { Account } from '../token-files.ts';
+import type { Account } from '../token-store.ts';
 import {
   type CachedToken,
   isInForce,

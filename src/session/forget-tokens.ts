@@ -1,51 +1,11 @@
-// The files in the folder of tokens: their names, and which of them a logout removes.
+// Removes tokens from the disk, at a logout and when a profile is removed.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
-import { keyedFile, shortDigest } from '../files/paths.ts';
-
-export interface Account {
-  readonly profile: string;
-  readonly baseUrl: string;
-  readonly username: string;
-}
-
-/** No profile can have these names. */
-const LIMIT = '_limit';
-const TOKEN = '_token';
-
-export interface TokenFiles {
-  readonly token: string;
-  /** Also the file to lock for a token request. */
-  readonly limit: string;
-  /** Empty; says that the profile used the token. */
-  readonly use: string;
-  /** The token of this profile alone, as earlier builds stored it. */
-  readonly former: string;
-}
-
-export function tokenFolder(directory: string): string {
-  return path.join(directory, 'tokens');
-}
-
-/** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
-export function tokenFilesOf(directory: string, account: Account): TokenFiles {
-  const folder = tokenFolder(directory);
-  const { profile, baseUrl, username } = account;
-  const key = keyOf(account);
-  return {
-    token: path.join(folder, `${TOKEN}.${key}.json`),
-    limit: path.join(folder, `${LIMIT}.${key}.json`),
-    use: path.join(folder, `${profile}.${key}.used`),
-    former: keyedFile(folder, profile, [profile, baseUrl, username]),
-  };
-}
-
-function keyOf({ baseUrl, username }: Account): string {
-  return shortDigest([baseUrl, username].join('\0'), 16);
-}
+import { accountKey, LIMIT, tokenFolder } from './token-cache.ts';
+import type { Account } from './token-store.ts';
 
 interface Entry {
   readonly file: string;
@@ -85,7 +45,7 @@ interface ForgottenTokens {
 export function forgetTokens(directory: string | undefined, account: Account): ForgottenTokens {
   const { profile } = account;
   const entries = entriesIn(directory);
-  const keys = new Set([keyOf(account), ...keysUsedBy(profile, entries)]);
+  const keys = new Set([accountKey(account), ...keysUsedBy(profile, entries)]);
   const others = usesOf(entries).filter(({ owner, key }) => owner !== profile && keys.has(key));
   const count = removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
   return { count, alsoUsedBy: [...new Set(others.map(({ owner }) => owner))].sort() };

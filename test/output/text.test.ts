@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeInJson, printable } from '../../src/output/sanitize.ts';
+import { escapeInJson, printable } from '../../src/output/text.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 describe('printable', () => {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChunkWriter, inPieces, MAX_PIECE } from '../../src/output/chunks.ts';
+import { ChunkWriter, inPieces, MAX_PIECE } from '../../src/output/text.ts';
 import { createListWriter, FORMATS, type Format, type Row } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, textOf } from '../support/memory-sink.ts';
 
