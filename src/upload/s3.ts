@@ -128,11 +128,13 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
       const tags: string[] = [];
       const md5s: string[] = [];
       const crcs: string[] = [];
-      const sent = new Map<number, number>();
+      const sent: number[] = [];
+      let total = 0;
       let isKnown = true;
       const report = (number: number, bytes: number) => {
-        sent.set(number, bytes);
-        onProgress([...sent.values()].reduce((sum, each) => sum + each, 0));
+        total += bytes - (sent[number] ?? 0);
+        sent[number] = bytes;
+        onProgress(total);
       };
       const upload = async (number: number, part: Part) => {
         const query = { partNumber: `${number}`, uploadId };
