@@ -152,7 +152,7 @@ async function readPassword(
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
     const command = options.passwordCommand;
-    return { password: await passwordOfCommand(command, io).catch(withCommand(command)) };
+    return { password: await passwordOfCommand(command, io, { isStored: false }) };
   }
   const given = givenPassword(settings, io);
   if (given) {
@@ -167,14 +167,6 @@ async function readPassword(
     context.console.warn(error.message);
   });
   return password === undefined ? undefined : { password, remedy: stored?.remedy };
-}
-
-/** Nothing is stored yet that `imgctl config get` could show. */
-function withCommand(command: string) {
-  return (error: unknown): never => {
-    const isFailure = error instanceof ImgctlError && error.hint?.includes('imgctl config get');
-    throw isFailure ? error.with({ hint: `run it by hand: ${command}` }) : error;
-  };
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */

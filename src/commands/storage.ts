@@ -55,8 +55,8 @@ export async function openUploadStorage(
 /** Names the source of refused credentials. */
 function withRemedy({ settings, io }: Context, { kind }: Target) {
   return async (error: unknown): Promise<never> => {
-    const isRefusal = error instanceof ImgctlError && error.hint?.endsWith('imgctl config list');
-    if (!isRefusal || error.code !== 'wrong-credentials' || kind === 'file') throw error;
+    const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
+    if (!isRefusal || kind === 'file') throw error;
     const { uploadVariable } = await import('../session/upload-credentials.ts');
     const user = kind === 'dav' ? 'upload-username' : 'upload-access-key';
     const variable = uploadVariable(io, kind);

@@ -43,7 +43,8 @@ function optionError(option: string, command: Command, help: string): ImgctlErro
   const known = optionNames(command);
   if (known.includes(option)) {
     const message = `option '${option}' takes no value`;
-    return new ImgctlError('usage', message, { hint: suggest(undefined, help) });
+    const longer = known.find((name) => name.startsWith(`${option}-`));
+    return new ImgctlError('usage', message, { hint: suggest(longer, help) });
   }
   const hint =
     guessOption(pathOf(command).join(' '), option) ?? suggest(nearest(option, known), help);

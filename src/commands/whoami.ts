@@ -1,5 +1,6 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
+import { utcTime } from '../api/responses.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { unattendedPassword } from '../session/session.ts';
@@ -34,7 +35,7 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
     base_url: baseUrl,
     username: account.username || null,
     token: options.check ? 'valid' : state,
-    expires_on: token ? new Date(token.expiresAt).toISOString().replace(/\.\d+Z$/, 'Z') : null,
+    expires_on: token ? utcTime(token.expiresAt) : null,
     expires_in: token
       ? timeLeft(token.expiresAt - now, get === undefined && context.format === 'table')
       : null,

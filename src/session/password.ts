@@ -65,18 +65,24 @@ async function openFile(file: string): Promise<Readable> {
   return new Socket({ fd: descriptor, readable: true, writable: false });
 }
 
-/** Returns the first line that the shell command prints within 30 s. The user sees its stderr. */
+/**
+ * Returns the first line that the shell command prints within 30 s. The user sees its stderr.
+ * @param setting of the command
+ * @param isStored false if no setting shows the command yet
+ */
 export async function passwordOfCommand(
   command: string,
   io: Io,
-  setting = 'password-command',
+  { setting = 'password-command', isStored = true } = {},
 ): Promise<string> {
   const { runChild } = await import('./child.ts');
   const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
   if (result.failure === undefined)
     return firstLine(result.stdout, `the ${setting.replaceAll('-', ' ')}`);
   throw new ImgctlError('config', `the ${setting.replaceAll('-', ' ')} ${result.failure}`, {
-    hint: `run it by hand; to show it: imgctl config get ${setting}`,
+    hint: isStored
+      ? `run it by hand; to show it: imgctl config get ${setting}`
+      : `run it by hand: ${command}`,
     cause: result.cause,
   });
 }

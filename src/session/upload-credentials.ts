@@ -7,14 +7,21 @@ import type { Settings } from './settings.ts';
 
 interface SecretNames {
   readonly variable: string;
+  /** What a file with it is, for messages. */
+  readonly file: string;
   readonly command: 'upload-password-command' | 'upload-secret-command';
 }
 
 const PASSWORD: SecretNames = {
   variable: 'IMGCTL_UPLOAD_PASSWORD',
+  file: 'upload password file',
   command: 'upload-password-command',
 };
-const SECRET: SecretNames = { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' };
+const SECRET: SecretNames = {
+  variable: 'IMGCTL_UPLOAD_SECRET',
+  file: 'upload secret file',
+  command: 'upload-secret-command',
+};
 
 /** Returns the variable that has the password or secret of the storage, if one is set. */
 export function uploadVariable({ env }: Io, kind: 'dav' | 's3'): string | undefined {
@@ -58,29 +65,15 @@ export async function s3Credentials(settings: Settings, io: Io): Promise<S3Crede
 async function readSecret(
   settings: Settings,
   io: Io,
-  { variable, command: key }: SecretNames,
+  { variable, file: what, command: setting }: SecretNames,
 ): Promise<string> {
   const value = io.env[variable];
   const file = io.env[`${variable}_FILE`];
   if (value) return value;
-  if (file) {
-    return passwordOfFile(file, io).catch(
-      withHint(`check ${variable}_FILE and the file's contents`),
-    );
-  }
-  const { value: command } = settings.resolve(key);
-  if (command) {
-    const hint = `run it by hand; to show it: imgctl config get ${key}`;
-    return passwordOfCommand(command, io).catch(withHint(hint));
-  }
+  if (file) return passwordOfFile(file, io, { variable: `${variable}_FILE`, what });
+  const { value: command } = settings.resolve(setting);
+  if (command) return passwordOfCommand(command, io, { setting });
   throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
-    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${key} COMMAND${settings.profileFlag}`,
+    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${setting} COMMAND${settings.profileFlag}`,
   });
-}
-
-function withHint(hint: string) {
-  return (error: unknown): never => {
-    const isOurs = error instanceof ImgctlError && error.code === 'config';
-    throw isOurs ? error.with({ hint }) : error;
-  };
 }

@@ -90,7 +90,7 @@ const CODES: ReadonlyMap<string, readonly [ErrorCode, string, string]> = new Map
   [
     'RequestTimeTooSkewed',
     [
-      'wrong-credentials',
+      'not-permitted',
       'the clock of this machine is wrong',
       'set the clock, then run the command again',
     ],

@@ -26,6 +26,30 @@ describe('doctor checks the storage', () => {
     );
   });
 
+  it.each([
+    [
+      { IMGCTL_UPLOAD_SECRET: '', IMGCTL_UPLOAD_SECRET_FILE: '/none' },
+      /^failed: cannot read the upload secret file \/none: ENOENT -> check IMGCTL_UPLOAD_SECRET_FILE /,
+    ],
+    [
+      { IMGCTL_UPLOAD_SECRET: '' },
+      /^failed: the upload secret command .* -> .*: imgctl config get upload-secret-command$/,
+    ],
+  ])('and says that the secret cannot be read: %j', async (secret, expected) => {
+    const { env, imgctl } = await storageUser('s3');
+    await imgctl('config set upload-secret-command false');
+    const { of } = await diagnose({ env: { ...env, ...secret } });
+    expect(of('storage')).toMatch(expected);
+  });
+
+  it('and blames a wrong clock, not the credentials', async () => {
+    const { env } = await storageUser('s3');
+    const { of } = await diagnose({ env, time: Date.now() + 3_600_000 });
+    expect(of('storage')).toMatch(
+      /^failed: the clock of this machine is wrong \(RequestTimeTooSkewed\) -> set the clock/,
+    );
+  });
+
   it('and says that the user name is missing', async () => {
     const { env, imgctl } = await storageUser('dav');
     await imgctl('config unset upload-username');

@@ -84,6 +84,9 @@ describe('usage errors', () => {
     const error =
       /^imgctl: option '--password-stdin' takes no value\nhint: see: imgctl login --help\n$/;
     expect(result).toEqual(failed(2, error));
+    const limited = await runCli(['sync', '--wait=10m']);
+    const hint = /^imgctl: option '--wait' takes no value\nhint: did you mean --wait-timeout\?\n$/;
+    expect(limited).toEqual(failed(2, hint));
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { helperProgram } from '../../session/credential-helper.ts';
 import type { Settings } from '../../session/settings.ts';
+import { StoreError } from '../../session/shared/redis.ts';
 import type { SharedStore, StoreFacts } from '../../session/shared/shared-store.ts';
 import { openSharedStore } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -28,19 +29,15 @@ export async function storeFindings(context: Context, settings: Settings): Promi
     return [describe(address, facts)];
   } catch (error) {
     if (error instanceof ImgctlError) return [failed('token store', error)];
-    const reason = error instanceof Error ? error.message : String(error);
-    return [
-      warning('token store', `cannot use ${address}: ${reason}`, remedyFor(reason, settings)),
-    ];
+    if (!(error instanceof StoreError)) throw error;
+    const { message, hint = remedyFor(message, settings) } = error;
+    return [warning('token store', `cannot use ${address}: ${message}`, hint)];
   } finally {
     await store?.close();
   }
 }
 
 function remedyFor(reason: string, { profileFlag }: Settings): string {
-  const remove = 'delete it: imgctl logout --all';
-  if (reason.startsWith('its token is not sealed')) return remove;
-  if (reason.startsWith('its token is sealed')) return `set the key that sealed it, or ${remove}`;
   if (/SELF_SIGNED|UNABLE_TO/.test(reason)) return `imgctl config set ca-file FILE${profileFlag}`;
   return 'check its address, password, permissions and certificate; see: imgctl help fleet';
 }

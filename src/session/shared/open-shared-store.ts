@@ -65,5 +65,5 @@ async function readPassword({ io, settings }: StoreOptions): Promise<string | un
   const command = settings.text('token-store-password-command');
   return command === undefined
     ? undefined
-    : passwordOfCommand(command, io, 'token-store-password-command');
+    : passwordOfCommand(command, io, { setting: 'token-store-password-command' });
 }

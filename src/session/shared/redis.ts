@@ -21,7 +21,15 @@ const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE)$/;
 export const UNEXPECTED = 'it sent an unexpected reply';
 
 /** The store could not be used. The message is the reason; it never holds a secret. */
-export class StoreError extends Error {}
+export class StoreError extends Error {
+  /** What helps, if it is known. */
+  readonly hint: string | undefined;
+
+  constructor(reason: string, hint?: string) {
+    super(reason);
+    this.hint = hint;
+  }
+}
 
 export interface StoreConnection {
   /** @throws StoreError */

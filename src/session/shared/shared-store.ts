@@ -23,6 +23,8 @@ import { isSealed, type Seal } from './seal.ts';
 const MAX_DELAY = 10_000;
 /** A long run tries the store again after this time. */
 const DOWN_TIME = 60_000;
+/** The hint for a token that cannot be read. */
+const DELETE = 'delete it: imgctl logout --all';
 
 export interface SharedStoreOptions {
   readonly account: Account;
@@ -228,12 +230,12 @@ export class SharedStore implements TokenStore {
     const { seal } = this.#options;
     if (!isSealed(text)) {
       if (seal === undefined) return text;
-      throw new StoreError('its token is not sealed, but a key is set');
+      throw new StoreError('its token is not sealed, but a key is set', DELETE);
     }
     const unsealed = seal?.unseal(text, this.#names.token);
     if (unsealed !== undefined) return unsealed;
-    const key = seal ? 'another key' : 'a key';
-    throw new StoreError(`its token is sealed with ${key}`);
+    const message = `its token is sealed with ${seal ? 'another key' : 'a key'}`;
+    throw new StoreError(message, `set the key that sealed it, or ${DELETE}`);
   }
 }
 
