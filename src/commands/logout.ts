@@ -7,7 +7,8 @@ import { forgetAllTokens, forgetTokens } from '../session/forget-tokens.ts';
 import { openPasswordStore } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
-import { Settings } from '../session/settings.ts';
+import { type Settings, storedSettings } from '../session/settings.ts';
+import { StoreError } from '../session/token-store.ts';
 import { openSharedStore } from './token-state.ts';
 
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
@@ -32,8 +33,8 @@ async function logoutAll(context: Context): Promise<void> {
   const count = forgetAllTokens(context.paths.config);
   if (count > 0) context.console.success(`Deleted ${counted(count, 'token')}`);
   else context.console.note('you were not logged in');
-  for (const [profile, stored] of context.config.profiles) {
-    if (await deleteStoredPassword(context, new Settings(profile, {}, {}, stored))) {
+  for (const profile of context.config.profiles.keys()) {
+    if (await deleteStoredPassword(context, storedSettings(context.config, profile))) {
       context.console.success(`Deleted the stored password of profile ${profile}`);
     }
   }
@@ -44,8 +45,8 @@ async function logoutAll(context: Context): Promise<void> {
 async function deleteSharedTokens(context: Context): Promise<void> {
   const { io, config, settings: current } = context;
   const { IMGCTL_TOKEN_STORE } = io.env;
-  const profiles = [...config.profiles].map(
-    ([profile, stored]) => new Settings(profile, {}, { IMGCTL_TOKEN_STORE }, stored),
+  const profiles = [...config.profiles.keys()].map((profile) =>
+    storedSettings(config, profile, { IMGCTL_TOKEN_STORE }),
   );
   const seen = new Set<string>();
   for (const settings of [current, ...profiles]) {
@@ -65,8 +66,9 @@ async function deleteSharedToken(context: Context, settings: Settings): Promise<
   try {
     return (await store?.forget()) === true;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ImgctlError('unreachable', `cannot delete the token in ${store?.place}: ${reason}`, {
+    if (!(error instanceof StoreError)) throw error;
+    const message = `cannot delete the token in ${store?.place}: ${error.message}`;
+    throw new ImgctlError('unreachable', message, {
       hint: 'run imgctl logout --all again when the token store can be used',
     });
   } finally {

@@ -5,14 +5,14 @@ import { ImgctlError, valueOr } from '../errors.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import { forgetUnsharedTokens } from '../session/forget-tokens.ts';
 import { changeConfigFile } from '../session/profile.ts';
-import { DEFAULT_PROFILE, Settings } from '../session/settings.ts';
+import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/settings.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
 
 export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => {
-    const settings = new Settings(name, {}, {}, stored);
+    const settings = storedSettings(context.config, name);
     const isDefault = name === profile;
     const [place = null] = valueOr(() => settings.passwordPlaces, []);
     return {
@@ -48,10 +48,10 @@ export async function use(context: Context, _options: object, profile: string): 
 }
 
 export async function remove(context: Context, _options: object, name: string): Promise<void> {
-  const stored = requireProfile(context, name);
+  requireProfile(context, name);
   const { paths, io } = context;
   forgetUnsharedTokens(paths.config, name);
-  await deleteStoredPassword(context, new Settings(name, {}, {}, stored));
+  await deleteStoredPassword(context, storedSettings(context.config, name));
   const wasDefault = context.config.profile === name;
   await changeConfigFile(paths.config, io, (config) => {
     const profiles = new Map(config.profiles);
@@ -65,10 +65,9 @@ export async function remove(context: Context, _options: object, name: string): 
   }
 }
 
-function requireProfile(context: Context, name: string): Readonly<Record<string, string>> {
+function requireProfile(context: Context, name: string): void {
   const { profiles } = context.config;
-  const stored = profiles.get(name);
-  if (stored) return stored;
+  if (profiles.has(name)) return;
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
     hint: suggest(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
   });

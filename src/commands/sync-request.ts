@@ -112,14 +112,21 @@ export async function rememberStatus(
   id: number | string,
   status: string | undefined,
 ): Promise<void> {
-  const isLocal = (await localRequests(context)).some((entry) => `${entry.id}` === `${id}`);
-  if (isLocal) await rememberRequest(context, id, status);
+  if (await localRequest(context, id)) await rememberRequest(context, id, status);
 }
 
 /** Returns what this profile submitted to this service from this machine, oldest first. */
 export async function localRequests(context: Context): Promise<HistoryEntry[]> {
   const { account } = await context.session();
   return readHistory(context.paths.state, account.profile, account.baseUrl);
+}
+
+/** Returns the entry of a request; a service may send its id as a number or as text. */
+export async function localRequest(
+  context: Context,
+  id: number | string,
+): Promise<HistoryEntry | undefined> {
+  return (await localRequests(context)).find((entry) => `${entry.id}` === `${id}`);
 }
 
 export interface WaitOptions {

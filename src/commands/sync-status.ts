@@ -9,6 +9,7 @@ import {
   follow,
   getRequest,
   LIST_REQUESTS,
+  localRequest,
   localRequests,
   REQUEST_FIELDS,
   rememberStatus,
@@ -30,7 +31,7 @@ export async function run(
   const id = argument === undefined ? await lastId(context) : parseId(argument);
   if (options.wait) {
     loadAllCode();
-    const submitted = (await localRequests(context)).find((entry) => entry.id === id)?.submitted_on;
+    const submitted = (await localRequest(context, id))?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
     const started = context.io.now();
     const request = await follow(context, id, options, submittedAt);

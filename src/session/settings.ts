@@ -179,3 +179,12 @@ export class Settings {
     return Number(this.text(key));
   }
 }
+
+/** Returns the settings that a profile stores, without flags. */
+export function storedSettings(
+  { profile: defaultProfile, profiles }: ConfigFile,
+  profile: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Settings {
+  return new Settings(profile, {}, env, profiles.get(profile) ?? {}, defaultProfile);
+}

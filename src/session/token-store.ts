@@ -61,3 +61,14 @@ export function needsRenewal(token: CachedToken, now: number): boolean {
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
   return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
 }
+
+/** A shared store could not be used. The message is the reason; it never holds a secret. */
+export class StoreError extends Error {
+  /** What helps, if it is known. */
+  readonly hint: string | undefined;
+
+  constructor(reason: string, hint?: string) {
+    super(reason);
+    this.hint = hint;
+  }
+}

@@ -5,7 +5,7 @@ import { TransportError } from '../http/errors.ts';
 import { backoff } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
 import { findFiles, type ListedFile, PROPFIND_BODY } from './dav-listing.ts';
-import { provesRanges, readRange } from './dav-ranges.ts';
+import { readRange, supportsRanges } from './dav-ranges.ts';
 import { createRequests, isSuccess, statusError } from './requests.ts';
 import type { Source } from './source.ts';
 import {
@@ -79,7 +79,11 @@ export function openDav({ url: base, credentials }: DavTarget, options: StorageO
     const size = (await statOf(part))?.size ?? 0;
     if (size === 0 || size > source.size || !(await endsAlike(part, size, source))) return 0;
     if (size === source.size) return size;
-    ranges ??= provesRanges(send, urlOf);
+    ranges ??= supportsRanges(send, urlOf).catch((error: unknown) => {
+      // The next try asks again.
+      ranges = undefined;
+      throw error;
+    });
     return (await ranges) ? size : 0;
   };
 

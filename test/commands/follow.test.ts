@@ -155,6 +155,14 @@ describe('sync --wait', () => {
     expect((await at(59)).exitCode).toBe(0);
   });
 
+  it('can be resumed if the service sends its id as text', async () => {
+    const submission = { status: 202, json: { request: { id: '41', status: 'PENDING' } } };
+    const { env } = await scriptedUser({ [SUBMIT]: submission, [REQUEST]: [MISSING, DONE] });
+    const at = () => fakeIo({ time: START, env });
+    expect((await runCli(['sync'], at())).exitCode).toBe(0);
+    expect((await runCli(['sync-status', '41', '--wait'], at())).exitCode).toBe(0);
+  });
+
   it('exits 5 for a plain sync-status at once, and for another id', async () => {
     const { env } = await scriptedUser({ [SUBMIT]: SUBMITTED });
     const io = fakeIo({ time: START, env });

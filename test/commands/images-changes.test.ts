@@ -8,7 +8,7 @@ import { ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
-import { failed, fakeIo } from '../support/io.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { type Environment, scriptedUser } from '../support/users.ts';
@@ -61,6 +61,16 @@ const summary = (stdout: string) =>
   JSON.parse(stdout).map(({ change, id }: { change: string; id: number }) => `${change} ${id}`);
 
 describe('images changes', () => {
+  it('shows its table in full with --no-trunc', async () => {
+    const { env, service, changes } = await watcher([]);
+    await changes();
+    service.images = testImages(1);
+    const pipe = await changes('--peek --no-trunc');
+    expect(pipe.stdout).toContain(testImages(1)[0]?.path);
+    const argv = ['images', 'changes', '--peek', '--no-trunc'];
+    expect((await runCli(argv, { env, columns: 60 })).stdout).toBe(pipe.stdout);
+  });
+
   it('stores a baseline in the first run and prints nothing', async () => {
     const { changes } = await watcher(testImages(3));
     const note = 'imgctl: first run: 3 images stored to compare the next run with\n';

@@ -91,12 +91,16 @@ describe('images list on a terminal', () => {
     expect((await runCli(['images', 'list'], { env, errorColumns: 100 })).stderr).toBe('');
   });
 
-  it('is as whole with --no-trunc as in a pipe', async () => {
-    const images = similarImages(3);
-    const { env } = await scriptedUser(catalogueOf(images));
-    const pipe = await runCli(['images', 'list'], { env });
-    expect((await onScreen(40, '--no-trunc', images)).stdout).toBe(pipe.stdout);
-  });
+  it.each(['list', 'latest --each', 'latest --explain'])(
+    'is as whole with --no-trunc as in a pipe: images %s',
+    async (command) => {
+      const { env } = await scriptedUser(catalogueOf(similarImages(3)));
+      const argv = ['images', ...command.split(' '), '--no-trunc'];
+      const pipe = await runCli(argv, { env });
+      expect(pipe.stdout).toContain('ubuntu-22.04');
+      expect((await runCli(argv, { env, columns: 40 })).stdout).toBe(pipe.stdout);
+    },
+  );
 
   it('has frames with the setting table-style, in ASCII if the locale is', async () => {
     const settings = { 'table-style': 'box' };

@@ -1,9 +1,13 @@
 // The commands that show, check and delete a token in a shared store.
 
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FakeIoOptions, failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
-import { emulatorUser, PASSWORD } from '../support/users.ts';
+import { configDirectory, emulatorUser, PASSWORD } from '../support/users.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
@@ -19,6 +23,38 @@ async function fleetUser() {
 
 const findingOf = (stdout: string, check: string) =>
   (JSON.parse(stdout) as { check: string }[]).filter((finding) => finding.check === check);
+
+describe('logout --all with a token store', () => {
+  const accountOf = (store: string) => ({
+    'base-url': 'https://images.example.com',
+    username: 'demo',
+    'token-store': store,
+  });
+
+  it('names the profile whose store must not be used', async () => {
+    const IMGCTL_CONFIG_DIR = temporaryDirectory();
+    const profiles = { default: accountOf('redis://192.0.2.1'), work: {} };
+    const config = JSON.stringify({ profile: 'work', profiles });
+    writeFileSync(path.join(IMGCTL_CONFIG_DIR, 'config.json'), config);
+    const result = await runCli(['logout', '--all'], { env: { IMGCTL_CONFIG_DIR } });
+    expect(result).toMatchObject(failed(2, 'config set allow-http true --profile default'));
+  });
+
+  it('that is silent can be interrupted', async () => {
+    const silent = net.createServer();
+    onTestFinished(() => void silent.close());
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as net.AddressInfo;
+    const IMGCTL_CONFIG_DIR = configDirectory(accountOf(`redis://127.0.0.1:${port}`));
+    const io = fakeIo({ env: { IMGCTL_CONFIG_DIR } });
+    silent.on('connection', (socket) => {
+      socket.once('data', () => io.interrupt());
+      socket.on('error', () => {});
+    });
+    expect((await runCli(['logout', '--all'], io)).exitCode).toBe(130);
+  });
+});
 
 describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
   it('is where whoami finds the token of another machine', async () => {

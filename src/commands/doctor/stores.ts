@@ -8,8 +8,8 @@ import { ImgctlError, valueOr, valueOrError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { helperProgram } from '../../session/credential-helper.ts';
 import type { Settings } from '../../session/settings.ts';
-import { StoreError } from '../../session/shared/redis.ts';
 import type { SharedStore, StoreFacts } from '../../session/shared/shared-store.ts';
+import { StoreError } from '../../session/token-store.ts';
 import { openSharedStore } from '../token-state.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 

@@ -1,7 +1,8 @@
 // The commands that a shared store needs from Redis; scripts compare and change a key in one step.
 
+import { StoreError } from '../token-store.ts';
 import { LEASE_TIME, type Leases } from './lease.ts';
-import { type StoreConnection, StoreError, UNEXPECTED } from './redis.ts';
+import { type StoreConnection, UNEXPECTED } from './redis.ts';
 
 /** KEYS[1] is the lease and ARGV[1] its owner. */
 const RENEW = `local owner = redis.call('get', KEYS[1])

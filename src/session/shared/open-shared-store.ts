@@ -1,12 +1,14 @@
 // Opens the shared store of the setting token-store, with its password and key.
 
+import { asImgctlError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { passwordOfCommand, passwordOfFile } from '../password.ts';
 import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
 import type { Account } from '../token-store.ts';
-import { connectStore, type StoreConnection, StoreError } from './redis.ts';
+import { StoreError } from '../token-store.ts';
+import { connectStore, type StoreConnection } from './redis.ts';
 import { type Seal, sealWith } from './seal.ts';
 import { SharedStore } from './shared-store.ts';
 
@@ -52,7 +54,8 @@ export async function openConnection(options: StoreOptions): Promise<StoreConnec
   const { address, io, ca, onSecret } = options;
   const password = await readPassword(options).catch((error: unknown) => {
     io.signal.throwIfAborted();
-    throw new StoreError(error instanceof Error ? error.message : String(error));
+    const { message, hint } = asImgctlError(error);
+    throw new StoreError(message, hint);
   });
   if (password !== undefined) onSecret(password);
   return connectStore({ address, password, ca, io });

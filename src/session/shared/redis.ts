@@ -8,6 +8,7 @@ import { isCertificateError, reasonOf as networkReason } from '../../http/errors
 import { untilEvent } from '../../http/stages.ts';
 import { builtin, type Clock } from '../../io.ts';
 import type { StoreAddress } from '../setting-values.ts';
+import { StoreError } from '../token-store.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
 const BUDGET = 2_000;
@@ -19,17 +20,6 @@ const MAX_REASON = 120;
 const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE)$/;
 
 export const UNEXPECTED = 'it sent an unexpected reply';
-
-/** The store could not be used. The message is the reason; it never holds a secret. */
-export class StoreError extends Error {
-  /** What helps, if it is known. */
-  readonly hint: string | undefined;
-
-  constructor(reason: string, hint?: string) {
-    super(reason);
-    this.hint = hint;
-  }
-}
 
 export interface StoreConnection {
   /** @throws StoreError */

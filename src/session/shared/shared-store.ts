@@ -11,12 +11,13 @@ import {
   isInForce,
   needsRenewal,
   type RememberedLimit,
+  StoreError,
   type TokenStore,
   type Turn,
 } from '../token-store.ts';
 import { leasesAt, readKey, writeKey } from './commands.ts';
 import { takeLeasedTurn } from './lease.ts';
-import { type StoreConnection, StoreError, UNEXPECTED } from './redis.ts';
+import { type StoreConnection, UNEXPECTED } from './redis.ts';
 import { isSealed, type Seal } from './seal.ts';
 
 /** Spreads the token requests of a fleet whose store is down. */
