@@ -8,7 +8,7 @@ const LISTING = [
   'query/(?!series)',
   'catalogue/(listing|reading)',
   'commands/(listing|shared-options|source)',
-  'session/(history|image-names|token-(cache|files|store))',
+  'session/(history|image-names|token-(cache|store))',
 ];
 
 export default defineConfig({

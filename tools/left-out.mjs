@@ -10,7 +10,7 @@ const { ERROR, TYPE } = createRequire(import.meta.url)('undici/lib/llhttp/consta
 const LEFT_OUT = [
   // HTTP/2 loads node:http2; imgctl offers only HTTP/1.1.
   ['undici', './client-h2.js', `module.exports = ${refusal('HTTP/2')}`],
-  // Request bodies need all of fetch; imgctl's requests have none.
+  // Forms as bodies need all of fetch; imgctl sends none.
   ['undici', '../web/fetch/body.js', `exports.extractBody = ${refusal('a form as body')}`],
   // undici then uses the same parser without SIMD, which runs on every processor.
   ['undici', '../llhttp/llhttp_simd-wasm.js', NOTHING],

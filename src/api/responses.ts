@@ -4,14 +4,16 @@ import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isRetryableStatus, isSafeMethod, MAX_INSTANT, requestedWait } from '../http/retry.ts';
+import {
+  isRetryableStatus,
+  isSafeMethod,
+  isSuccess,
+  MAX_INSTANT,
+  requestedWait,
+} from '../http/retry.ts';
 import { isObject, type Parsed, parseJson, parseJsonExactly } from '../json.ts';
 
 const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
-
-export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
-  return status >= 200 && status <= 299;
-}
 
 /** Formats as `GET https://host/path`, without the query, which may be long. */
 function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {

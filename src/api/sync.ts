@@ -3,15 +3,10 @@
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
+import { isSuccess } from '../http/retry.ts';
 import { ExactNumber, isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import {
-  isSuccess,
-  readJsonExactly,
-  serviceMessage,
-  shapeError,
-  statusError,
-} from './responses.ts';
+import { readJsonExactly, serviceMessage, shapeError, statusError } from './responses.ts';
 
 /** Of the JSON type and with the text that the service sent. */
 export type SyncId = number | string | ExactNumber;

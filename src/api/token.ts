@@ -2,11 +2,10 @@
 
 import type { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { rateLimitReset, requestedWait } from '../http/retry.ts';
+import { isSuccess, rateLimitReset, requestedWait } from '../http/retry.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {
-  isSuccess,
   rateLimitedError,
   readJson,
   serviceMessage,

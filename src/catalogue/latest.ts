@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Series, SeriesIndex } from '../query/series.ts';
-import type { Batch } from './listing.ts';
+import { type Batch, isImage } from './listing.ts';
 
 type ImageSeries = Series<ReceivedImage>;
 
@@ -13,7 +13,7 @@ export async function findSeries(
 ): Promise<ImageSeries[]> {
   const index = new SeriesIndex<ReceivedImage>();
   for await (const { images } of batches) {
-    for (const image of images) if (typeof image !== 'string') index.add(image);
+    for (const image of images.filter(isImage)) index.add(image);
   }
   return index.all();
 }

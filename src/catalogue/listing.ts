@@ -46,7 +46,7 @@ const MAX_HELD_BYTES = 256 * 2 ** 20;
 
 const LIST_FEWER = 'list fewer images with --filter';
 
-/** What is kept from one reading of the list to the next. */
+/** What one reading of the list passes to the next. */
 interface Progress {
   readonly seen: SeenKeys;
   readonly budget: RequestBudget;
@@ -135,7 +135,8 @@ async function* readOnce(
       if (streams) {
         yield { images, meta };
       } else {
-        found.push(...images);
+        // A page may have more images than a call can have arguments.
+        for (const image of images) found.push(image);
         if (images.length > 0) heldBytes += page.bytes;
         if (heldBytes > MAX_HELD_BYTES) throw tooLong();
       }
@@ -227,6 +228,6 @@ function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
   return `the service did not confirm the ${what}, so imgctl applies it`;
 }
 
-function isImage(image: ImageOrUrl): image is ReceivedImage {
+export function isImage(image: ImageOrUrl): image is ReceivedImage {
   return typeof image !== 'string';
 }

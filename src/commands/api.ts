@@ -1,11 +1,12 @@
 // imgctl api: sends a raw authenticated request to the service.
 
 import { nextPage } from '../api/pages.ts';
-import { isSuccess, statusError } from '../api/responses.ts';
+import { statusError } from '../api/responses.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
+import { isSuccess } from '../http/retry.ts';
 import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
 import { printable } from '../output/text.ts';
@@ -47,13 +48,10 @@ export async function run(context: Context, options: ApiOptions, path: string): 
   if (options.slurp) await context.console.print(']\n');
 }
 
-function checkSlurp({ slurp, paginate, include }: ApiOptions): void {
-  if (!slurp || (paginate && !include)) return;
-  const message = include
-    ? '--slurp and --include cannot be used together'
-    : '--slurp needs --paginate';
-  throw new ImgctlError('usage', message, {
-    hint: include ? 'omit one of them' : 'add --paginate, or omit --slurp',
+function checkSlurp({ slurp, paginate }: ApiOptions): void {
+  if (!slurp || paginate) return;
+  throw new ImgctlError('usage', '--slurp needs --paginate', {
+    hint: 'add --paginate, or omit --slurp',
   });
 }
 

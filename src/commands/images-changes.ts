@@ -8,7 +8,7 @@ import {
   writeState,
 } from '../catalogue/change-state.ts';
 import { type Change, Comparison } from '../catalogue/changes.ts';
-import { listCatalogue } from '../catalogue/listing.ts';
+import { isImage, listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
@@ -131,7 +131,7 @@ async function readImages({ context, options, plan }: Task, comparison: Comparis
   const observer = observeReading(context);
   const query = { plan, streams: true, concurrency: context.settings.number('concurrency') };
   for await (const { images } of listCatalogue(client, query, observer)) {
-    for (const image of images) if (typeof image !== 'string') comparison.add(image);
+    for (const image of images.filter(isImage)) comparison.add(image);
   }
   await observer.stop();
 }

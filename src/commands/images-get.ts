@@ -1,6 +1,7 @@
 // imgctl images get: shows images by id, name, path, label or URL, with all fields.
 
 import type { ReceivedImage } from '../api/types.ts';
+import { isImage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
@@ -161,7 +162,8 @@ async function listMatching(
   const plan = planQuery(input, { now: context.io.now() });
   const images: ReceivedImage[] = [];
   for await (const batch of source.list({ plan, limit })) {
-    images.push(...batch.images.filter((image) => typeof image !== 'string'));
+    // A snapshot is one batch, which may have more images than a call can have arguments.
+    for (const image of batch.images.filter(isImage)) images.push(image);
   }
   return images;
 }

@@ -1,7 +1,7 @@
 // imgctl images latest: shows the newest image of a series.
 
 import { findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
-import type { Batch } from '../catalogue/listing.ts';
+import { type Batch, isImage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
@@ -52,7 +52,7 @@ async function printCandidates(
 ): Promise<void> {
   const images = [];
   for await (const batch of batches) {
-    for (const image of batch.images) if (typeof image !== 'string') images.push(image);
+    for (const image of batch.images.filter(isImage)) images.push(image);
   }
   const rows = rankCandidates(images).map(({ image, pattern, version, rank }) => {
     const { id = null, name, path = null, created_on = null } = image;

@@ -105,11 +105,6 @@ function openImageList(
     setting: 'columns.images',
   });
   if (!options.urls) return context.openList(view.columns, { ...view, summary });
-  if (options.columns !== undefined) {
-    throw new ImgctlError('usage', '--urls and --columns cannot be used together', {
-      hint: 'omit --urls or --columns',
-    });
-  }
   return context.openValues('url', { header: view.header });
 }
 

@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { findSeries, onlyNewest } from '../catalogue/latest.ts';
-import type { Batch } from '../catalogue/listing.ts';
+import { type Batch, isImage } from '../catalogue/listing.ts';
 import {
   BROKEN_STATES,
   type Pin,
@@ -200,9 +200,7 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
   let live: ReceivedImage | undefined;
   async function* watched(): AsyncGenerator<Batch> {
     for await (const batch of matching(context, source, pin)) {
-      for (const image of batch.images) {
-        if (typeof image !== 'string' && image.id === pin.id) live = image;
-      }
+      live = batch.images.filter(isImage).find(({ id }) => id === pin.id) ?? live;
       yield batch;
     }
   }

@@ -3,7 +3,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
-import { formatLockFile, type Pin, type Pins, parseLockFile } from '../catalogue/lock-file.ts';
+import {
+  formatLockFile,
+  type Pin,
+  type Pins,
+  parseLockFile,
+  stateOf,
+} from '../catalogue/lock-file.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
@@ -85,11 +91,12 @@ export async function readPinned(
   if (image === undefined) {
     throw new ImgctlError('not-found', `${name} is gone: image ${pin.id} does not exist`, { hint });
   }
-  if ((image.updated_on ?? null) !== pin.updated_on) {
+  const state = stateOf(pin, image, undefined);
+  if (state === 'replaced') {
     const message = `${name} was replaced: image ${pin.id} was updated on ${image.updated_on}`;
     throw new ImgctlError('pin-broken', message, { hint });
   }
-  if ((image.path ?? null) !== pin.path || (image.name ?? null) !== pin.name) {
+  if (state === 'moved') {
     context.console.warn(`${name} was moved from ${pin.path} to ${image.path}`, hint);
   }
   return image;

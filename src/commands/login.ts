@@ -49,8 +49,7 @@ async function logIn(
 ): Promise<void> {
   const { io } = context;
   const session = await context.openSession(settings);
-  const { account, tokens } = session;
-  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
+  const { account } = session;
   const { username } = account;
   const place = placeOfHelper(settings.text('credential-helper'));
   const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
@@ -126,10 +125,6 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
-  }
-  if (options.passwordStdin && options.passwordCommand !== undefined) {
-    const message = '--password-stdin and --password-command cannot be used together';
-    throw new ImgctlError('usage', message, { hint: 'omit one of them' });
   }
   const command = given.resolve('password-command');
   if (options.storePassword && command.value) {

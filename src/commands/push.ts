@@ -63,10 +63,7 @@ async function pushFiles(
   const size = partSize === undefined ? undefined : parseSize(partSize);
   const packages = await checkPackages(context, files);
   if (packages.some(isLarge)) prepareThread();
-  const storage = await openUploadStorage(context, {
-    ...(size === undefined ? {} : { partSize: size }),
-    ...(parallel === undefined ? {} : { parallel }),
-  });
+  const storage = await openUploadStorage(context, { partSize: size, parallel });
   try {
     await locked(context, async (journal) =>
       push(context, options, { packages, storage, journal, measure }),

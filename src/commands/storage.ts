@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { readCertificates } from '../session/session.ts';
 import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts';
 import { openStorage } from '../upload/open.ts';
-import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
+import type { Storage, Target } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;
 const DEFAULT_PARALLEL = 4;
@@ -32,8 +32,9 @@ export function targetKey({ settings }: Context): string[] {
 /** @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid */
 export async function openUploadStorage(
   context: Context,
-  { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL }: Partial<StorageOptions> = {},
+  options: { partSize?: number | undefined; parallel?: number | undefined } = {},
 ): Promise<Storage> {
+  const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL } = options;
   const { io, settings, console } = context;
   const target = await withCredentials(context, readTarget(context));
   const storage = await openStorage(target, {

@@ -29,17 +29,17 @@ export function createForwarder(proxy: HttpProxy): Forwarder {
       headers: { ...headers, ...proxyAuthorization(proxy) },
     }),
     async judge(response) {
-      const received = await response.catch((error: unknown) => {
+      const own = await response.catch((error: unknown) => {
         throw blame(error);
       });
-      const { url, status, headers } = received;
+      const { url, status, headers } = own;
       if (isOwnResponse(status, headers)) {
         const target = `${url.hostname}:${url.port || 80}`;
         // With a status below 500 the proxy refused to forward the request.
         throw proxyRefusal(proxy, target, status, status >= 500);
       }
       hasResponded = true;
-      return { ...received, proxy: { host: proxy.url.host, hint: checkProxy(proxy) } };
+      return { ...own, proxy: { host: proxy.url.host, hint: checkProxy(proxy) } };
     },
   };
 }

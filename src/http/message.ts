@@ -1,4 +1,4 @@
-// The request and response of one HTTP exchange with an origin, and how messages name that origin.
+// An HTTP request to an origin and its response, and how messages name that origin.
 
 export interface HttpRequest {
   readonly method: string;

@@ -51,7 +51,11 @@ export async function sendWithRetry(
   }
 }
 
-type Received = Pick<HttpResponse, 'headers' | 'status' | 'receivedAt'>;
+type ResponseHead = Pick<HttpResponse, 'headers' | 'status' | 'receivedAt'>;
+
+export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
+  return status >= 200 && status <= 299;
+}
 
 /** True if the same request may succeed later. */
 export function isRetryableStatus(status: number): boolean {
@@ -73,7 +77,7 @@ export function backoff(retry: number, random: number): number {
  * Returns the milliseconds that a response asks to wait: Retry-After (seconds or a date), or for 429
  * X-RateLimit-Reset. undefined if it does not say, or cannot be parsed.
  */
-export function requestedWait(response: Received): number | undefined {
+export function requestedWait(response: ResponseHead): number | undefined {
   const { headers, status, receivedAt: now } = response;
   const retryAfter = headers['retry-after'] ?? '';
   const seconds = maxNumber(retryAfter);
@@ -88,7 +92,7 @@ export function requestedWait(response: Received): number | undefined {
  * Returns X-RateLimit-Reset or RateLimit-Reset as milliseconds since the epoch by this machine's clock.
  * The value may be epoch seconds, epoch milliseconds or seconds from now, told apart by size; or a date.
  */
-export function rateLimitReset(response: Received): number | undefined {
+export function rateLimitReset(response: ResponseHead): number | undefined {
   const { headers, receivedAt: now } = response;
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
   const value = maxNumber(text);
@@ -106,7 +110,7 @@ function maxNumber(text: string): number | undefined {
 }
 
 /** The server's clock may differ from ours. */
-function serverTime({ headers, receivedAt }: Received): number {
+function serverTime({ headers, receivedAt }: ResponseHead): number {
   return httpDate(headers.date ?? '') ?? receivedAt;
 }
 

@@ -65,19 +65,9 @@ function cleanContent({ message, hint, details }: Content, format: ErrorFormat):
 }
 
 function plainText({ message, hint, details = [] }: Content, style: Style, label: string): string {
-  const lines = details
-    .map(
-      (line) => `  ${line}
-`,
-    )
-    .join('');
-  const last =
-    hint === undefined
-      ? ''
-      : `${style.hint('hint:')} ${hint}
-`;
-  return `${label} ${message}
-${lines}${last}`;
+  const lines = [`${label} ${message}`, ...details.map((line) => `  ${line}`)];
+  if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
+  return `${lines.join('\n')}\n`;
 }
 
 function clean(text: string, { redact = String }: ErrorFormat): string {

@@ -10,9 +10,9 @@ import type { Account } from './token-store.ts';
 type Catalogue = Omit<Account, 'username'>;
 
 /** Empty texts for an image without a folder or data store. */
-export type CachedImage = readonly [name: string, folder: string, dataStore: string];
+type CachedImage = readonly [name: string, folder: string, dataStore: string];
 
-export type ImageNames = ReadonlyMap<number, CachedImage>;
+type ImageNames = ReadonlyMap<number, CachedImage>;
 
 const MAX_IMAGES = 5_000;
 const MAX_NAME_LENGTH = 255;

@@ -42,7 +42,7 @@ export function tokenFolder(directory: string): string {
 }
 
 /** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
-export function tokenFilesOf(directory: string, account: Account): TokenFiles {
+function tokenFilesOf(directory: string, account: Account): TokenFiles {
   const folder = tokenFolder(directory);
   const { profile, baseUrl, username } = account;
   const key = accountKey(account);

@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
-import { bodyOf, isSuccess, type Requests } from './requests.ts';
+import { isSuccess } from '../http/retry.ts';
+import { bodyOf, type Requests } from './requests.ts';
 import { partName } from './storage.ts';
 
 /** Returns the bytes, or undefined if the server does not send exactly them. */

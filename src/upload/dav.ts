@@ -2,11 +2,11 @@
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { backoff } from '../http/retry.ts';
+import { backoff, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
 import { findFiles, type ListedFile, PROPFIND_BODY } from './dav-listing.ts';
 import { readRange, supportsRanges } from './dav-ranges.ts';
-import { createRequests, isSuccess, statusError } from './requests.ts';
+import { createRequests, statusError } from './requests.ts';
 import type { Source } from './source.ts';
 import {
   arrivedWrong,

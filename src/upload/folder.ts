@@ -126,10 +126,9 @@ export function openFolder(folder: string, signal: AbortSignal): Storage {
       const part = at(partName(name));
       try {
         if (replace) await rename(part, at(name));
-        else await renameToNew(part, at(name));
+        else if (!(await renameToNew(part, at(name)))) throw conflict(name, address);
         await flushFolder(folder);
       } catch (error) {
-        if (errorReason(error) === 'EEXIST') throw conflict(name, address);
         return fail(error);
       }
       return (await statOf(name)) ?? fail(new Error('it disappeared'));
@@ -143,23 +142,26 @@ function storedFile({ size, ino, mtimeMs }: Stats): StoredFile {
   return { size, tag: `${ino}:${mtimeMs}` };
 }
 
-/** Renames without overwriting, which a hard link does in one step. */
-async function renameToNew(from: string, to: string): Promise<void> {
+/** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
+async function renameToNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
   } catch (error) {
-    if (!NO_LINKS.includes(errorReason(error))) throw error;
+    const reason = errorReason(error);
+    if (reason === 'EEXIST') return false;
+    if (!NO_LINKS.includes(reason)) throw error;
     const taken = await stat(to).then(
       () => true,
       () => false,
     );
-    if (taken) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
-    return rename(from, to);
+    if (!taken) await rename(from, to);
+    return !taken;
   }
   await rm(from);
+  return true;
 }
 
-/** Makes the new name survive a power failure, where folders can be flushed. */
+/** Makes the new name survive a power failure, if folders can be flushed. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, O_RDONLY).catch(() => undefined);
   await handle?.sync().catch(() => {});

@@ -6,7 +6,7 @@ import type { System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { StoredFile, UploadState } from './storage.ts';
 
-export interface FileRecord {
+interface FileRecord {
   /** Of the local file. */
   readonly identity: string;
   /** Of an upload that is not finished. */
@@ -18,7 +18,7 @@ export interface FileRecord {
 export interface SyncRecord {
   /** Base URL and user. */
   readonly service: string;
-  /** null if the answer to the submit never arrived. */
+  /** null if the response to the submit never arrived. */
   readonly id: string | null;
   readonly state: 'submitting' | 'submitted' | 'succeeded' | 'failed';
   /** Identities of the synced files by name. */
@@ -103,8 +103,8 @@ function isFileRecord(value: unknown): value is FileRecord {
 }
 
 function isSyncRecord(value: unknown): value is SyncRecord {
-  const texts = isObject(value) ? [value.state, value.service] : [null];
-  if (!isObject(value) || !texts.every((text) => typeof text === 'string')) return false;
-  const { id, files, before } = value;
+  if (!isObject(value)) return false;
+  const { state, service, id, files, before } = value;
+  if (typeof state !== 'string' || typeof service !== 'string') return false;
   return (id === null || typeof id === 'string') && isObject(files) && isObject(before);
 }

@@ -12,7 +12,7 @@ export interface Region {
   readonly algorithm: string;
 }
 
-export interface ReadJob {
+interface ReadJob {
   /** To fill; in shared memory, see `sharedBuffer`. */
   readonly bytes: Buffer;
   /** In the file. */
@@ -30,7 +30,7 @@ export interface Checksums {
   readonly crc32: number;
 }
 
-export interface Filled extends Checksums {
+interface Filled extends Checksums {
   /** Less than wanted at the end of the file. */
   readonly length: number;
 }

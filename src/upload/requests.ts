@@ -1,6 +1,6 @@
 // Sends requests to an HTTP storage, and says what its refusals mean.
 
-import { ImgctlError } from '../errors.ts';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxy-env.ts';
 import { sendWithRetry } from '../http/retry.ts';
@@ -74,10 +74,6 @@ export function bodyOf(bytes: Buffer, onProgress?: (sent: number) => void) {
   };
 }
 
-export function isSuccess({ status }: HttpResponse): boolean {
-  return status >= 200 && status < 300;
-}
-
 /** Credentials never follow a redirect. */
 function redirectError({ url, status, headers }: HttpResponse): ImgctlError {
   const { location = '' } = headers;
@@ -94,13 +90,13 @@ function redirectError({ url, status, headers }: HttpResponse): ImgctlError {
 export function statusError(response: HttpResponse, detail = ''): ImgctlError {
   const { status, url, method } = response;
   const about = detail === '' ? `${status}` : `${status}: ${detail}`;
-  const make = (code: ConstructorParameters<typeof ImgctlError>[0], what: string, hint?: string) =>
+  const make = (code: ErrorCode, what: string, hint?: string) =>
     new ImgctlError(code, `${what} (${about})`, { hint, status });
   const settings = 'check its settings: imgctl config list';
   if (status === 401)
     return make('wrong-credentials', `${url.host} refused the credentials`, settings);
   if (status === 403) {
-    const hint = `check the permissions of that user, and ${settings.slice(6)}`;
+    const hint = 'check the permissions of that user, and its settings: imgctl config list';
     return make('not-permitted', `${url.host} does not permit ${method} ${url.pathname}`, hint);
   }
   if (status === 404) {

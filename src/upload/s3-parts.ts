@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
+import { isSuccess } from '../http/retry.ts';
 import { sharedBuffer } from './reader.ts';
-import { isSuccess } from './requests.ts';
 import { type S3Requests, s3Error } from './s3-requests.ts';
 import type { Part, Source } from './source.ts';
 import { findAll, parseXml, textOf } from './xml.ts';

@@ -3,13 +3,14 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { createRequests, isSuccess, type StorageRequest, statusError } from './requests.ts';
+import { isSuccess } from '../http/retry.ts';
+import { createRequests, type StorageRequest, statusError } from './requests.ts';
 import { type StorageOptions, storageFull, type Target } from './storage.ts';
 import { type Element, parseXml, textOf } from './xml.ts';
 
 type S3Target = Extract<Target, { kind: 's3' }>;
 
-export interface S3Request extends Omit<StorageRequest, 'url'> {
+interface S3Request extends Omit<StorageRequest, 'url'> {
   /** Of the bucket without it. */
   readonly name?: string;
   readonly query?: Readonly<Record<string, string>>;

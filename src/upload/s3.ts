@@ -3,7 +3,8 @@
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { bodyOf, isSuccess } from './requests.ts';
+import { isSuccess } from '../http/retry.ts';
+import { bodyOf } from './requests.ts';
 import {
   CRC32,
   countParts,
@@ -163,7 +164,7 @@ export function openS3(target: Extract<Target, { kind: 's3' }>, options: Storage
       const { failure, tag } = await complete(name, state, replace);
       const stored = await statOf(name);
       const isRight = stored && (expected === undefined || stored.tag === expected);
-      // If the answer was lost, what is there says whether the upload was completed.
+      // If the response was lost, what is there says whether the upload was completed.
       if (failure && !(isRight && expected)) throw failure;
       if (stored && isRight) return stored;
       if (!stored) throw arrivedWrong(name, 'it is missing');

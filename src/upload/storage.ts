@@ -60,7 +60,7 @@ export interface PutOptions {
   readonly source: Source;
   /** The state that an earlier run saved for the same content. */
   readonly state: UploadState | undefined;
-  /** Keeps the state for a later run. */
+  /** Stores the state for a later run. */
   save(state: UploadState): Promise<void>;
   /** @param bytes of the file that the storage has, or that are under way */
   onProgress(bytes: number): void;
@@ -88,7 +88,7 @@ export interface Storage {
   finish(name: string, state: UploadState, replace: boolean): Promise<StoredFile>;
   /** Removes an upload that is not finished. */
   remove(name: string, state: UploadState): Promise<void>;
-  /** Proves address and credentials before the upload. */
+  /** Checks address and credentials before the upload. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export interface UploadPackage {
 }
 
 /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
-export type Action = 'upload' | 'continue' | 'replace' | 'unchanged' | 'skip' | 'conflict';
+type Action = 'upload' | 'continue' | 'replace' | 'unchanged' | 'skip' | 'conflict';
 
 export interface PlannedFile extends UploadFile {
   readonly action: Action;

@@ -162,7 +162,7 @@ describe('api', () => {
     ['/v2 -X CONNECT', 'invalid --method'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
     ['/v2 --slurp', '--slurp needs --paginate'],
-    ['/v2 --slurp --paginate -i', '--slurp and --include cannot be used together'],
+    ['/v2 --slurp --paginate -i', "option '--slurp' cannot be used with option '-i, --include'"],
     ['/v2 -f novalue', '--field must be key=value'],
     ['/v2 -f =x', '--field must be key=value'],
   ])('rejects %s without a request', async (line, message) => {

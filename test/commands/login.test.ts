@@ -94,7 +94,7 @@ describe('login', () => {
   });
 
   it.each([
-    [['--password-stdin', '--password-command', 'x'], {}, 'cannot be used together'],
+    [['--password-stdin', '--password-command', 'x'], {}, 'cannot be used with option'],
     [['--username', ''], { env: PASSWORD }, 'username must not be empty'],
     [['--password-command', ''], {}, 'password-command must not be empty'],
     [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],

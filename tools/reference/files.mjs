@@ -8,6 +8,7 @@ export const FILES = [
     '~/.local/state/imgctl/login-answers.json',
     'answers of a failed login, offered by the next one',
   ],
+  ['~/.local/state/imgctl/push.*.json', 'what push uploaded, and the sync that followed'],
   ['~/.local/state/imgctl/changes/', 'what the last run of images changes saw'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
   ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start'],

@@ -133,6 +133,6 @@ export function fieldsOf({ output }, { schemas, fieldsOfSchema }) {
   return [...fieldsOfSchema(schemas[output])].map(([name, { description }]) => [name, description]);
 }
 
-export function sentence(text) {
+function sentence(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

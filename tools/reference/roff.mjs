@@ -41,7 +41,7 @@ export function terms(list, format) {
   return list.map(([term, text]) => `.TP\n${format(term)}\n${textLine(text)}`).join('\n');
 }
 
-export function literal(lines) {
+function literal(lines) {
   return ['.PP', '.EX', ...lines.map(textLine), '.EE'].join('\n');
 }
 

@@ -39,7 +39,11 @@ export const api: CommandSpec = {
     },
     { flags: '-i, --include', description: 'also print status and headers' },
     { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
-    { flags: '--slurp', description: 'with --paginate: print one JSON array of the pages' },
+    {
+      flags: '--slurp',
+      description: 'with --paginate: print one JSON array of the pages',
+      conflicts: ['include'],
+    },
   ],
   load: async () => (await import('../api.ts')).run,
 };

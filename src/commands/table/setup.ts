@@ -26,7 +26,11 @@ export const login: CommandSpec = {
       value: TEXT,
       env: SETTINGS.username.env,
     },
-    { flags: '--password-stdin', description: 'read the password from standard input' },
+    {
+      flags: '--password-stdin',
+      description: 'read the password from standard input',
+      conflicts: ['passwordCommand'],
+    },
     {
       flags: '--password-command <command>',
       description: 'shell command whose first output line is the password',

@@ -15,7 +15,7 @@ import { SharedStore } from './shared-store.ts';
 const KEY_FILE = { variable: 'IMGCTL_TOKEN_STORE_KEY_FILE', what: 'key file' };
 const PASSWORD_FILE = { variable: 'IMGCTL_TOKEN_STORE_PASSWORD_FILE', what: 'password file' };
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly address: StoreAddress;
   readonly settings: Settings;
   readonly account: Account;
@@ -41,7 +41,7 @@ export async function openSharedStore(options: StoreOptions): Promise<SharedStor
 }
 
 /** @throws ImgctlError config: not a key, or its file is unreadable */
-export async function readSeal({ io, onSecret }: StoreOptions): Promise<Seal | undefined> {
+async function readSeal({ io, onSecret }: StoreOptions): Promise<Seal | undefined> {
   const { IMGCTL_TOKEN_STORE_KEY: value, IMGCTL_TOKEN_STORE_KEY_FILE: file } = io.env;
   if (!value && !file) return undefined;
   const key = value ? value : await passwordOfFile(file ?? '', io, KEY_FILE);
@@ -50,7 +50,7 @@ export async function readSeal({ io, onSecret }: StoreOptions): Promise<Seal | u
 }
 
 /** @throws StoreError, also if there is no password: a store never stops a command */
-export async function openConnection(options: StoreOptions): Promise<StoreConnection> {
+async function openConnection(options: StoreOptions): Promise<StoreConnection> {
   const { address, io, ca, onSecret } = options;
   const password = await readPassword(options).catch((error: unknown) => {
     io.signal.throwIfAborted();

@@ -27,7 +27,7 @@ const DOWN_TIME = 60_000;
 /** The hint for a token that cannot be read. */
 const DELETE = 'delete it: imgctl logout --all';
 
-export interface SharedStoreOptions {
+interface SharedStoreOptions {
   readonly account: Account;
   /** The store's address, for messages. */
   readonly address: string;
