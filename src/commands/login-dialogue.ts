@@ -79,8 +79,8 @@ export class Dialogue {
 
   /** Values of the profile and the environment are there for the next login anyway. */
   #remember(key: 'base-url' | 'username', value: string): void {
-    const { origin } = this.#given.find(key);
-    if (origin !== '' && origin !== `--${key}`) return;
+    const { source } = this.#given.find(key);
+    if (source === 'profile' || source === 'environment') return;
     const name = key === 'base-url' ? 'baseUrl' : 'username';
     this.#answers = { ...this.#answers, [name]: value };
   }

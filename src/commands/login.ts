@@ -129,9 +129,10 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   const command = given.resolve('password-command');
   if (options.storePassword && command.value) {
     const message = `the password command (${command.origin}) would override a stored password`;
-    const remove = command.origin.startsWith('profile ')
-      ? `run: imgctl config unset password-command${given.profileFlag}`
-      : `remove ${command.origin}`;
+    const remove =
+      command.source === 'profile'
+        ? `run: imgctl config unset password-command${given.profileFlag}`
+        : `remove ${command.origin}`;
     throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
   }
 }

@@ -1,13 +1,7 @@
 // The settings and their valid values.
 
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import {
-  emptyValue,
-  invalid,
-  nonEmpty,
-  parseDuration,
-  parseStoreAddress,
-} from './setting-values.ts';
+import { invalid, nonEmpty, parseDuration, parseStoreAddress, userName } from './setting-values.ts';
 import { UPLOAD_SETTINGS } from './upload-settings.ts';
 
 export interface SettingDefinition {
@@ -46,8 +40,7 @@ export const SETTINGS = {
   username: {
     summary: 'user name for token requests',
     env: 'IMGCTL_USERNAME',
-    check: checkUsername,
-    shown: beforeColon,
+    ...userName('username'),
   },
   'password-command': {
     summary: 'command whose first output line is the password',
@@ -138,22 +131,9 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-function checkUsername(text: string): void {
-  if (text === '') throw emptyValue('username');
-  // Basic credentials cannot hold a colon in the user name (RFC 7617).
-  if (text.includes(':')) {
-    throw invalid('username', beforeColon(text), 'use a user name without a colon');
-  }
-}
-
 function checkHelper(text: string): void {
   const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
   if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return;
   const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
   throw invalid('credential-helper', text, hint);
-}
-
-/** Hides the password of a user:password, as other programs take it. */
-function beforeColon(text: string): string {
-  return text.replace(/:.*/s, ':…');
 }

@@ -8,7 +8,7 @@ export const nonEmpty = (what: string) => (text: string) => {
   if (text === '') throw emptyValue(what);
 };
 
-export function emptyValue(what: string): ImgctlError {
+function emptyValue(what: string): ImgctlError {
   return new ImgctlError('usage', `${what} must not be empty`, {
     hint: `provide a value, or remove the setting: imgctl config unset ${what}`,
   });
@@ -16,6 +16,22 @@ export function emptyValue(what: string): ImgctlError {
 
 export function invalid(what: string, text: string, hint: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+}
+
+/** The rules of a setting for a user name, which goes into Basic credentials. */
+export const userName = (what: string) => ({
+  check(text: string): void {
+    if (text === '') throw emptyValue(what);
+    // They cannot hold a colon in the user name (RFC 7617).
+    if (text.includes(':'))
+      throw invalid(what, beforeColon(text), 'use a user name without a colon');
+  },
+  shown: beforeColon,
+});
+
+/** Hides the password of a user:password, as other programs take it. */
+function beforeColon(text: string): string {
+  return text.replace(/:.*/s, ':…');
 }
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -75,7 +75,8 @@ function brokenFile(file: string, reason: string): ImgctlError {
 
 interface Resolved {
   readonly value: string | undefined;
-  /** `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`, or empty. */
+  readonly source: 'flag' | 'environment' | 'profile' | 'default';
+  /** The source for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a value. */
   readonly origin: string;
 }
 
@@ -113,13 +114,13 @@ export class Settings {
   /** @throws ImgctlError usage or config: the value is invalid */
   resolve(key: SettingKey): Resolved {
     const resolved = this.find(key);
-    const { value, origin } = resolved;
-    if (value === undefined || origin === 'default') return resolved;
+    const { value, source, origin } = resolved;
+    if (value === undefined || source === 'default') return resolved;
     try {
       SETTINGS[key].check(value);
       return resolved;
     } catch (error) {
-      if (!(error instanceof ImgctlError) || origin.startsWith('--')) throw error;
+      if (!(error instanceof ImgctlError) || source === 'flag') throw error;
       throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
     }
   }
@@ -127,15 +128,19 @@ export class Settings {
   find(key: SettingKey): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
     const flag = this.#flags[key];
-    if (flag !== undefined) return { value: flag, origin: `--${key}` };
+    if (flag !== undefined) return { value: flag, source: 'flag', origin: `--${key}` };
     const variable = definition.env;
     const fromEnv = variable === undefined ? undefined : this.#env[variable];
-    if (variable !== undefined && fromEnv) return { value: fromEnv, origin: variable };
+    if (variable !== undefined && fromEnv) {
+      return { value: fromEnv, source: 'environment', origin: variable };
+    }
     if (Object.hasOwn(this.#stored, key)) {
-      return { value: this.#stored[key], origin: `profile ${this.profile}` };
+      const origin = `profile ${this.profile}`;
+      return { value: this.#stored[key], source: 'profile', origin };
     }
     const { fallback } = definition;
-    return { value: fallback, origin: fallback === undefined ? '' : 'default' };
+    const origin = fallback === undefined ? '' : 'default';
+    return { value: fallback, source: 'default', origin };
   }
 
   /** Where the last login with --store-password stored the password. */

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { hideUserInfo, isLoopback } from '../http/url.ts';
 import { builtin } from '../io.ts';
-import { invalid, nonEmpty } from './setting-values.ts';
+import { invalid, nonEmpty, userName } from './setting-values.ts';
 
 export const UPLOAD_SETTINGS = {
   'upload-url': {
@@ -13,14 +13,7 @@ export const UPLOAD_SETTINGS = {
   },
   'upload-username': {
     summary: 'user name for a WebDAV storage',
-    check: (text: string): void => {
-      nonEmpty('upload-username')(text);
-      // Basic credentials cannot hold a colon in the user name (RFC 7617).
-      if (!text.includes(':')) return;
-      const shown = text.replace(/:.*/s, ':…');
-      throw invalid('upload-username', shown, 'use a user name without a colon');
-    },
-    shown: (text: string) => text.replace(/:.*/s, ':…'),
+    ...userName('upload-username'),
   },
   'upload-password-command': {
     summary: 'command that prints the WebDAV password',

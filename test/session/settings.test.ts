@@ -11,24 +11,20 @@ describe('a setting', () => {
   const stored = { timeout: '3s' };
 
   it.each([
-    ['flag', flags, env, stored, { value: '1s', origin: '--timeout' }],
-    ['environment', {}, env, stored, { value: '2s', origin: 'IMGCTL_TIMEOUT' }],
-    ['profile', {}, {}, stored, { value: '3s', origin: 'profile work' }],
-    [
-      'profile if the variable is empty',
-      {},
-      { IMGCTL_TIMEOUT: '' },
-      stored,
-      { value: '3s', origin: 'profile work' },
-    ],
-    ['default', {}, {}, {}, { value: '30s', origin: 'default' }],
-  ])('comes from the %s', (_what, flag, variables, profile, expected) => {
-    expect(new Settings('work', flag, variables, profile).resolve('timeout')).toEqual(expected);
+    ['flag', '--timeout', flags, env, stored, '1s'],
+    ['environment', 'IMGCTL_TIMEOUT', {}, env, stored, '2s'],
+    ['profile', 'profile work', {}, {}, stored, '3s'],
+    ['profile', 'profile work', {}, { IMGCTL_TIMEOUT: '' }, stored, '3s'],
+    ['default', 'default', {}, {}, {}, '30s'],
+  ])('comes from the %s: %s', (source, origin, flag, variables, profile, value) => {
+    const settings = new Settings('work', flag, variables, profile);
+    expect(settings.resolve('timeout')).toEqual({ value, source, origin });
   });
 
   it('is undefined if no source sets it', () => {
     const settings = new Settings('work', {}, {}, {});
-    expect(settings.resolve('base-url')).toEqual({ value: undefined, origin: '' });
+    const unset = { value: undefined, source: 'default', origin: '' };
+    expect(settings.resolve('base-url')).toEqual(unset);
     expect(settings.text('username')).toBeUndefined();
   });
 

@@ -84,8 +84,8 @@ function settingsFindings(context: Context, settings: Settings): Finding[] {
   ];
   if (findings.length > 0) return findings;
   const count = SETTING_KEYS.filter((key) => {
-    const { value, origin } = settings.resolve(key);
-    return value !== undefined && origin !== 'default';
+    const { value, source } = settings.resolve(key);
+    return value !== undefined && source !== 'default';
   }).length;
   return [ok('settings', `${count} set, all valid; see: imgctl config list`)];
 }
@@ -97,8 +97,7 @@ function invalidSetting(settings: Settings, key: SettingKey): Finding[] {
   });
   if (!('error' in result)) return [];
   const finding = failed('settings', result.error);
-  const isStored = result.error.message.includes('(from profile ') || key.startsWith('columns.');
-  if (!isStored) return [finding];
+  if (settings.find(key).source !== 'profile') return [finding];
   const command = `imgctl config set ${key} VALUE${settings.profileFlag}`;
   return [{ ...finding, remedy: `${command} (${finding.remedy})` }];
 }
