@@ -55,7 +55,7 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
 function bodyKind(response: HttpResponse, excess: string | undefined): string {
   const start = bodyText(response.body.subarray(0, 200)).trimStart();
   if (start === '') return 'an empty body instead of JSON';
-  if (start.startsWith('<')) return htmlOf(response);
+  if (isHtml(response)) return htmlOf(response);
   if (excess !== undefined) return excess;
   return start.startsWith('{') || start.startsWith('[')
     ? 'JSON that is truncated or malformed'
@@ -80,8 +80,11 @@ export function serviceMessage(body: Buffer): string | undefined {
 /** Returns the start of the body as one line, or what it is if it is a web page. */
 function bodyExcerpt(response: HttpResponse): string {
   const text = bodyText(response.body.subarray(0, 2_000)).replace(/\s+/g, ' ').trim();
-  if (!text.startsWith('<')) return text.slice(0, 200);
-  return `with ${htmlOf(response)}`;
+  return isHtml(response) ? `with ${htmlOf(response)}` : text.slice(0, 200);
+}
+
+function isHtml({ body }: HttpResponse): boolean {
+  return bodyText(body.subarray(0, 200)).trimStart().startsWith('<');
 }
 
 function htmlOf({ proxy }: HttpResponse): string {
@@ -95,7 +98,7 @@ export function statusError(response: HttpResponse): ImgctlError {
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
   if (status >= 300 && status < 400) return redirectError(response);
   if (status === 401) return unauthorizedError(response);
-  const proxyHint = reason.startsWith('with HTML') ? response.proxy?.hint : undefined;
+  const proxyHint = isHtml(response) ? response.proxy?.hint : undefined;
   if (status === 403 && proxyHint !== undefined) {
     return new ImgctlError('not-permitted', message, { hint: proxyHint, status });
   }
