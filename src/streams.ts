@@ -94,7 +94,8 @@ export function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): 
             return reject(new BrokenPipeError());
           }
           const reason = error.code ?? error.message;
-          reject(new ImgctlError('failed', `cannot write the output: ${reason}`));
+          const hint = 'check the file or device that stdout goes to, and its free space';
+          reject(new ImgctlError('failed', `cannot write the output: ${reason}`, { hint }));
         });
       }),
   };

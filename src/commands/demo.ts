@@ -40,14 +40,14 @@ export async function run(context: Context): Promise<void> {
       await context.console.print('\n');
     };
     await step(
-      'Log in to a copy of the service on this machine.',
+      'Log in to a copy of the service on this machine (with IMGCTL_PASSWORD=demo).',
       `login --base-url ${emulator.baseUrl} -u demo`,
     );
     await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
     await writeSampleOva(path.join(folder, 'sample.ova'));
     await step('Look into a package of your own.', 'inspect sample.ova');
     await step(
-      'Upload it and sync; the result is the new image.',
+      'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',
       `config set upload-url ${emulator.uploadUrl}`,
       'config set upload-username demo',
       'push sample.ova --poll-interval 500ms',

@@ -47,7 +47,7 @@ export async function add(
   await changePins(context, options, false, async (pins) => {
     if (pins.has(name)) {
       throw new ImgctlError('usage', `${name} is already locked`, {
-        hint: `use another name, or run: imgctl images lock update ${name}`,
+        hint: `use another name, or first run: imgctl images lock remove ${name}`,
       });
     }
     added = pinOf(query, await resolve(context, source, query, name));

@@ -85,6 +85,7 @@ export async function readSnapshot({ io }: Context, name: string) {
 /** Shows warnings and progress while the catalogue is read. */
 export function observeReading({ console }: Context, quiet = false) {
   const progress = console.startProgress({ lines: false, quiet });
+  progress.update('reading the catalogue');
   return {
     warn: (message: string) => console.warn(message),
     progress: (text: string) => progress.update(text),

@@ -61,10 +61,12 @@ export async function run(
  * @param elapsed milliseconds, for what was done after the first `known` bytes
  */
 export function describeRate(done: number, total: number, elapsed: number, known = 0): string {
+  const share = `${Math.floor((100 * done) / total)} %`;
+  if (done <= known) return share;
   const perMillisecond = (done - known) / Math.max(1, elapsed);
   const rate = describeBytes(1000 * perMillisecond);
   const left = describeDuration((total - done) / Math.max(perMillisecond, 1e-3));
-  return `${Math.floor((100 * done) / total)} %, ${rate}/s, ${left} left`;
+  return `${share}, ${rate}/s, ${left} left`;
 }
 
 /** @throws ImgctlError usage */

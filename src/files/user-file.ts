@@ -54,5 +54,10 @@ export async function replaceUserFile(
 
 export function cannotWrite(what: string, error: unknown): ImgctlError {
   if (error instanceof ImgctlError) return error;
-  return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, { cause: error });
+  return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, {
+    hint: isMissing(error)
+      ? 'create its folder first'
+      : 'check its folder, its permissions and the free space',
+    cause: error,
+  });
 }

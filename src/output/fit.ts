@@ -18,7 +18,7 @@ export interface ColumnSize {
   readonly headerWidth: number;
   /** False for ids, times and numbers: part of an id is another id. */
   readonly mayCut: boolean;
-  /** True if all of several rows hold the same value; never for ids and names. */
+  /** True if all of several rows hold the same value; never for ids, names and states. */
   readonly isConstant: boolean;
 }
 

@@ -96,6 +96,7 @@ function measure(
       isConstant:
         body.length > 1 &&
         kinds[column] !== 'id' &&
+        kinds[column] !== 'state' &&
         name !== 'name' &&
         body.every((row) => row[column] === first?.[column]),
     };

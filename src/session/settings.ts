@@ -107,8 +107,11 @@ export class Settings {
     this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
   }
 
+  /** With --base-url if a plain login would use another one. */
   get loginCommand(): string {
-    return `imgctl login${this.profileFlag}`;
+    const { value } = this.find('base-url');
+    const isUsual = value === this.find('base-url', {}).value;
+    return `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${value}`}`;
   }
 
   /** @throws ImgctlError usage or config: the value is invalid */
@@ -125,9 +128,10 @@ export class Settings {
     }
   }
 
-  find(key: SettingKey): Resolved {
+  /** Does not check the value. */
+  find(key: SettingKey, flags: SettingFlags = this.#flags): Resolved {
     const definition: SettingDefinition = SETTINGS[key];
-    const flag = this.#flags[key];
+    const flag = flags[key];
     if (flag !== undefined) return { value: flag, source: 'flag', origin: `--${key}` };
     const variable = definition.env;
     const fromEnv = variable === undefined ? undefined : this.#env[variable];

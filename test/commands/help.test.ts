@@ -60,6 +60,16 @@ describe('imgctl', () => {
     expect(shown.slice(shown.indexOf('version'))).toEqual(expect.arrayContaining(options));
   });
 
+  it.each([['--help'], ['images', 'list', '--help'], ['push', '--help'], ['help', 'output']])(
+    'fits a terminal of 40 columns: %j %j %j',
+    async (...argv) => {
+      const { stdout } = await runCli([...argv, '--color', 'never'], { columns: 40 });
+      const lines = stdout.split('\n').filter((line) => !/^Usage: |^ {2}\$ /.test(line));
+      expect(lines.length).toBeGreaterThan(10);
+      expect(lines.filter((line) => line.length > 40)).toEqual([]);
+    },
+  );
+
   it.each([
     [{ color: true }, 'Images '],
     [{ columns: 80, color: true }, '\u001b[1mImages\u001b[22m '],

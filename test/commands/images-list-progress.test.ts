@@ -38,7 +38,18 @@ describe('the progress of images list', () => {
     const pieces = await errorOutput(LINE, { errorColumns: 80, columns: 80 }, untilShown);
     expect(pieces.join('')).toContain('page 1 of 2, 2 images');
     expect(pieces.slice(-2)).toEqual([ERASE, '4 images\n']);
-    expect(pieces.at(0)).toMatch(/^⠋ page 1/);
+    expect(pieces.at(0)).toMatch(/^⠋ (?:page 1|reading the catalogue)/);
+  });
+
+  it('says that it reads the catalogue until the first page is there', async () => {
+    const late: Handler = async (request, index) => {
+      while (!stderr().includes('reading the catalogue')) await wait(5);
+      return twoPages(request, index);
+    };
+    const { env } = await scriptedUser(late);
+    const io = fakeIo({ errorColumns: 80, columns: 80, env });
+    const stderr = () => io.stderr.text;
+    expect(await runCli(LINE.split(' '), io)).toMatchObject({ exitCode: 0 });
   });
 
   it('counts only the pages that --limit needs', async () => {

@@ -114,7 +114,10 @@ describe('images lock add', () => {
   });
 
   it.each([
-    ['add web ubuntu', 'web is already locked\nhint: use another name, or run: imgctl images lock'],
+    [
+      'add web ubuntu',
+      'web is already locked\nhint: use another name, or first run: imgctl images lock remove web',
+    ],
     ['add ../x ubuntu', 'invalid name of a lock: ../x'],
     ['add __proto__ ubuntu', 'invalid name of a lock: __proto__'],
     ['add x ubuntu -f nme,eq,1', "unknown field 'nme'"],

@@ -85,8 +85,8 @@ describe('images snapshot', () => {
   });
 
   it.each([
-    ['missing/all.json', 'ENOENT'],
-    ['.', 'it is not a regular file'],
+    ['missing/all.json', 'ENOENT\nhint: create its folder first\n'],
+    ['.', 'it is not a regular file\nhint: check its folder, '],
   ])('exits 1 if it cannot write %s', async (file, reason) => {
     const user = await scriptedUser(catalogueOf(testImages(1)));
     const result = await user.imgctl(`images snapshot --file ${file}`, {

@@ -126,6 +126,10 @@ it.each([
   expect(describeRate(done, total, elapsed)).toBe(text);
 });
 
+it('describeRate names no rate before anything is done', () => {
+  expect(describeRate(200, 400, 3_000, 200)).toBe('50 %');
+});
+
 it.each([
   [0, '0 bytes'],
   [1, '1 byte'],

@@ -45,6 +45,21 @@ describe('drawTable', () => {
     );
   });
 
+  it('drops a column whose values are all the same, but never a state', async () => {
+    const table = {
+      columns: ['change', 'id', 'name', 'path'],
+      kinds: ['state', 'id', 'text', 'text'] as const,
+      rows: [7, 8].map((id) => [
+        'removed',
+        id,
+        `debian-12-generic-amd64-build-${id}.ova`,
+        '[images]',
+      ]),
+      terminal: terminalOf(50),
+    };
+    expect(await draw(table)).toMatch(/^change +id +name\nremoved +7 /);
+  });
+
   it.each([
     [true, '┌────┬───────────────┬────────┐', '├────┼───────────────┼────────┤', '│'],
     [false, '+----+---------------+--------+', '+----+---------------+--------+', '|'],

@@ -52,8 +52,8 @@ export async function sessionWith(
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
   const notes: string[] = [];
-  const flags = { 'base-url': baseUrl, retries: '0' };
-  const settings = new Settings('default', flags, io.env, stored);
+  const profile = { 'base-url': baseUrl, ...stored };
+  const settings = new Settings('default', { retries: '0' }, io.env, profile);
   const session = await openSession({
     io,
     settings,

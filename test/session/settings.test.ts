@@ -21,6 +21,19 @@ describe('a setting', () => {
     expect(settings.resolve('timeout')).toEqual({ value, source, origin });
   });
 
+  it.each([
+    [{}, {}, ''],
+    [{ 'base-url': 'https://own' }, {}, ''],
+    [{ 'base-url': 'https://other' }, {}, ' --base-url https://other'],
+    [{ 'base-url': 'https://other' }, { IMGCTL_BASE_URL: 'https://other' }, ''],
+  ])(
+    'is in the login command if a plain one would use another: %j %j',
+    (flags, variables, added) => {
+      const settings = new Settings('default', flags, variables, { 'base-url': 'https://own' });
+      expect(settings.loginCommand).toBe(`imgctl login${added}`);
+    },
+  );
+
   it('is undefined if no source sets it', () => {
     const settings = new Settings('work', {}, {}, {});
     const unset = { value: undefined, source: 'default', origin: '' };

@@ -7,7 +7,7 @@ const INTRODUCTION = `<!-- Made from the command table by: npm run generate -->
 
 # The commands of imgctl
 
-The same text as \`imgctl help COMMAND\` and the man pages (\`man imgctl-images-list\`).`;
+The text of \`imgctl help COMMAND\`, with exit codes and JSON output, as in the man pages (\`man imgctl-images-list\`).`;
 
 export function commandReference(manual) {
   const [root, ...below] = manual.commands;

@@ -86,7 +86,7 @@ function pagesBelow(spec, parents, texts) {
     words,
     usage: [
       '[options]',
-      ...(shown.length > 0 ? ['[command]'] : []),
+      ...(shown.length > 0 ? ['<command>'] : []),
       ...declared.map(texts.argumentTerm),
     ].join(' '),
     /** The full name and its aliases: `imgctl images list`, `imgctl images ls`. */

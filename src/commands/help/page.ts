@@ -57,9 +57,11 @@ export function renderPage(name: string, command: CommandDeclaration, style: Pag
 /** Columns of the titles and of the commands. */
 const TITLE = 18;
 const TERM = 23;
+const ROOT_WIDTH = 79;
 
 /** Returns the page of imgctl itself, short enough for one screen of 80 columns and 24 lines. */
-export function renderRoot({ bold }: PageStyle): string {
+export function renderRoot({ bold, width }: PageStyle): string {
+  if (width < ROOT_WIDTH) return renderNarrowRoot({ bold, width });
   const lines = ['Usage: imgctl <command> [options]', ''];
   for (const { title, entries } of GROUPS) {
     let heading = bold(title) + ' '.repeat(TITLE - title.length);
@@ -70,6 +72,14 @@ export function renderRoot({ bold }: PageStyle): string {
   }
   lines.push(`Help topics: ${TOPIC_NAMES.join(', ')}`);
   return `${lines.join('\n')}\n`;
+}
+
+function renderNarrowRoot({ bold, width }: PageStyle): string {
+  const groups = GROUPS.map(
+    ({ title, entries }) => `${bold(title)}\n${renderBlocks([{ terms: entries }], width)}`,
+  );
+  const topics = renderBlocks([`Help topics: ${TOPIC_NAMES.join(', ')}`], width);
+  return ['Usage: imgctl <command> [options]\n', ...groups, topics].join('\n');
 }
 
 function sentence(summary: string): string {

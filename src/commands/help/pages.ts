@@ -105,7 +105,7 @@ export const OUTPUT: readonly Block[] = [
       ['age', 'how long ago: 3 months ago'],
     ],
   },
-  "Tables show local time; other formats, and sync requests, show the service's own text. An ambiguous time is shown as the service sent it.",
+  "Tables show local time; other formats show the service's own text. An ambiguous time is shown as the service sent it.",
   {
     shell: [
       'imgctl images list --time age -s updated_on,desc --limit 10',

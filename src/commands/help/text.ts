@@ -4,6 +4,9 @@ import type { Block } from '../../declarations.ts';
 
 /** A longer term gets its own line above its meaning. */
 const MAX_TERM = 30;
+/** In a terminal with less room beside the terms, each meaning is below its term, with this indent. */
+const MIN_MEANING = 24;
+const INDENT = 6;
 
 /** Separates blocks by a blank line, except after a paragraph that introduces the next one. */
 export function renderBlocks(blocks: readonly Block[], width: number): string {
@@ -20,11 +23,12 @@ function renderBlock(block: Block, width: number): string {
   if (typeof block === 'string') return wrap(block, width).join('\n');
   if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
-  const column = Math.min(MAX_TERM, Math.max(...block.terms.map(([term]) => term.length))) + 4;
+  const beside = Math.min(MAX_TERM, Math.max(...block.terms.map(([term]) => term.length))) + 4;
+  const column = width - beside < MIN_MEANING ? INDENT : beside;
   return block.terms
     .map(([term, meaning]) => {
       const start = `  ${term}`;
-      const lines = wrap(meaning, Math.max(20, width - column));
+      const lines = wrap(meaning, width - column);
       const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
       const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
       return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;

@@ -39,7 +39,11 @@ export const POLL_OPTIONS: readonly OptionDeclaration[] = [
 
 const WAIT_OPTIONS: readonly OptionDeclaration[] = [
   { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
-  ...POLL_OPTIONS.map((option) => ({ ...option, implies: { wait: true } })),
+  ...POLL_OPTIONS.map((option) => ({
+    ...option,
+    description: `${option.description}; implies --wait`,
+    implies: { wait: true },
+  })),
 ];
 
 export const FILES: ArgumentDeclaration = {
