@@ -12,6 +12,9 @@ const CTRL_Z = '\u001a';
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
 const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 
+/** Prompts for an answer that may not be empty. */
+const MAX_ATTEMPTS = 3;
+
 export interface Prompt {
   readonly what: string;
   /** Shown before the answer, without the colon. */
@@ -25,7 +28,7 @@ export interface Prompt {
 
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or an empty line)
+ * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines)
  */
 export async function ask(io: Io, prompt: Prompt): Promise<string> {
   const { what, fallback, hidden, instead } = prompt;
@@ -43,22 +46,24 @@ export async function ask(io: Io, prompt: Prompt): Promise<string> {
     stream.setRawMode(hidden);
     await screen.write(label);
   };
-  // Set before the prompt: input typed at once is not echoed either.
-  stream.setRawMode(hidden);
   stream.setEncoding('utf8');
-  let input: string | undefined;
-  try {
-    await screen.write(label);
-    io.signal.throwIfAborted();
-    input = await readLine(io, suspend);
-  } finally {
-    stream.setRawMode(false);
-    // Echoed input ends its line itself.
-    if (hidden || input === undefined) await screen.write('\n');
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    // Set before the prompt: input typed at once is not echoed either.
+    stream.setRawMode(hidden);
+    let input: string | undefined;
+    try {
+      await screen.write(label);
+      io.signal.throwIfAborted();
+      input = await readLine(io, suspend);
+    } finally {
+      stream.setRawMode(false);
+      // Echoed input ends its line itself.
+      if (hidden || input === undefined) await screen.write('\n');
+    }
+    if (input !== '') return input;
+    if (fallback !== undefined) return fallback;
   }
-  if (input !== '') return input;
-  if (fallback !== undefined) return fallback;
-  throw new ImgctlError('usage', `no ${what} entered`, { hint: 'see: imgctl login --help' });
+  throw new ImgctlError('usage', `no ${what} entered`, { hint: `provide it with ${instead}` });
 }
 
 /** @param suspend stops the process until it is continued */

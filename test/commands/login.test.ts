@@ -108,7 +108,7 @@ describe('login', () => {
     expect(requests).toEqual([]);
   });
 
-  it.each(['', 'ftp://images.example', 'http://images.example'])(
+  it.each(['ftp://images.example', 'http://images.example'])(
     'prompts for nothing else after an invalid base URL: %j',
     async (typed) => {
       const { imgctl } = await emulatorUser();

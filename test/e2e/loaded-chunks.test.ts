@@ -1,33 +1,14 @@
 // Which chunks the built program loads in a pipe and on a terminal.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import { COMMAND, type Environment, scriptedService, startCli } from '../support/cli.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { watchChunks } from '../support/chunks.ts';
+import { COMMAND, scriptedService, startCli } from '../support/cli.ts';
 import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
 
 const SERVICE = catalogueOf(testImages(3));
-
-/** Returns an environment in which the program writes the names of its loaded chunks to the file. */
-function watchChunks(env: Environment): { env: Environment; chunks(): string[] } {
-  const folder = temporaryDirectory();
-  const hook = path.join(folder, 'hook.cjs');
-  const file = path.join(folder, 'loaded.json');
-  writeFileSync(
-    hook,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(file)},
-      JSON.stringify(Object.keys(require.cache))));`,
-  );
-  return {
-    env: { ...env, NODE_OPTIONS: `--require ${hook}` },
-    chunks: () =>
-      (JSON.parse(readFileSync(file, 'utf8')) as string[]).flatMap(
-        (name) => /[\\/]dist[\\/](?:chunks[\\/])?(.+?)(?:-[\w-]{8})?\.cjs$/.exec(name)?.[1] ?? [],
-      ),
-  };
-}
 
 // The single executable has one file and ignores NODE_OPTIONS.
 describe.skipIf(COMMAND.length === 1)('in a pipe', () => {

@@ -123,12 +123,22 @@ describe('a prompt', () => {
   it.each([
     ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
     ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],
-    ['an empty line', '\r', { code: 'usage', message: 'no password entered' }],
-    ['a line emptied by Ctrl-U', '\u0015\r', { code: 'usage', message: 'no password entered' }],
+    ['three empty lines', '\r\r\r', { code: 'usage', message: 'no password entered' }],
+    [
+      'lines emptied by Ctrl-U',
+      'a\u0015\r\u0015\r\r',
+      { code: 'usage', message: 'no password entered' },
+    ],
   ])('fails at %s and restores the terminal', async (_what, typed, error) => {
     const terminal = fakeTerminal(typed);
     await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject(error);
-    expect(terminal.rawModes).toEqual([true, false]);
+    expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
+  });
+
+  it('is shown again after an empty line', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('\r\rsecret\r') });
+    expect(await ask(io, PASSWORD)).toBe('secret');
+    expect(io.stderr.text).toBe('Password: \n'.repeat(3));
   });
 
   it.each(['end', 'destroy'] as const)('fails if the terminal is gone (%s)', async (how) => {
