@@ -91,7 +91,9 @@ async function runBlock(page: string, text: string) {
     IMGCTL_PASSWORD: 'demo',
   };
   const options = { cwd: path.join(folder, 'work'), env, timeout: 60_000 };
-  return promisify(execFile)('bash', ['-eu', '-o', 'pipefail', '-c', script], options);
+  // Without --norc, bash takes the socket on its stdin for a remote login and reads bashrc, which may break with -u.
+  const strict = ['--norc', '-eu', '-o', 'pipefail', '-c', script];
+  return promisify(execFile)('bash', strict, options);
 }
 
 const SILENT = /^imgctl (?:login|completion|config set) |>>? ~/m;
