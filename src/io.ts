@@ -82,11 +82,26 @@ export function systemClock(signal: AbortSignal): Clock {
   };
 }
 
+/** timeout(1) sends its signal twice, to the process and to its group. Milliseconds. */
+const SAME_SIGNAL = 100;
+
+/** Calls back at the first signal. One that comes later has its default effect, which ends the process. */
+function atSignal(process: NodeJS.Process, signal: 'SIGINT' | 'SIGTERM', action: () => void): void {
+  process.once(signal, () => {
+    const ignore = () => {};
+    process.on(signal, ignore);
+    setTimeout(() => process.off(signal, ignore), SAME_SIGNAL).unref();
+    action();
+  });
+}
+
 /** Returns the process's own Io. A second SIGINT or SIGTERM ends the process at once. */
 export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
-  process.once('SIGINT', () => abort.abort(new ImgctlError('interrupted', 'interrupted')));
-  process.once('SIGTERM', () => abort.abort(new ImgctlError('terminated', 'terminated')));
+  const end = (code: 'interrupted' | 'terminated') => () =>
+    abort.abort(new ImgctlError(code, code));
+  atSignal(process, 'SIGINT', end('interrupted'));
+  atSignal(process, 'SIGTERM', end('terminated'));
   // Under ulimit -f a write must fail instead of ending the process silently.
   process.on('SIGXFSZ', () => {});
   return {

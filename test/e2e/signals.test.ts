@@ -15,7 +15,7 @@ import {
   startEmulatorProcess,
 } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import { failed } from '../support/io.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 
 const SIGNALS = [
   ['SIGINT', 130],
@@ -60,6 +60,19 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const message =
       /^sync 1: PENDING\nimgctl: \w+; sync request 1 continues\nhint: follow it with: imgctl sync-status 1 --wait\n$/;
     expect(await sync.ended).toEqual(failed(exitCode, message));
+  });
+
+  // NODE_OPTIONS repeats the signal, as timeout(1) may; the single executable ignores it.
+  it('may come twice at once', async () => {
+    const { baseUrl } = await serve({ syncDelay: 3_600_000 });
+    const hook = path.join(temporaryDirectory(), 'hook.cjs');
+    const again = `setImmediate(() => process.kill(process.pid, '${signal}'))`;
+    writeFileSync(hook, `process.once('${signal}', () => ${again});`);
+    const env = { ...account(baseUrl), NODE_OPTIONS: `--require ${hook}` };
+    const sync = startCli(['sync', '--wait'], { env });
+    await sync.waitFor('stderr', 'sync 1: PENDING');
+    sync.child.kill(signal);
+    expect(await sync.ended).toEqual(failed(exitCode, 'imgctl sync-status 1 --wait'));
   });
 
   it('ends a stalled request', async () => {
