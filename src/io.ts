@@ -82,10 +82,10 @@ export function systemClock(signal: AbortSignal): Clock {
   };
 }
 
-/** timeout(1) sends its signal twice, to the process and to its group. Milliseconds. */
+/** Milliseconds in which a signal counts once: timeout(1) sends it to the process and to its group. */
 const SAME_SIGNAL = 100;
 
-/** Calls back at the first signal. One that comes later has its default effect, which ends the process. */
+/** Calls back at the first signal; a later one ends the process, which is its default effect. */
 function atSignal(process: NodeJS.Process, signal: 'SIGINT' | 'SIGTERM', action: () => void): void {
   process.once(signal, () => {
     const ignore = () => {};

@@ -94,7 +94,7 @@ export function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): 
             return reject(new BrokenPipeError());
           }
           const reason = error.code ?? error.message;
-          const hint = 'check the file or device that stdout goes to, and its free space';
+          const hint = 'check the file or device that it goes to, and the free space';
           reject(new ImgctlError('failed', `cannot write the output: ${reason}`, { hint }));
         });
       }),

@@ -84,7 +84,7 @@ function bodyExcerpt(response: HttpResponse): string {
 }
 
 function isHtml({ body }: HttpResponse): boolean {
-  return bodyText(body.subarray(0, 200)).trimStart().startsWith('<');
+  return bodyText(body.subarray(0, 2_000)).trimStart().startsWith('<');
 }
 
 function htmlOf({ proxy }: HttpResponse): string {

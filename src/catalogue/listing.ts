@@ -135,8 +135,7 @@ async function* readOnce(
       if (streams) {
         yield { images, meta };
       } else {
-        // A page may have more images than a call can have arguments.
-        for (const image of images) found.push(image);
+        found.push(...images);
         if (images.length > 0) heldBytes += page.bytes;
         if (heldBytes > MAX_HELD_BYTES) throw tooLong();
       }

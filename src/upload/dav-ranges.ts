@@ -42,7 +42,7 @@ export async function supportsRanges(
     const { body } = await send({ method: 'GET', url });
     return isWritten && body.toString() === 'probe-again';
   } finally {
-    // The first error says more than one of the removal.
+    // A probe that stays does no harm, and this error must not replace an earlier one.
     await send({ method: 'DELETE', url, repeatable: true }).catch(() => {});
   }
 }

@@ -44,14 +44,6 @@ it('a list of more than 10,000 pages ends after 10,000 requests', async () => {
   expect(client.requests).toBe(10_000);
 });
 
-it('a page may have 200,000 images', async () => {
-  const images = Array.from({ length: 200_000 }, (_, id) => ({ id }));
-  const page = { images, pages: 1, total: images.length, perPage: images.length, hasNext: false };
-  for (const streams of [true, false]) {
-    expect(await read(endless(page), streams)).toBe(images.length);
-  }
-});
-
 it('a list that is held in memory has at most 256 MiB', async () => {
   const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
   const error = await failure(read(endless(page), false));
