@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './http.ts';
 
-/** The last two disturb uploads only. */
-const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'etag', 'partial'] as const;
+/** The last one disturbs uploads only. */
+const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'partial'] as const;
 
 export type FaultKind =
   | { readonly type: 'status'; readonly status: number; readonly retryAfter: number | undefined }

@@ -1,4 +1,4 @@
-// What both protocols of the embedded storage share: requests, responses, names of files.
+// Requests, responses and file names of the embedded storage.
 
 import type { IncomingMessage } from 'node:http';
 import type { FaultKind } from './faults.ts';

@@ -1,4 +1,4 @@
-// The storage of the embedded service: WebDAV at /upload/ and S3 at /s3, in the folders that a sync reads.
+// The storage of the embedded service: WebDAV at /upload/, in the folders that a sync reads.
 
 import { createReadStream, mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,15 +9,13 @@ import { serveDav } from './dav.ts';
 import type { FaultKind } from './faults.ts';
 import { type ApiRequest, HttpError } from './http.ts';
 import type { EmulatorSettings } from './options.ts';
-import { createS3 } from './s3.ts';
 import type { StorageRequest, StorageResponse } from './storage-files.ts';
 import { BrokenUpload } from './upload-body.ts';
 
-/** Returns the server of both protocols, which knows the users by the passwords of the service. */
-export function createStorage({ uploads, users, now }: EmulatorSettings) {
+/** Returns the server, which knows the users by the passwords of the service. */
+export function createStorage({ uploads, users }: EmulatorSettings) {
   if (uploads === undefined) return undefined;
   const passwords = new Map(users.map(({ name, password }) => [name, password]));
-  const serveS3 = createS3(passwords, now);
   const folderOf = (user: string) => {
     const folder = join(uploads, user);
     mkdirSync(folder, { recursive: true });
@@ -25,7 +23,7 @@ export function createStorage({ uploads, users, now }: EmulatorSettings) {
   };
   return {
     /** True for an address of the storage. */
-    owns: ({ path }: ApiRequest) => /^\/(upload|s3)(\/|$)/.test(path),
+    owns: ({ path }: ApiRequest) => /^\/upload(\/|$)/.test(path),
     async serve(
       api: ApiRequest,
       incoming: IncomingMessage,
@@ -33,16 +31,11 @@ export function createStorage({ uploads, users, now }: EmulatorSettings) {
       fault: FaultKind | undefined,
     ): Promise<void> {
       const request = { api, incoming, fault, folderOf };
-      const isDav = api.path.startsWith('/upload');
       try {
-        await respond(
-          stream,
-          await (isDav ? serveDav(request, passwords) : serveS3(request)),
-          request,
-        );
+        await respond(stream, await serveDav(request, passwords), request);
       } catch (error) {
         if (error instanceof BrokenUpload) stream.destroy();
-        else if (error instanceof HttpError && isDav) {
+        else if (error instanceof HttpError) {
           await respond(stream, { status: error.status, headers: error.headers }, request);
         } else throw error;
       }

@@ -1,4 +1,4 @@
-// curl, rclone and the aws command line upload to the embedded service; each is skipped if it is not installed.
+// curl and rclone upload to the embedded service; each is skipped if it is not installed.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,76 +24,43 @@ interface Client {
 }
 
 const NAME = 'web.ova';
-/** Several parts of a multipart upload. */
 const SIZE = 11 * 2 ** 20;
 
-function curl(title: string, folder: string, list: readonly string[], signing: readonly string[]) {
-  const options = ['-sSf', '-u', 'demo:demo', ...signing];
-  const steps: Client['steps'] = ({ baseUrl, file, copy }) => {
-    const url = `${baseUrl}${folder}`;
-    return [
-      [...options, '-T', file, `${url}/${NAME}`],
-      [...options, ...list, `${url}${list.length > 0 ? '/' : ''}`],
-      [...options, '-o', copy, `${url}/${NAME}`],
-      [...options, '-X', 'DELETE', `${url}/${NAME}`],
-    ];
-  };
-  return { title, program: 'curl', steps };
-}
-
-function rclone(title: string, folder: string, settings: (baseUrl: string) => object): Client {
-  return {
-    title,
-    program: 'rclone',
-    env: (baseUrl) =>
-      Object.fromEntries(
-        Object.entries(settings(baseUrl)).map(([key, value]) => [`RCLONE_CONFIG_E_${key}`, value]),
-      ),
-    steps: ({ file, copy }) => [
-      ['copyto', file, `e:${folder}${NAME}`, '--s3-upload-cutoff', '5M', '--s3-chunk-size', '5M'],
-      ['lsf', `e:${folder}`],
-      ['copyto', `e:${folder}${NAME}`, copy],
-      ['deletefile', `e:${folder}${NAME}`],
-    ],
-  };
-}
-
-const aws: Client = {
-  title: 'the aws command line',
-  program: 'aws',
-  env: (baseUrl) => ({
-    AWS_ENDPOINT_URL: baseUrl,
-    AWS_ACCESS_KEY_ID: 'demo',
-    AWS_SECRET_ACCESS_KEY: 'demo',
-    AWS_DEFAULT_REGION: 'us-east-1',
-  }),
-  steps: ({ file, copy }) => [
-    ['s3', 'cp', '--no-progress', file, `s3://s3/${NAME}`],
-    ['s3', 'ls', 's3://s3/'],
-    ['s3', 'cp', '--no-progress', `s3://s3/${NAME}`, copy],
-    ['s3', 'rm', `s3://s3/${NAME}`],
-  ],
-};
-
-const S3 = {
-  TYPE: 's3',
-  PROVIDER: 'Other',
-  ACCESS_KEY_ID: 'demo',
-  SECRET_ACCESS_KEY: 'demo',
-  REGION: 'us-east-1',
-};
-const SIGNING = ['--aws-sigv4', 'aws:amz:us-east-1:s3'];
-const UNSIGNED_BODY = ['-H', 'x-amz-content-sha256: UNSIGNED-PAYLOAD'];
+const CURL = ['-sSf', '-u', 'demo:demo'];
 
 const CLIENTS: readonly Client[] = [
-  curl('curl over WebDAV', '/upload', ['-X', 'PROPFIND', '-H', 'Depth: 1'], []),
-  curl('curl over S3', '/s3', [], [...SIGNING, ...UNSIGNED_BODY]),
-  rclone('rclone over WebDAV', '', (baseUrl) => {
-    const { stdout: PASS } = spawnSync('rclone', ['obscure', 'demo'], { encoding: 'utf8' });
-    return { TYPE: 'webdav', URL: `${baseUrl}/upload`, USER: 'demo', PASS: PASS.trim() };
-  }),
-  rclone('rclone over S3', 's3/', (baseUrl) => ({ ...S3, ENDPOINT: baseUrl })),
-  aws,
+  {
+    title: 'curl',
+    program: 'curl',
+    steps: ({ baseUrl, file, copy }) => {
+      const url = `${baseUrl}/upload/`;
+      return [
+        [...CURL, '-T', file, `${url}${NAME}`],
+        [...CURL, '-X', 'PROPFIND', '-H', 'Depth: 1', url],
+        [...CURL, '-o', copy, `${url}${NAME}`],
+        [...CURL, '-X', 'DELETE', `${url}${NAME}`],
+      ];
+    },
+  },
+  {
+    title: 'rclone',
+    program: 'rclone',
+    env: (baseUrl) => {
+      const { stdout } = spawnSync('rclone', ['obscure', 'demo'], { encoding: 'utf8' });
+      return {
+        RCLONE_CONFIG_E_TYPE: 'webdav',
+        RCLONE_CONFIG_E_URL: `${baseUrl}/upload`,
+        RCLONE_CONFIG_E_USER: 'demo',
+        RCLONE_CONFIG_E_PASS: stdout.trim(),
+      };
+    },
+    steps: ({ file, copy }) => [
+      ['copyto', file, `e:${NAME}`],
+      ['lsf', 'e:'],
+      ['copyto', `e:${NAME}`, copy],
+      ['deletefile', `e:${NAME}`],
+    ],
+  },
 ];
 
 const ROWS = CLIENTS.map((client) => {

@@ -11,6 +11,7 @@ import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
 import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { serve } from './emulator.ts';
 import { runCli, temporaryDirectory } from './io.ts';
+import { serveS3 } from './s3-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
@@ -76,7 +77,7 @@ export interface SeenRequest {
 
 /**
  * A user whose storage is a server of its own, with another password than the service.
- * @param faults of the storage
+ * @param faults of the storage, as `imgctl emulator --fault` takes them; S3 has the kind `etag` too
  * @param onRequest called for each of its requests
  * @param host where it listens; it refuses requests for any other
  */
@@ -99,17 +100,24 @@ export async function storageUser(
     users: [{ name: 'demo', password: SECRETS.service }],
     onRequest: record(seen.service),
   });
-  const storage = await serve({
+  const folder = path.join(uploads, 'demo');
+  const common = {
     host,
-    uploads,
-    images: 0,
-    users: [{ name: 'demo', password: SECRETS.storage }],
-    faults: faults.map(parseFault),
-    onRequest: (request) => {
+    onRequest: (request: RequestRecord) => {
       record(seen.storage)(request);
       onRequest(request);
     },
-  });
+  };
+  const storage =
+    kind === 's3'
+      ? await serveS3({ ...common, folder, accessKey: 'demo', secret: SECRETS.storage, faults })
+      : await serve({
+          ...common,
+          uploads,
+          images: 0,
+          users: [{ name: 'demo', password: SECRETS.storage }],
+          faults: faults.map(parseFault),
+        });
   const settings = {
     dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },
     s3: { 'upload-url': `s3+${storage.baseUrl}/s3`, 'upload-access-key': 'demo' },
@@ -122,7 +130,6 @@ export async function storageUser(
     IMGCTL_UPLOAD_SECRET: SECRETS.storage,
     IMGCTL_CONFIG_DIR: configDirectory(settings[kind]),
   };
-  const folder = path.join(uploads, 'demo');
   return {
     env,
     settings: settings[kind],

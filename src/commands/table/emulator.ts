@@ -8,7 +8,7 @@ export const emulator: CommandSpec = {
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
     'The same --images, --seed and --until always give the same catalogue.',
-    'With --uploads, it also takes uploads and prints "upload_url". WebDAV is at /upload/, with the user name and the password. S3 has the bucket s3, without prefixes (s3+http://HOST:PORT/s3), with the user name as access key and the password as secret key. Each user has a folder of that name below <dir>.',
+    'With --uploads, it also takes uploads and prints "upload_url". WebDAV is at /upload/, with the user name and the password. Each user has a folder of that name below <dir>.',
     'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is one of:',
     {
       terms: [
@@ -21,7 +21,6 @@ export const emulator: CommandSpec = {
         ['truncate', 'the response without its end'],
         ['drop:4096', 'close the connection after 4096 bytes of an upload'],
         ['late:401', 'this status, but only after the whole upload'],
-        ['etag', 'a wrong ETag for an upload'],
         ['partial', 'show an uploaded file before it is complete'],
       ],
     },
