@@ -16,9 +16,10 @@ import { checkHardware } from './hardware.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { DeploymentOption, Disk, Network, PackageSummary, Product } from './summary.ts';
 import { findSystems, readSystem } from './systems.ts';
-import { parseXml, type XmlElement, XmlError } from './xml.ts';
+import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
 
-const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
+/** A large real descriptor has a tenth of these elements. */
+export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
 const MAX_OPTIONS = 32;
 
 /** What the package has if its descriptor is missing or unreadable. */
@@ -38,13 +39,13 @@ export async function readDescriptor(
   maxHardware?: number,
 ): Promise<Envelope> {
   if (!file?.complete) return NOTHING;
-  if (file.size > MAX_DESCRIPTOR_BYTES) {
+  if (file.size > DESCRIPTOR_LIMITS.bytes) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
     return NOTHING;
   }
   const bytes = await readRegion(file, 0, file.size);
   try {
-    const root = parseXml(bytes);
+    const root = parseXml(bytes, DESCRIPTOR_LIMITS);
     const report: Report = (code, { line }, message) =>
       findings.add(code, `${file.name}:${line}`, message);
     if (maxHardware !== undefined) checkHardware(root, maxHardware, report);

@@ -1,4 +1,4 @@
-// Parses the XML of a descriptor into a tree of elements; rejects entities, document types and huge input.
+// Parses XML from outside into a tree of elements; rejects entities, document types and huge input.
 
 import { SaxesParser } from 'saxes';
 import type { FindingCode } from './findings.ts';
@@ -34,38 +34,46 @@ export class XmlError extends Error {
   }
 }
 
-/** Elements and attributes; a large real descriptor has a tenth of them. */
-const MAX_NODES = 100_000;
-const MAX_DEPTH = 100;
+export interface XmlLimits {
+  readonly bytes: number;
+  /** Elements and attributes together. */
+  readonly nodes: number;
+  readonly depth: number;
+}
+
 /** Characters per write to the parser; the root element must start in the first slice. */
 const SLICE = 1024 * 1024;
 
 /** An element whose end is still to come. */
-type OpenElement = { -readonly [Name in keyof XmlElement]: XmlElement[Name] } & {
+interface OpenElement extends XmlElement {
+  name: string;
+  namespace: string;
+  attributes: readonly XmlAttribute[];
   readonly children: XmlElement[];
-};
-
-function openElement(line: number): OpenElement {
-  return { name: '', namespace: '', line, attributes: [], children: [], text: '' };
+  text: string;
 }
 
 /** Returns the root element. @throws XmlError */
-export function parseXml(bytes: Uint8Array): XmlElement {
+export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
   const parser = new SaxesParser({ xmlns: true });
   const fail = (code: FindingCode, message: string): never => {
     throw new XmlError(code, message, parser.line);
   };
-  const document = openElement(0);
-  const open: OpenElement[] = [];
-  const current = () => open.at(-1) ?? document;
+  if (bytes.length > limits.bytes) fail('xml-too-complex', `more than ${limits.bytes} bytes`);
+  const openAt = (line: number): OpenElement => {
+    return { name: '', namespace: '', line, attributes: [], children: [], text: '' };
+  };
+  let current = openAt(0);
+  const document = current;
+  const parents: OpenElement[] = [];
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
-    if (nodes > MAX_NODES)
-      fail('xml-too-complex', `more than ${MAX_NODES} elements and attributes`);
+    if (nodes > limits.nodes)
+      fail('xml-too-complex', `more than ${limits.nodes} elements and attributes`);
   };
   const addText = (text: string) => {
-    current().text += text;
+    current.text += text;
   };
   parser.on('error', ({ message }) => {
     const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
@@ -75,23 +83,25 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   parser.on('attribute', countNode);
   parser.on('opentagstart', () => {
     countNode();
-    const element = openElement(parser.line);
-    current().children.push(element);
-    open.push(element);
-    if (open.length > MAX_DEPTH)
-      fail('xml-too-complex', `nested more than ${MAX_DEPTH} levels deep`);
+    const element = openAt(parser.line);
+    current.children.push(element);
+    parents.push(current);
+    current = element;
+    if (parents.length > limits.depth)
+      fail('xml-too-complex', `nested more than ${limits.depth} levels deep`);
   });
   parser.on('opentag', ({ local, uri, attributes }) => {
-    const element = current();
-    element.name = local;
-    element.namespace = uri;
-    element.attributes = Object.values(attributes).map(({ local, uri, value }) => {
+    current.name = local;
+    current.namespace = uri;
+    current.attributes = Object.values(attributes).map(({ local, uri, value }) => {
       return { name: local, namespace: uri, value };
     });
   });
   parser.on('text', addText);
   parser.on('cdata', addText);
-  parser.on('closetag', () => open.pop());
+  parser.on('closetag', () => {
+    current = parents.pop() ?? document;
+  });
   const text = decode(bytes);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
@@ -102,6 +112,20 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   }
   parser.close();
   return document.children[0] ?? fail('xml-syntax', 'no root element');
+}
+
+/** Returns every element below with that name, in the order of the document. */
+export function findAll(element: XmlElement, name: string, found: XmlElement[] = []): XmlElement[] {
+  for (const child of element.children) {
+    if (child.name === name) found.push(child);
+    findAll(child, name, found);
+  }
+  return found;
+}
+
+/** Returns the trimmed text of the first element below with that name. */
+export function textOf(element: XmlElement, name: string): string | undefined {
+  return findAll(element, name)[0]?.text.trim();
 }
 
 const LESS_THAN = 0x3c;

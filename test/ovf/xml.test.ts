@@ -1,11 +1,23 @@
 // The XML of a descriptor: what is parsed and what is refused.
 
 import { describe, expect, it } from 'vitest';
-import { parseXml, XmlError } from '../../src/ovf/xml.ts';
+import { DESCRIPTOR_LIMITS } from '../../src/ovf/descriptor.ts';
+import {
+  findAll,
+  parseXml as parseWithin,
+  textOf,
+  XmlError,
+  type XmlLimits,
+} from '../../src/ovf/xml.ts';
 
-function errorOf(xml: string | Uint8Array): Pick<XmlError, 'code' | 'line' | 'message'> {
+const parseXml = (bytes: Uint8Array) => parseWithin(bytes, DESCRIPTOR_LIMITS);
+
+function errorOf(
+  xml: string | Uint8Array,
+  limits = DESCRIPTOR_LIMITS,
+): Pick<XmlError, 'code' | 'line' | 'message'> {
   try {
-    parseXml(Buffer.from(xml));
+    parseWithin(Buffer.from(xml), limits);
   } catch (thrown) {
     if (thrown instanceof XmlError) return thrown;
     throw thrown;
@@ -92,5 +104,22 @@ describe('parseXml', () => {
     const error = errorOf(xml);
     expect([error.code, error.line]).toEqual([code, line]);
     expect(error.message).not.toBe('');
+  });
+
+  it.each<[keyof XmlLimits, string]>([
+    ['bytes', '<a>1234</a>'],
+    ['nodes', '<a b="" c=""/>'],
+    ['depth', '<a><b><c/></b></a>'],
+  ])('refuses XML beyond the given limit of %s', (limit, xml) => {
+    const atLimit = { bytes: 100, nodes: 100, depth: 100, [limit]: limit === 'bytes' ? 11 : 3 };
+    expect(parseWithin(Buffer.from(xml), atLimit).name).toBe('a');
+    const error = errorOf(xml, { ...atLimit, [limit]: atLimit[limit] - 1 });
+    expect(error.code).toBe('xml-too-complex');
+  });
+
+  it('finds elements and texts by name at any depth', () => {
+    const root = parseXml(Buffer.from('<a><c> 1\n</c><b><c>2</c></b><c><c>3</c></c></a>'));
+    expect(findAll(root, 'c').map(({ text }) => text.trim())).toEqual(['1', '2', '', '3']);
+    expect([textOf(root, 'c'), textOf(root, 'd')]).toEqual(['1', undefined]);
   });
 });
