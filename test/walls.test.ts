@@ -51,7 +51,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   session: ['api', 'duration.ts', 'errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
   api: ['duration.ts', 'errors.ts', 'http', 'json.ts'],
   http: ['errors.ts'],
-  upload: ['errors.ts', 'files', 'http', 'io.ts', 'json.ts'],
+  upload: ['errors.ts', 'files', 'http', 'io.ts', 'json.ts', 'ovf'],
   files: ['errors.ts', 'io.ts', 'json.ts'],
   mcp: ['errors.ts', 'io.ts', 'json.ts', 'output', 'query'],
   query: ['errors.ts', 'json.ts'],

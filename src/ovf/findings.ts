@@ -52,6 +52,7 @@ const SEVERITIES = {
   'duplicate-reference': 'error',
   'remote-reference': 'warning',
   'missing-file': 'error',
+  'outside-folder': 'error',
   'size-mismatch': 'error',
   'unknown-compression': 'warning',
   'not-gzip': 'error',

@@ -1,8 +1,8 @@
 // Opens a package: the members of an archive, or a descriptor and the files beside it.
 
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { access, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { readArchive } from './archive.ts';
 import type { FindingList } from './findings.ts';
 import { type PackageFile, readRegion } from './region.ts';
@@ -34,19 +34,28 @@ export async function openSource(
   }
   const start = await readRegion({ path, offset: 0, size: stats.size }, 0, 64);
   const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && mayBeXml(start));
-  return isDescriptor ? folderSource(path, stats.size) : archiveSource(path, findings, signal);
+  return isDescriptor
+    ? folderSource(path, stats.size, findings)
+    : archiveSource(path, findings, signal);
 }
 
-function folderSource(path: string, size: number): PackageSource {
+function folderSource(path: string, size: number, findings: FindingList): PackageSource {
   const name = basename(path);
   const folder = dirname(path);
   const descriptor = { name, path: join(folder, name), offset: 0, size, complete: true };
+  const outside = new Set<string>();
   const find = async (other: string) => {
     const file = join(folder, other);
     try {
       const stats = await stat(file);
       if (!stats.isFile()) return null;
       await access(file, constants.R_OK);
+      const place = relative(await realpath(folder), await realpath(file));
+      const isOutside = isAbsolute(place) || place.split(sep)[0] === '..';
+      if (isOutside && !outside.has(other)) {
+        outside.add(other);
+        findings.add('outside-folder', other, 'a link to a file outside of the folder');
+      }
       return { name: other, path: file, offset: 0, size: stats.size, complete: true };
     } catch {
       return null;

@@ -1,6 +1,6 @@
 // readPackage for its callers: errors, progress, cancellation, and packages in a folder.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
@@ -33,6 +33,23 @@ describe('readPackage', () => {
     for (const { name, content } of sample()) writeFileSync(join(folder, name), content);
     expect(codes(await readPackage(`${folder}/./vm.ovf`))).toEqual([]);
     expect(codes(await readPackage(relative(process.cwd(), join(folder, 'vm.ovf'))))).toEqual([]);
+  });
+
+  it.each([
+    ['refuses a link out of its folder', 'elsewhere', ['outside-folder']],
+    ['accepts a link that stays in its folder', 'vm/files', []],
+  ])('%s', async (_what, place, expected) => {
+    const base = temporaryDirectory();
+    const folder = join(base, 'vm');
+    mkdirSync(folder);
+    for (const { name, content } of sample()) writeFileSync(join(folder, name), content);
+    const target = join(base, place);
+    mkdirSync(target);
+    renameSync(join(folder, disk.name), join(target, disk.name));
+    symlinkSync(join(target, disk.name), join(folder, disk.name));
+    symlinkSync(folder, join(base, 'link'));
+    expect(codes(await readPackage(join(folder, 'vm.ovf')))).toEqual(expected);
+    expect(codes(await readPackage(join(base, 'link', 'vm.ovf')))).toEqual(expected);
   });
 
   it('reports the progress of digests', async () => {
