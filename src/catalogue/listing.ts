@@ -147,7 +147,7 @@ async function* readOnce(
   const { fault, length: pages } = reading;
   if (fault !== undefined && count < needed) return { kind: 'incomplete', fault, pages };
   if (!streams) {
-    const images = sorts ? (await plan.sort(found.filter(isImage))).slice(0, limit) : found;
+    const images = sorts ? plan.sort(found.filter(isImage)).slice(0, limit) : found;
     yield { images, meta };
   }
   return { kind: 'complete' };
@@ -177,7 +177,7 @@ export async function readCataloguePage(
   }
   const { matches, sorts } = localWork(plan, unconfirmed);
   const matching = matches ? page.images.filter(matches) : page.images;
-  const sorted = sorts ? await plan.sort(matching.filter(isImage)) : matching;
+  const sorted = sorts ? plan.sort(matching.filter(isImage)) : matching;
   return { images: sorted.slice(0, limit), meta: page.meta };
 }
 

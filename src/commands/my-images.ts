@@ -23,7 +23,7 @@ export async function run(
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
   const matching = images.filter(plan.matchesAll);
-  const found = (await plan.sort(matching)).slice(0, options.limit);
+  const found = plan.sort(matching).slice(0, options.limit);
   const summary = () => describeCount(found.length, options, matching.length);
   const list = context.openList(view.columns, { ...view, summary });
   await list.write(found);

@@ -62,7 +62,7 @@ async function openSnapshot(
   return {
     baseUrl: snapshot.baseUrl,
     async *list({ plan, limit }) {
-      const sorted = await plan.sort(images.filter(plan.matchesAll));
+      const sorted = plan.sort(images.filter(plan.matchesAll));
       yield { images: sorted.slice(0, limit), meta: {} };
     },
     getImage: async (id) => images.find((image) => image.id === id),

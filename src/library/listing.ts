@@ -32,7 +32,7 @@ export async function listMyImages(
   const plan = planOf(query, now);
   const limit = limitOf(query);
   const { images } = await client.listUserImages();
-  return (await plan.sort(images.filter(plan.matchesAll))).slice(0, limit) as Image[];
+  return plan.sort(images.filter(plan.matchesAll)).slice(0, limit) as Image[];
 }
 
 function planOf(query: ImageQuery, now: number): QueryPlan {

@@ -31,7 +31,7 @@ export interface QueryPlan {
   matches(image: ImageRecord): boolean;
   /** True if an image passes everything, for a service that ignored the filter. */
   matchesAll(image: ImageRecord): boolean;
-  sort<Row extends ImageRecord>(images: readonly Row[]): Promise<Row[]>;
+  sort<Row extends ImageRecord>(images: readonly Row[]): Row[];
 }
 
 type Test<Subject> = (subject: Subject) => boolean;

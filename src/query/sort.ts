@@ -10,7 +10,6 @@ import {
   kindOf,
   readValue,
 } from './fields.ts';
-import { sortInSteps } from './merge-sort.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { parseTimestamp } from './timestamp.ts';
 import { compareVersions, parseVersion, type VersionedName } from './version.ts';
@@ -61,35 +60,32 @@ function meantSort(text: string): string | undefined {
  * (false as 0, true as 1), text by code point. Times count as instants only if all values of the field
  * can be parsed: mixed with text they would have no consistent order.
  */
-export async function sortImages<Row extends ImageRecord>(
+export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
   keys: readonly SortKey[],
-): Promise<Row[]> {
-  const columns: { ranks: readonly Rank[]; sign: number }[] = [];
-  for (const { field, direction } of keys) {
-    const ranks = field === BY_VERSION ? await versionRanks(images) : ranksOf(images, field);
-    columns.push({ ranks, sign: direction === 'asc' ? 1 : -1 });
-  }
+): Row[] {
+  const columns = keys.map(({ field, direction }) => ({
+    ranks: field === BY_VERSION ? versionRanks(images) : ranksOf(images, field),
+    sign: direction === 'asc' ? 1 : -1,
+  }));
   const rows = images.map((image, index) => ({ image, index }));
-  const sorted = await sortInSteps(rows, (left, right) => {
+  rows.sort((left, right) => {
     for (const { ranks, sign } of columns) {
       const order = compareRanks(ranks[left.index] ?? null, ranks[right.index] ?? null);
       if (order !== 0) return order * sign;
     }
     return 0;
   });
-  return sorted.map((row) => row.image);
+  return rows.map((row) => row.image);
 }
 
 /** The place of each name in version order; null for an image without a name. */
-async function versionRanks(images: readonly ImageRecord[]): Promise<Rank[]> {
+function versionRanks(images: readonly ImageRecord[]): Rank[] {
   const names = images.map((image) => readValue(image, 'name'));
-  const parsed = [...new Set(names)]
+  const versions = [...new Set(names)]
     .filter((name) => name !== null)
-    .map((name) => ({ name, version: parseVersion(`${name}`) }));
-  const versions = await sortInSteps(parsed, (left, right) =>
-    compareVersions(left.version, right.version),
-  );
+    .map((name) => ({ name, version: parseVersion(`${name}`) }))
+    .sort((left, right) => compareVersions(left.version, right.version));
   const places = new Map<FieldValue, number>();
   let place = 0;
   let last: VersionedName | undefined;

@@ -8,7 +8,7 @@ import { thrownBy } from '../support/errors.ts';
 
 type Row = Record<string, unknown>;
 
-function sorted(images: readonly Row[], ...keys: string[]): Promise<Row[]> {
+function sorted(images: readonly Row[], ...keys: string[]): Row[] {
   return sortImages(images, keys.map(parseSort));
 }
 
@@ -47,20 +47,20 @@ describe('sortImages', () => {
       ['2018-07-18 Wed 12:00:00 UTC', '2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST'],
       ['2018-07-18 Wed 09:00:00 EDT', '2018-07-18 Wed 10:00:00 CST', '2018-07-18 Wed 12:00:00 UTC'],
     ],
-  ])('sorts by %s: %j', async (key, values, expected) => {
+  ])('sorts by %s: %j', (key, values, expected) => {
     const field = key.replace(/,.*/, '');
     const images = values.map((value) => ({ [field]: value }));
-    const ordered = await sorted(images, key);
+    const ordered = sorted(images, key);
     expect(ordered.map((image) => image[field])).toEqual(expected);
   });
 
-  it('returns a copy in the same order without a key', async () => {
+  it('returns a copy in the same order without a key', () => {
     const images = [{ id: 2 }, { id: 1 }];
-    expect(await sorted(images)).toEqual(images);
-    expect(await sorted(images)).not.toBe(images);
+    expect(sorted(images)).toEqual(images);
+    expect(sorted(images)).not.toBe(images);
   });
 
-  it('does not depend on the initial order', async () => {
+  it('does not depend on the initial order', () => {
     const stamp = fc.constantFrom(
       '2018-07-18 Wed 12:00:00 UTC',
       '2018-07-18 Wed 09:00:00 EDT',
@@ -77,25 +77,25 @@ describe('sortImages', () => {
       .chain((values) =>
         fc.tuple(fc.constant(values), fc.shuffledSubarray(values, { minLength: values.length })),
       );
-    await fc.assert(
-      fc.asyncProperty(setting, fc.constantFrom(...FIELDS), async ([values, shuffled], field) => {
-        const order = async (list: unknown[]) => {
+    fc.assert(
+      fc.property(setting, fc.constantFrom(...FIELDS), ([values, shuffled], field) => {
+        const order = (list: unknown[]) => {
           const images = list.map((sent) => ({ [field]: sent }));
-          return (await sorted(images, field)).map((image) => image[field]);
+          return sorted(images, field).map((image) => image[field]);
         };
-        expect(await order(shuffled)).toEqual(await order(values));
+        expect(order(shuffled)).toEqual(order(values));
       }),
       { numRuns: 1000 },
     );
   });
 
-  it('agrees with an insertion sort, which is stable', async () => {
+  it('agrees with an insertion sort, which is stable', () => {
     const image = fc.record({
       id: fc.integer({ min: 0, max: 3 }),
       name: fc.constantFrom('a', 'b', 'c'),
     });
-    await fc.assert(
-      fc.asyncProperty(fc.array(image), async (unnumbered) => {
+    fc.assert(
+      fc.property(fc.array(image), (unnumbered) => {
         const images = unnumbered.map((one, index) => ({ ...one, index }));
         const expected: typeof images = [];
         for (const one of images) {
@@ -104,7 +104,7 @@ describe('sortImages', () => {
           );
           expected.splice(after === -1 ? expected.length : after, 0, one);
         }
-        expect(await sorted(images, 'name,desc', 'id')).toEqual(expected);
+        expect(sorted(images, 'name,desc', 'id')).toEqual(expected);
       }),
     );
   });
