@@ -161,7 +161,7 @@ export class Context implements ConsoleStyle {
       terminal: () => this.terminal,
       boxed: () => this.settings.find('table-style').value === 'box',
       footer: (hidden: readonly string[]) =>
-        this.console.footer(summary?.(), hidden, options.whole !== undefined),
+        this.console.footer(summary?.(), hidden, options.trunc !== undefined),
     };
   }
 

@@ -53,14 +53,14 @@ async function printFindings(context: Context, findings: readonly Finding[]): Pr
   }));
   if (format !== 'table' || quiet) {
     const columns = ['check', 'state', 'finding', 'remedy'];
-    return context.printList(rows, columns, { format, idField: 'check', whole: true });
+    return context.printList(rows, columns, { format, idField: 'check', trunc: false });
   }
   if (context.io.stdout.isTTY) return context.console.print(await screenOf(context, rows));
   // A column for remedies would start far to the right of most findings.
   const joined = rows.map(({ finding, remedy, ...row }) => {
     return { ...row, finding: remedy === null ? finding : `${finding} -> ${remedy}` };
   });
-  await context.printList(joined, ['check', 'state', 'finding'], { format, whole: true });
+  await context.printList(joined, ['check', 'state', 'finding'], { format, trunc: false });
 }
 
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;

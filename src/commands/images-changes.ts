@@ -143,12 +143,12 @@ async function print(
   changes: readonly Change[],
   since: number | undefined,
 ): Promise<void> {
-  const { header, times, whole } = readView(context, options, { columns: [] });
+  const { header, times, trunc } = readView(context, options, { columns: [] });
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, updated_on = null } = image;
     return { change, id, name, path, updated_on, before };
   });
-  await context.printList(rows, COLUMNS, { header, times, whole });
+  await context.printList(rows, COLUMNS, { header, times, trunc });
   const count = (...kinds: readonly Change['change'][]) =>
     changes.filter(({ change }) => kinds.includes(change)).length;
   measure({

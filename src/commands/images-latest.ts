@@ -48,7 +48,7 @@ async function* readAll(
 async function printCandidates(
   context: Context,
   batches: AsyncIterable<Batch>,
-  { header, times, whole }: ReturnType<typeof readView>,
+  { header, times, trunc }: ReturnType<typeof readView>,
 ): Promise<void> {
   const images = [];
   for await (const batch of batches) {
@@ -62,6 +62,6 @@ async function printCandidates(
   await context.printList(rows, ['series', 'rank', 'version', 'id', 'name', 'created_on'], {
     header,
     times,
-    whole,
+    trunc,
   });
 }

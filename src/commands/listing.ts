@@ -51,7 +51,7 @@ export function readView(context: Context, options: ListingOptions, defaults: De
     // Without --columns JSON and YAML show every field.
     allFields: options.columns === undefined,
     header: options.header !== false,
-    whole: options.trunc === undefined ? undefined : !options.trunc,
+    trunc: options.trunc,
     // A bare value is data, whatever the format.
     times: timesOf(context, TIME_FIELDS, options.time, get === undefined ? context.format : 'tsv'),
   };

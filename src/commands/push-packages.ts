@@ -93,7 +93,7 @@ export async function printFindings(
   );
   const columns = ['severity', 'code', 'place', 'message'];
   const shown = packages.length > 1 ? ['file', ...columns] : columns;
-  await context.printList(rows, shown, { idField: 'code', whole: true });
+  await context.printList(rows, shown, { idField: 'code', trunc: false });
 }
 
 /** The storage is one folder, and hidden names are those of incomplete files. */

@@ -16,7 +16,7 @@ export async function run(
   const columns = ['severity', 'code', 'place', 'message'];
   const shown = files.length > 1 ? ['file', ...columns] : columns;
   // A truncated finding does not say what is wrong.
-  const list = context.openList(shown, { idField: 'code', whole: true });
+  const list = context.openList(shown, { idField: 'code', trunc: false });
   // ndjson findings reach the terminal continuously; a progress line would flicker between them.
   const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });

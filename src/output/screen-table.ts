@@ -26,8 +26,8 @@ export interface ScreenTable {
   readonly rows: Iterable<readonly unknown[]>;
   readonly terminal: Terminal;
   readonly style: Style;
-  /** True if nothing is cut or dropped. */
-  readonly whole: boolean;
+  /** False if nothing is cut or dropped. */
+  readonly trunc: boolean;
   /** True for a table with frames. */
   readonly boxed: boolean;
 }
@@ -37,19 +37,19 @@ const BATCH = 50;
 
 /** Returns the columns that the width has no room for. */
 export async function drawTable(out: ChunkWriter, table: ScreenTable): Promise<readonly string[]> {
-  const { columns, kinds, style, whole, boxed, terminal } = table;
+  const { columns, kinds, style, trunc, boxed, terminal } = table;
   const rows = [...table.rows];
   const totals: Column[] = [];
   const body = await cellsOf(rows, totals);
   const sizes = measure(table, body, totals);
-  if (whole && sizes.some(({ width }) => width > MAX_ALIGNED)) {
+  if (!trunc && sizes.some(({ width }) => width > MAX_ALIGNED)) {
     await writeTable(out, table.header ? columns : undefined, rows, kinds, style);
     return [];
   }
   const frame = (count: number) => (boxed ? 3 * count + 1 : GAP.length * (count - 1));
-  const layout = whole
-    ? { shown: sizes.map((_, index) => index), widths: sizes.map(({ width }) => width) }
-    : fitColumns(sizes, terminal.width ?? 0, frame);
+  const layout = trunc
+    ? fitColumns(sizes, terminal.width ?? 0, frame)
+    : { shown: sizes.map((_, index) => index), widths: sizes.map(({ width }) => width) };
   if (layout === undefined) {
     await writeRecords(out, table, rows);
     return [];

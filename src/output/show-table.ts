@@ -7,8 +7,8 @@ import type { ChunkWriter } from './text.ts';
 
 /** How a table looks on a terminal. */
 export interface TerminalLook {
-  /** Cuts nothing [false]. */
-  readonly whole?: boolean | undefined;
+  /** Cuts and drops what does not fit [true]. */
+  readonly trunc?: boolean | undefined;
   /** Draws frames [false]. */
   readonly boxed?: () => boolean;
   /** Called after the table, with the columns that it has no room for. */
@@ -24,7 +24,7 @@ interface TableOptions extends TerminalLook {
 }
 
 export async function showTable(out: ChunkWriter, options: TableOptions): Promise<void> {
-  const { columns, kinds, rows, header = true, whole = false, boxed, footer } = options;
+  const { columns, kinds, rows, header = true, trunc = true, boxed, footer } = options;
   const terminal = options.terminal();
   const style = await loadStyle(terminal);
   if (terminal.width === undefined) {
@@ -32,7 +32,7 @@ export async function showTable(out: ChunkWriter, options: TableOptions): Promis
     return writeTable(out, header ? columns : undefined, rows, kinds, style);
   }
   const { drawTable } = await import('./screen-table.ts');
-  const table = { columns, kinds, rows, header, terminal, style, whole, boxed: boxed?.() === true };
+  const table = { columns, kinds, rows, header, terminal, style, trunc, boxed: boxed?.() === true };
   const hidden = await drawTable(out, table);
   await out.end();
   footer?.(hidden);

@@ -23,7 +23,7 @@ const draw = (table: Partial<ScreenTable> = {}): Promise<string> =>
       rows: ROWS,
       terminal: terminalOf(80),
       style: PLAIN,
-      whole: false,
+      trunc: true,
       boxed: false,
       ...table,
     });
@@ -105,16 +105,16 @@ describe('drawTable', () => {
     expect(await draw({ rows, terminal: terminalOf(20) })).toBe(
       'id      7\nname    debian-12.ova\nfolder  debian\n\nid      1234\nname    日本語.ova\nfolder  -\n',
     );
-    expect(await draw({ rows, terminal: terminalOf(20), whole: true })).toMatch(/^ +id {2}name/);
+    expect(await draw({ rows, terminal: terminalOf(20), trunc: false })).toMatch(/^ +id {2}name/);
   });
 
-  it('cuts a name of a megabyte, and shows it in full with whole', async () => {
+  it('cuts a name of a megabyte, and shows it in full with trunc: false', async () => {
     const name = `start${'日'.repeat(400_000)}end`;
     const rows = [[1, name, 'f']];
     const cut = (await draw({ rows })).split('\n')[1] ?? '';
     expect(displayWidth(cut)).toBeLessThanOrEqual(80);
     expect(cut).toMatch(/^ 1 {2}start日+….*日end$/);
-    expect(await draw({ rows, whole: true })).toContain(name);
+    expect(await draw({ rows, trunc: false })).toContain(name);
   });
 
   it('shows any rows within the width, escaped and one per line', async () => {
