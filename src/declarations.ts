@@ -76,6 +76,9 @@ export interface OptionDeclaration {
   readonly conflicts?: readonly string[];
 }
 
+/** A field of JSON output: its name, its JSON types such as `string or null`, and its meaning. */
+export type FieldDeclaration = readonly [name: string, type: string, meaning: string];
+
 export interface CommandDeclaration {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -90,8 +93,8 @@ export interface CommandDeclaration {
   readonly options?: readonly OptionDeclaration[];
   /** True if it may change the service, or settings and files of the user; caches do not count. */
   readonly mutates?: boolean;
-  /** The name of the schema of its JSON output; undefined if it prints none. */
-  readonly output?: string;
+  /** The fields of what it prints with --json, of each row if that is a list; undefined if it prints no JSON. */
+  readonly fields?: readonly FieldDeclaration[];
   /** Exit codes besides 0, 1, 2, 130 and 143, which any command can have. */
   readonly exitCodes?: readonly number[];
   /** True for a command that only programs use; no help lists it. */

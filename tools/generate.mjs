@@ -1,4 +1,4 @@
-// Writes the man pages, docs/cli.md, docs/schemas and the list of pages in package.json from the command table,
+// Writes the man pages, docs/cli.md and the list of pages in package.json from the command table,
 // and the expected screens of the help for test/commands/screens.test.ts.
 // Usage: node tools/generate.mjs [--check]   (--check writes nothing and fails if a file is stale)
 
@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { manPages } from './reference/man.mjs';
 import { commandReference } from './reference/markdown.mjs';
 import { readManual } from './reference/pages.mjs';
-import { schemaFiles } from './reference/schemas.mjs';
 
 const ROOT = fileURLToPath(import.meta.resolve('../'));
 const manifest = JSON.parse(read('package.json'));
@@ -20,15 +19,12 @@ const man = [...pages.keys()].sort();
 const files = new Map([
   ...pages,
   ['docs/cli.md', commandReference(manual)],
-  ...schemaFiles(manual),
   ['test/commands/screens/help.txt', manual.rootPage({ bold: String })],
   ['test/commands/screens/help.color.txt', manual.rootPage({ bold: (text) => `␛[1m${text}␛[22m` })],
   ['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`],
 ]);
-const present = ['man', 'docs/schemas'].flatMap((folder) => {
-  mkdirSync(join(ROOT, folder), { recursive: true });
-  return readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
-});
+mkdirSync(join(ROOT, 'man'), { recursive: true });
+const present = readdirSync(join(ROOT, 'man')).map((name) => `man/${name}`);
 const left = present.filter((name) => !files.has(name));
 const stale = [...files].filter(([name, text]) => read(name) !== text);
 if (process.argv.includes('--check')) {

@@ -10,7 +10,6 @@ import {
   type Value,
 } from '../declarations.ts';
 import { renderBlocks } from './help/text.ts';
-import { fieldsOf, type Schema } from './schemas/schema.ts';
 
 export async function run(context: Context): Promise<void> {
   const commands = leavesOf(context.program.commands);
@@ -20,11 +19,10 @@ export async function run(context: Context): Promise<void> {
     });
     return context.printList(rows, ['command', 'summary', 'mutates'], { idField: 'command' });
   }
-  const { SCHEMAS } = await import('./schemas/index.ts');
   const { ENVIRONMENT, EXIT_CODES } = await import('./help/pages.ts');
   await context.printRecord({
     version: context.version,
-    commands: commands.map(([path, command]) => describe(path, command, SCHEMAS)),
+    commands: commands.map(([path, command]) => describe(path, command)),
     global_options: context.program.options.map(describeOption),
     environment: termsOf(ENVIRONMENT).flatMap(([names, meaning]) =>
       names.split(', ').map((name) => ({ name, meaning })),
@@ -47,15 +45,10 @@ function leavesOf(
     });
 }
 
-function describe(
-  path: string,
-  declaration: CommandDeclaration,
-  schemas: Readonly<Record<string, Schema>>,
-) {
+function describe(path: string, declaration: CommandDeclaration) {
   const { aliases = [], summary, description = [], examples } = declaration;
-  const { mutates = false, output } = declaration;
+  const { mutates = false, fields = [] } = declaration;
   const group = path.slice(0, -declaration.name.length);
-  const schema = output === undefined ? undefined : schemas[output];
   return {
     command: path,
     aliases: aliases.map((alias) => group + alias),
@@ -64,8 +57,7 @@ function describe(
     mutates,
     arguments: (declaration.arguments ?? []).map(describeArgument),
     options: (declaration.options ?? []).map(describeOption),
-    output:
-      schema === undefined ? null : { schema: `${output}.json`, fields: describeFields(schema) },
+    fields: fields.map(([name, type, meaning]) => ({ name, type, meaning })),
     exit_codes: exitCodesOf(declaration),
     examples,
   };
@@ -115,12 +107,4 @@ function typeOf(value: Value | undefined) {
     case 'choice':
       return { type: 'string', choices: value.words };
   }
-}
-
-function describeFields(schema: Schema) {
-  return [...fieldsOf(schema)].map(([name, { type, description }]) => ({
-    name,
-    type: [type ?? 'string'].flat().join(' or '),
-    description,
-  }));
 }

@@ -1,7 +1,7 @@
 // Writes the man pages: imgctl(1), one page per command, and a page in section 7 per topic outside imgctl(1).
 
 import { FILES, FILES_NOTE } from './files.mjs';
-import { fieldsOf, relativesOf, relativesOfTopic } from './pages.mjs';
+import { relativesOf, relativesOfTopic } from './pages.mjs';
 import { block, bold, escapeRoff, quoted, shell, syntax, terms, textLine } from './roff.mjs';
 
 /** The topics that are sections of imgctl(1), and their headings. */
@@ -28,7 +28,7 @@ export function manPages(manual, version) {
   };
   for (const page of manual.commands) {
     const isRoot = page.words.length === 1;
-    const sections = isRoot ? rootSections(page, manual.topics) : commandSections(page, manual);
+    const sections = isRoot ? rootSections(page, manual.topics) : commandSections(page);
     add(page, sections, relativesOf(page, manual));
   }
   for (const topic of manual.topics.filter(hasPage)) {
@@ -82,7 +82,7 @@ function rootSections(page, topics) {
   ];
 }
 
-function commandSections(page, manual) {
+function commandSections(page) {
   const names = page.arguments.map(({ name, description }) => [name, description]);
   return [
     manSection('SYNOPSIS', synopsis(page)),
@@ -95,9 +95,9 @@ function commandSections(page, manual) {
       `.PP\nEvery command also takes the global options of\n${IN_ROOT}.`,
     ),
     manSection('EXAMPLES', shell(page.examples)),
-    ...(page.output === undefined
+    ...(page.fields.length === 0
       ? []
-      : [manSection('JSON OUTPUT', terms(fieldsOf(page, manual), bold))]),
+      : [manSection('JSON OUTPUT', terms(page.fields.map(fieldTerm), bold))]),
     manSection('EXIT STATUS', `${page.exitCodes.join(', ')}; the meanings are in\n${IN_ROOT}.`),
     manSection('ENVIRONMENT', `The variables that every command reads are in\n${IN_ROOT}.`),
     manSection('FILES', `The files that imgctl writes are in\n${IN_ROOT}.`),
@@ -113,6 +113,10 @@ function subcommands(page) {
     page.subcommands.map(({ name, summary }) => [name, summary]),
     bold,
   );
+}
+
+function fieldTerm([name, type, meaning]) {
+  return [name, `${meaning} (${type})`];
 }
 
 function options(page) {

@@ -1,7 +1,7 @@
 // Writes docs/cli.md: every command and topic on one page.
 
 import { FILES, FILES_NOTE } from './files.mjs';
-import { fieldsOf, relativesOf } from './pages.mjs';
+import { relativesOf } from './pages.mjs';
 
 const INTRODUCTION = `<!-- Made from the command table by: npm run generate -->
 
@@ -49,7 +49,7 @@ function commandSection(page, manual) {
     ...(names.length === 0 ? [] : [termTable('Argument', names)]),
     ...(page.options.length === 0 ? [] : [options(page)]),
     ...examples(page),
-    ...outcome(page, manual),
+    ...outcome(page),
     ...(others.length === 0 ? [] : [`See also: ${others.map(link).join(', ')}`]),
   ];
 }
@@ -77,12 +77,16 @@ function options(page) {
 }
 
 /** Returns the fields of the JSON output and the exit codes of a command; nothing for a group. */
-function outcome(page, manual) {
+function outcome(page) {
   if (page.subcommands.length > 0) return [];
   const exit = `Exit codes: ${page.exitCodes.join(', ')}`;
-  if (page.output === undefined) return [exit];
-  const names = fieldsOf(page, manual).map(([name]) => codeSpan(name));
-  return [`JSON output ([schema](schemas/${page.output}.json)): ${names.join(', ')}`, exit];
+  if (page.fields.length === 0) return [exit];
+  const fields = page.fields.map(([name, type, meaning]) => [
+    codeSpan(name),
+    type,
+    escapeMarkdown(meaning),
+  ]);
+  return [table(['JSON field', 'Type', 'Meaning'], fields), exit];
 }
 
 function examples(page) {

@@ -29,8 +29,6 @@ export async function readManual(root) {
     commands,
     topics,
     rootPage: texts.renderRoot,
-    schemas: texts.SCHEMAS,
-    fieldsOfSchema: texts.fieldsOf,
   };
 }
 
@@ -58,8 +56,6 @@ function tableOnly(source) {
     'commands/help/page.ts',
     'commands/table/global-options.ts',
     'commands/table/topics.ts',
-    'commands/schemas/index.ts',
-    'commands/schemas/schema.ts',
     'declarations.ts',
   ];
   const code = files
@@ -97,7 +93,7 @@ function pagesBelow(spec, parents, texts) {
     options: (spec.options ?? []).map(texts.optionTerm),
     examples,
     seeAlso,
-    output: spec.output,
+    fields: spec.fields ?? [],
     exitCodes: texts.exitCodesOf(spec),
     subcommands: shown,
   };
@@ -126,11 +122,6 @@ export function relativesOfTopic({ name }, { commands }) {
     ({ words, seeAlso }) =>
       words.length === 1 || (words.at(-1) !== 'help' && seeAlso.includes(`help ${name}`)),
   );
-}
-
-/** Returns the fields of the JSON that a command prints, with their meanings. */
-export function fieldsOf({ output }, { schemas, fieldsOfSchema }) {
-  return [...fieldsOfSchema(schemas[output])].map(([name, { description }]) => [name, description]);
 }
 
 function sentence(text) {

@@ -19,7 +19,7 @@ interface PageStyle {
 /** Returns the page of the command with this full name, such as `imgctl images list`. */
 export function renderPage(name: string, command: CommandDeclaration, style: PageStyle): string {
   const { aliases = [], summary, description = [], examples, seeAlso = [] } = command;
-  const { options = [], subcommands = [] } = command;
+  const { options = [], subcommands = [], fields = [] } = command;
   const group = name.slice(0, -command.name.length);
   const declared = command.arguments ?? [];
   const usage = [name, '[options]', ...declared.map(argumentTerm)];
@@ -48,6 +48,10 @@ export function renderPage(name: string, command: CommandDeclaration, style: Pag
     ...termSection(
       'Commands',
       subcommands.map((each) => [each.name, each.summary]),
+    ),
+    ...termSection(
+      'JSON fields',
+      fields.map(([field, type, meaning]) => [field, `${meaning} (${type})`]),
     ),
     section('Examples', { shell: examples }),
     tail.join(''),

@@ -127,7 +127,7 @@ export const OUTPUT: readonly Block[] = [
       'imgctl images list --json --meta --limit 3',
     ],
   },
-  'Programs: a JSON Schema of each output is in docs/schemas, and "imgctl commands --json" lists the fields of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
+  'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
   'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
   'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables hide columns in which all rows have the same value, then data_store and folder, and cut names in the middle. Ids and times are never cut. A line below the table names the hidden columns; --no-trunc shows everything.',
 ];

@@ -1,6 +1,13 @@
 // Declares the commands that choose, watch and save images: latest, changes and snapshot.
 
-import { FILTER_OPTION, SOURCE_OPTIONS, TABLE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import {
+  FILTER_OPTION,
+  IMAGE_FIELDS,
+  SOURCE_OPTIONS,
+  TABLE_OPTIONS,
+  VIEW_OPTIONS,
+  WORDS,
+} from './listing.ts';
 import { type CommandSpec, METRICS_OPTION, SERVICE_CODES } from './spec.ts';
 
 export const latest: CommandSpec = {
@@ -29,7 +36,12 @@ export const latest: CommandSpec = {
     ...VIEW_OPTIONS,
     ...SOURCE_OPTIONS,
   ],
-  output: 'images-latest',
+  fields: [
+    ...IMAGE_FIELDS,
+    ['series', 'string', 'with --explain: the name with # for each number'],
+    ['rank', 'number', 'with --explain: 1 for the newest of its series'],
+    ['version', 'string', 'with --explain: the numbers of the name, separated by dots'],
+  ],
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../images-latest.ts')).run,
 };
@@ -71,7 +83,14 @@ export const changes: CommandSpec = {
     ...TABLE_OPTIONS,
   ],
   mutates: true,
-  output: 'images-changes',
+  fields: [
+    ['change', 'string', 'added, updated, moved or removed'],
+    ['id', 'number', 'identifier of the image'],
+    ['name', 'string', 'file name'],
+    ['path', 'string', '[data store] folder/file name'],
+    ['updated_on', 'string', 'when it was last updated, as the service writes it'],
+    ['before', 'object or null', 'the image as it was; null if it was added'],
+  ],
   exitCodes: [...SERVICE_CODES, 10],
   load: async () => (await import('../images-changes.ts')).run,
 };
@@ -96,7 +115,13 @@ export const snapshot: CommandSpec = {
     },
   ],
   mutates: true,
-  output: 'images-snapshot',
+  fields: [
+    ['version', 'number', 'version of this format, 1'],
+    ['taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'],
+    ['base_url', 'string', 'address of the service'],
+    ['username', 'string or null', 'user name of the account'],
+    ['images', 'array', 'all images, in the order of their ids'],
+  ],
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../images-snapshot.ts')).run,
 };

@@ -45,7 +45,12 @@ export const config: CommandSpec = {
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
       options: [GET_OPTION],
-      output: 'config-list',
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string or null', 'value; null if it is not set'],
+        ['origin', 'string or null', 'where the value comes from'],
+        ['error', 'string or null', 'why the value is invalid'],
+      ],
       load: async () => (await import('../config.ts')).list,
     },
     {
@@ -57,7 +62,11 @@ export const config: CommandSpec = {
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
-      output: 'config-get',
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string', 'value'],
+        ['origin', 'string', 'where the value comes from'],
+      ],
       load: async () => (await import('../config.ts')).get,
     },
     {
@@ -94,7 +103,7 @@ export const config: CommandSpec = {
         'Prints the bare path unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
       ],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
-      output: 'config-path',
+      fields: [['path', 'string', 'path of the settings file']],
       load: async () => (await import('../config.ts')).showPath,
     },
   ],
@@ -119,7 +128,14 @@ export const profile: CommandSpec = {
         'imgctl profile list',
         'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
       ],
-      output: 'profile-list',
+      fields: [
+        ['name', 'string', 'name of the profile'],
+        ['default', 'boolean', 'true for the default profile'],
+        ['base_url', 'string or null', 'address of the service'],
+        ['username', 'string or null', 'user name of the account'],
+        ['token', 'string', 'state of the cached token: valid, expired or none'],
+        ['password', 'string or null', 'source of the password: command, helper or keychain'],
+      ],
       load: async () => (await import('../profile.ts')).list,
     },
     {

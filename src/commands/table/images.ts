@@ -1,7 +1,7 @@
 // Declares the commands for images of the catalogue.
 
 import { changes, latest, snapshot } from './choosing.ts';
-import { LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
+import { IMAGE_FIELDS, LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { LOCK_FILE_OPTION, lock } from './locking.ts';
 import { type CommandSpec, SERVICE_CODES } from './spec.ts';
 
@@ -42,7 +42,7 @@ export const images: CommandSpec = {
         },
         ...SOURCE_OPTIONS,
       ],
-      output: 'images-list',
+      fields: IMAGE_FIELDS,
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-list.ts')).run,
     },
@@ -80,7 +80,7 @@ export const images: CommandSpec = {
         ...VIEW_OPTIONS,
         ...SOURCE_OPTIONS,
       ],
-      output: 'images-get',
+      fields: IMAGE_FIELDS,
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-get.ts')).run,
     },

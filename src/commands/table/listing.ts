@@ -1,6 +1,10 @@
-// Declares the arguments and options that the commands for images share.
+// Declares the arguments, options and fields that the commands for images share.
 
-import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
+import type {
+  ArgumentDeclaration,
+  FieldDeclaration,
+  OptionDeclaration,
+} from '../../declarations.ts';
 import { SETTINGS } from '../../session/setting-table.ts';
 import { TEXT } from './spec.ts';
 
@@ -82,4 +86,17 @@ export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
     description: 'exit with 1 if the snapshot is older, such as 12h or 7d',
     value: { kind: 'duration', isAge: true },
   },
+];
+
+/** The fields of an image, as the service names them. */
+export const IMAGE_FIELDS: readonly FieldDeclaration[] = [
+  ['id', 'number', 'identifier of the image'],
+  ['name', 'string', 'file name of the OVA or OVF'],
+  ['path', 'string', '[data store] folder/file name'],
+  ['label', 'string', 'folder/file name, or the file name alone'],
+  ['folder', 'string or null', 'folder in the data store'],
+  ['data_store', 'string', 'data store that holds the file'],
+  ['public', 'boolean', 'true in the public catalogue, false for your own images'],
+  ['created_on', 'string', 'when it was added, as the service writes it'],
+  ['updated_on', 'string', 'when it was last updated, as the service writes it'],
 ];

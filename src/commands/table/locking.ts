@@ -1,6 +1,10 @@
 // Declares the commands that pin images in a lock file.
 
-import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
+import type {
+  ArgumentDeclaration,
+  FieldDeclaration,
+  OptionDeclaration,
+} from '../../declarations.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { FILTER_OPTION } from './listing.ts';
 import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
@@ -18,6 +22,17 @@ const NAMES: ArgumentDeclaration = {
   variadic: true,
   value: { kind: 'text', from: 'locks' },
 };
+
+const LOCK_FIELDS: readonly FieldDeclaration[] = [
+  ['lock', 'string', 'name of the lock'],
+  ['text', 'array', 'texts that the name of the image must contain'],
+  ['filters', 'array', 'filters of the query, as field,operator,value'],
+  ['id', 'number', 'identifier of the image'],
+  ['name', 'string', 'file name'],
+  ['path', 'string', '[data store] folder/file name'],
+  ['created_on', 'string', 'when it was added, as the service writes it'],
+  ['updated_on', 'string', 'when it was last updated, as the service writes it'],
+];
 
 export const lock: CommandSpec = {
   name: 'lock',
@@ -48,7 +63,7 @@ export const lock: CommandSpec = {
       ],
       options: [FILTER_OPTION, LOCK_FILE_OPTION, GET_OPTION],
       mutates: true,
-      output: 'images-lock-add',
+      fields: LOCK_FIELDS,
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-lock.ts')).add,
     },
@@ -58,7 +73,7 @@ export const lock: CommandSpec = {
       description: ['Does not contact the service.'],
       examples: ['imgctl images lock list', 'imgctl images lock list --get path'],
       options: [LOCK_FILE_OPTION, GET_OPTION],
-      output: 'images-lock-list',
+      fields: LOCK_FIELDS,
       exitCodes: [5],
       load: async () => (await import('../images-lock.ts')).list,
     },
@@ -89,7 +104,15 @@ export const lock: CommandSpec = {
         LOCK_FILE_OPTION,
         GET_OPTION,
       ],
-      output: 'images-lock-check',
+      fields: [
+        ['lock', 'string', 'name of the lock'],
+        ['state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'],
+        ['id', 'number', 'identifier of the locked image'],
+        ['name', 'string', 'file name'],
+        ['path', 'string', '[data store] folder/file name'],
+        ['newest_id', 'number or null', 'identifier of a newer image'],
+        ['newest_name', 'string or null', 'file name of a newer image'],
+      ],
       exitCodes: [...SERVICE_CODES, 10],
       load: async () => (await import('../images-lock.ts')).check,
     },
@@ -102,7 +125,16 @@ export const lock: CommandSpec = {
       arguments: [NAMES],
       options: [LOCK_FILE_OPTION, GET_OPTION],
       mutates: true,
-      output: 'images-lock-update',
+      fields: [
+        ['lock', 'string', 'name of the lock'],
+        ['change', 'string', 'updated or unchanged'],
+        ['old_id', 'number', 'identifier of the image before'],
+        ['old_name', 'string', 'file name before'],
+        ['old_path', 'string', 'path before'],
+        ['id', 'number', 'identifier of the image'],
+        ['name', 'string', 'file name'],
+        ['path', 'string', '[data store] folder/file name'],
+      ],
       exitCodes: SERVICE_CODES,
       load: async () => (await import('../images-lock.ts')).update,
     },

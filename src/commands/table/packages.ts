@@ -1,7 +1,11 @@
 // Declares the commands for packages, their sync and one's own images.
 
-import type { ArgumentDeclaration, OptionDeclaration } from '../../declarations.ts';
-import { LISTING_OPTIONS, WORDS } from './listing.ts';
+import type {
+  ArgumentDeclaration,
+  FieldDeclaration,
+  OptionDeclaration,
+} from '../../declarations.ts';
+import { IMAGE_FIELDS, LISTING_OPTIONS, WORDS } from './listing.ts';
 import {
   type CommandSpec,
   DURATION,
@@ -18,7 +22,7 @@ export const myImages: CommandSpec = {
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
-  output: 'my-images',
+  fields: IMAGE_FIELDS,
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../my-images.ts')).run,
 };
@@ -54,6 +58,35 @@ export const FILES: ArgumentDeclaration = {
   value: { kind: 'text', from: 'files' },
 };
 
+const SYNC_ID = 'identifier of the sync request, as the service sent it';
+
+/** The fields of a sync request that was submitted, without --wait. */
+export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', SYNC_ID],
+  ['status', 'string or null', 'status word of the service'],
+  ['url', 'string', 'URL of the sync request'],
+  ['message', 'string or null', 'message of the service'],
+  ['response', 'object, array, string or null', 'the body that the service sent'],
+];
+
+/** The fields of a sync request that was read. */
+const STATUS_FIELDS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', SYNC_ID],
+  ['status', 'string or null', 'status word of the service'],
+  ['state', 'string', 'waiting, succeeded or failed'],
+  ['added', 'array, number or null', 'added images: their names, or how many'],
+  ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
+  ['errors', 'array', 'errors of the service'],
+  ['warnings', 'array', 'warnings of the service'],
+  ['created_on', 'string or null', 'when it was submitted, as the service writes it'],
+  ['updated_on', 'string or null', 'when it last changed, as the service writes it'],
+  ['response', 'object', 'the body that the service sent'],
+];
+
+const withWait = STATUS_FIELDS.filter(
+  ([name]) => !SUBMITTED_FIELDS.some(([submitted]) => submitted === name),
+);
+
 export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
@@ -77,7 +110,12 @@ export const sync: CommandSpec = {
     GET_OPTION,
   ],
   mutates: true,
-  output: 'sync',
+  fields: [
+    ...SUBMITTED_FIELDS,
+    ...withWait.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
+    ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
+    ['images', 'array', 'with --dry-run: names of your images'],
+  ],
   exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync.ts')).run,
 };
@@ -110,7 +148,11 @@ export const syncStatus: CommandSpec = {
     },
     GET_OPTION,
   ],
-  output: 'sync-status',
+  fields: [
+    ...STATUS_FIELDS,
+    ['submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)'],
+    ['base_url', 'string', 'with --list: address of the service'],
+  ],
   exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../sync-status.ts')).run,
 };
@@ -127,7 +169,20 @@ export const inspect: CommandSpec = {
   ],
   seeAlso: ['validate'],
   arguments: [FILES],
-  output: 'inspect',
+  fields: [
+    ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
+    ['file', 'string', 'path as given'],
+    ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
+    ['products', 'array', 'product, vendor, version, full_version, number of properties'],
+    ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and others'],
+    ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
+    ['networks', 'array', 'name and description'],
+    ['deployment_options', 'array', 'id, label, description, default'],
+    ['files', 'array', 'files of the package: name, size in bytes, role'],
+    ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
+    ['certificate', 'string or null', 'file name of the certificate'],
+    ['findings', 'array', 'findings as of validate, without digests'],
+  ],
   exitCodes: [5],
   load: async () => (await import('../inspect.ts')).run,
 };
@@ -153,7 +208,13 @@ export const validate: CommandSpec = {
       value: TEXT,
     },
   ],
-  output: 'validate',
+  fields: [
+    ['file', 'string', 'path as given'],
+    ['severity', 'string', 'error or warning; an error makes the package invalid'],
+    ['code', 'string', 'stable code of the finding'],
+    ['place', 'string', 'where in the package it was found'],
+    ['message', 'string', 'what is wrong'],
+  ],
   exitCodes: [5],
   load: async () => (await import('../validate.ts')).run,
 };

@@ -59,7 +59,13 @@ export const commands: CommandSpec = {
     "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
   ],
   seeAlso: ['help output', 'help exit-codes'],
-  output: 'commands',
+  fields: [
+    ['version', 'string', 'version of imgctl'],
+    ['commands', 'array', 'commands: arguments, options, fields of the JSON output and more'],
+    ['global_options', 'array', 'options of every command'],
+    ['environment', 'array', 'environment variables: name and meaning'],
+    ['exit_codes', 'array', 'exit codes: code and meaning'],
+  ],
   load: async () => (await import('../commands.ts')).run,
 };
 

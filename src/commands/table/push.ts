@@ -1,6 +1,7 @@
 // Declares push.
 
-import { FILES, POLL_OPTIONS } from './packages.ts';
+import { IMAGE_FIELDS } from './listing.ts';
+import { FILES, POLL_OPTIONS, SUBMITTED_FIELDS } from './packages.ts';
 import { type CommandSpec, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const push: CommandSpec = {
@@ -49,7 +50,17 @@ export const push: CommandSpec = {
     METRICS_OPTION,
   ],
   mutates: true,
-  output: 'push',
+  fields: [
+    ['id', 'number or string', 'identifier of the image; with --no-wait, of the sync request'],
+    ...IMAGE_FIELDS.filter(([name]) => name !== 'id'),
+    ...SUBMITTED_FIELDS.filter(([name]) => name !== 'id').map(
+      ([name, type, meaning]) => [name, type, `with --no-wait: ${meaning}`] as const,
+    ),
+    ['size', 'number or null', 'with --no-sync and --dry-run: bytes of the file'],
+    ['state', 'string', 'with --no-sync: uploaded, unchanged or skipped'],
+    ['step', 'string', 'with --dry-run: upload or sync'],
+    ['action', 'string', 'with --dry-run: what would happen, such as upload, replace, add, delete'],
+  ],
   exitCodes: [...SERVICE_CODES, 7],
   load: async () => (await import('../push.ts')).run,
 };

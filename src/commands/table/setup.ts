@@ -80,7 +80,15 @@ export const whoami: CommandSpec = {
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
-  output: 'whoami',
+  fields: [
+    ['profile', 'string', 'name of the profile'],
+    ['base_url', 'string', 'address of the service'],
+    ['username', 'string or null', 'user name of the account'],
+    ['token', 'string', 'state of the token: valid, expired, none or from IMGCTL_TOKEN'],
+    ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
+    ['expires_in', 'number or null', 'seconds until then'],
+    ['stored_in', 'string or null', 'file or token store that has the token'],
+  ],
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../whoami.ts')).run,
 };
@@ -97,7 +105,11 @@ export const token: CommandSpec = {
   ],
   seeAlso: ['login', 'api'],
   exitCodes: SERVICE_CODES,
-  output: 'token',
+  fields: [
+    ['token', 'string', 'the access token'],
+    ['expires_on', 'string or null', 'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'],
+    ['expires_in', 'number or null', 'seconds until then'],
+  ],
   load: async () => (await import('../token.ts')).run,
 };
 
@@ -115,7 +127,12 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.remedy) | .remedy'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  output: 'doctor',
+  fields: [
+    ['check', 'string', 'what was checked'],
+    ['state', 'string', 'ok, warning, failed or not checked'],
+    ['finding', 'string', 'what was found'],
+    ['remedy', 'string or null', 'command or setting that fixes it'],
+  ],
   exitCodes: SERVICE_CODES,
   load: async () => (await import('../doctor.ts')).run,
 };
