@@ -53,7 +53,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['errors.ts'],
   upload: ['errors.ts', 'files', 'http', 'io.ts', 'json.ts', 'ovf'],
   files: ['errors.ts', 'io.ts', 'json.ts'],
-  mcp: ['errors.ts', 'io.ts', 'json.ts', 'output', 'query'],
+  mcp: ['json.ts', 'output', 'query'],
   query: ['errors.ts', 'json.ts'],
   output: ['errors.ts', 'io.ts', 'json.ts'],
   ovf: [],

@@ -26,12 +26,6 @@ const LEFT_OUT = [
   ['commander', 'node:child_process', NOTHING],
   // The global object is the same, and needs no module.
   ['commander', 'node:process', 'module.exports = process;'],
-  // The server checks tool arguments itself; ajv would double its size.
-  [
-    '@modelcontextprotocol/server',
-    '@modelcontextprotocol/server/_shims',
-    `exports.process = process; exports.DefaultJsonSchemaValidator = class { getValidator = ${refusal('a validator')} }`,
-  ],
   // conf needs ajv for schemas and semver for migrations; imgctl has neither.
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],

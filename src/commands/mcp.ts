@@ -2,27 +2,24 @@
 
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
-import { builtin, loadAllCode } from '../io.ts';
-import { isObject, parseJson } from '../json.ts';
-import { LIST } from '../mcp/answer.ts';
-import type { RunCommand } from '../mcp/call.ts';
-import { LineSink } from '../mcp/lines.ts';
-import { serve } from '../mcp/server.ts';
+import type { ByteSink } from '../io.ts';
+import { type ServerOptions, serve } from '../mcp/server.ts';
 
 export async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
   const { io, console, version } = context;
-  loadAllCode();
-  keepHeapSmall();
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');
+  }
+  // Calls run at the same time: one that needs no login may show what another one logs in with.
+  for (const secret of [io.env.IMGCTL_PASSWORD, io.env.IMGCTL_TOKEN]) {
+    console.redaction.add(secret ?? '');
   }
   await serve({
     version,
     allowSync: options.allowSync === true,
     run: runnerOf(context),
+    redact: (text) => console.redaction.apply(text),
     now: io.now,
-    redact: (content, signal) => console.redaction.applyWithin(content, signal),
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
     report: (problem) => {
@@ -33,13 +30,8 @@ export async function run(context: Context, options: { allowSync?: boolean }): P
   io.signal.throwIfAborted();
 }
 
-/** A client keeps the server for days: collects garbage before the heap doubles. */
-function keepHeapSmall(): void {
-  builtin('node:v8').setFlagsFromString('--heap-growing-percent=25');
-}
-
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
-function runnerOf({ io, rerun, options, console, debug }: Context): RunCommand {
+function runnerOf({ io, rerun, options, console, debug }: Context): ServerOptions['run'] {
   const { profile, baseUrl, timeout, retries, waitForToken } = options;
   const values = { profile, 'base-url': baseUrl, timeout, retries, 'wait-for-token': waitForToken };
   const flags = [
@@ -48,25 +40,45 @@ function runnerOf({ io, rerun, options, console, debug }: Context): RunCommand {
       value === undefined ? [] : [`--${name}=${value}`],
     ),
   ];
-  return async (words, page, signal) => {
-    signal.throwIfAborted();
-    const stdout = new LineSink(page);
-    const stderr = new LineSink(LIST);
-    const abort = new AbortController();
-    setMaxListeners(0, abort.signal);
-    const interrupt = () => abort.abort(new ImgctlError('interrupted', 'the call was cancelled'));
-    signal.addEventListener('abort', interrupt, { once: true });
+  return async (words, limit, signal) => {
+    setMaxListeners(0, signal);
     const stdin = { isTTY: false, stream: io.stdin.stream };
+    const stdout = new LineSink(limit);
+    const stderr = new LineSink(Number.POSITIVE_INFINITY);
     const exitCode = await rerun(
       [...flags, ...words],
-      { ...io, stdin, stdout, stderr, signal: abort.signal },
+      { ...io, stdin, stdout, stderr, signal },
       console.redaction,
     );
-    signal.removeEventListener('abort', interrupt);
     if (debug) for (const line of stderr.lines) await io.stderr.write(`${line}\n`);
-    const messages = stderr.lines
-      .map((line) => parseJson(Buffer.from(line)).value)
-      .filter(isObject);
-    return { exitCode, rows: stdout.lines, count: stdout.count, messages };
+    // A trace is no JSON.
+    const messages = stderr.lines.filter((line) => line.startsWith('{'));
+    return { exitCode, rows: stdout.lines, total: stdout.count, messages };
   };
+}
+
+/** Counts the lines written to it, and keeps the first ones. */
+export class LineSink implements ByteSink {
+  readonly isTTY = false;
+  readonly columns = undefined;
+  readonly lines: string[] = [];
+  count = 0;
+  #partial: string[] = [];
+  readonly #limit: number;
+  readonly #decoder = new TextDecoder();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    const text = typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });
+    const [first = '', ...rest] = text.split('\n');
+    this.#partial.push(first);
+    for (const start of rest) {
+      if (this.count < this.#limit) this.lines.push(this.#partial.join(''));
+      this.#partial = [start];
+      this.count += 1;
+    }
+  }
 }

@@ -1,50 +1,55 @@
-// The tools that a client can call: their schemas, and the command line that each one runs.
+// The tools that a client can call: their arguments, and the command line that each one runs.
 
-import { type ArgumentSchema, check, type ToolArguments } from './arguments.ts';
+import * as z from 'zod';
 
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  readonly arguments: Readonly<Record<string, ArgumentSchema>>;
-  readonly required?: readonly string[];
+  readonly input: z.ZodObject;
   /** True if it changes the service. */
   readonly mutates?: boolean;
-  /** True if it takes limit and offset. */
-  readonly paged?: boolean;
-  /** True if the service may count the rows, so that not all of them have to be read. */
-  readonly countsCheaply?: boolean;
-  /** The hint of its notes, for a client that runs no commands. */
-  readonly next?: string;
   /** The command that it runs. */
   readonly command: readonly string[];
   /** Returns the options and arguments of the command. */
-  words(given: ToolArguments): readonly string[];
+  words(given: Given): readonly string[];
 }
 
-const texts = (description: string): ArgumentSchema => {
-  return { type: 'array', items: { type: 'string' }, description };
-};
+/** What a tool is called with; each tool declares its part of it. */
+export interface Given {
+  readonly text?: readonly string[];
+  readonly filter?: readonly string[];
+  readonly sort?: readonly string[];
+  readonly columns?: readonly string[];
+  readonly images?: readonly string[];
+  readonly limit?: number;
+  readonly each?: boolean;
+  readonly list?: boolean;
+  readonly id?: string;
+  readonly file?: string;
+}
+
+/** Rows of a list, without `limit`. */
+export const DEFAULT_LIMIT = 50;
+
+const texts = (description: string) => z.array(z.string()).describe(description);
 
 const SEARCH = {
-  text: texts('only images whose name contains every text'),
+  text: texts('only images whose name contains every text').optional(),
   filter: texts(
     'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
-  ),
-} as const;
+  ).optional(),
+};
 
 const COLUMNS = texts(
   'fields to show; of id, name, path, label, folder, data_store, public, created_on, updated_on',
-);
+).optional();
 
-const LISTING = {
+const LISTING = z.strictObject({
   ...SEARCH,
-  sort: texts('field,asc or field,desc, most significant first'),
+  sort: texts('field,asc or field,desc, most significant first').optional(),
   columns: COLUMNS,
-  limit: { type: 'integer', minimum: 1, maximum: 200, description: 'page size (50)' },
-  offset: { type: 'integer', minimum: 0, description: 'matches to skip (0)' },
-} as const;
-
-export const DEFAULT_LIMIT = 50;
+  limit: z.int().min(1).max(200).describe('maximum number of rows (50)').optional(),
+});
 
 /** Enough to tell images apart; all fields would make an answer twice as long. */
 const DEFAULT_COLUMNS = ['id', 'name', 'path', 'updated_on'];
@@ -53,38 +58,31 @@ const READING_TOOLS: readonly Tool[] = [
   {
     name: 'images_list',
     description: 'List public images. Returns the total; narrow it with text or filter.',
-    arguments: LISTING,
-    paged: true,
-    countsCheaply: true,
+    input: LISTING,
     command: ['images', 'list'],
-    words: listing,
+    words: listingWords,
   },
   {
     name: 'images_get',
     description: 'Show public images with all fields.',
-    arguments: { images: texts('ids, names, paths, labels or URLs'), columns: COLUMNS },
-    required: ['images'],
+    input: z.strictObject({ images: texts('ids, names, paths, labels or URLs'), columns: COLUMNS }),
     command: ['images', 'get'],
-    words: ({ images = [], columns }) => [
-      ...option('columns', columns?.join(',')),
-      '--',
-      ...images,
-    ],
+    words: ({ images = [], columns }) => [...columnsOption(columns), '--', ...images],
   },
   {
     name: 'images_latest',
     description:
       'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
-    arguments: {
+    input: z.strictObject({
       ...SEARCH,
-      each: { type: 'boolean', description: 'show the newest image of every series instead' },
+      each: z.boolean().describe('show the newest image of every series instead').optional(),
       columns: COLUMNS,
-    },
+    }),
     command: ['images', 'latest'],
-    words: ({ text = [], each, columns, ...given }) => [
-      ...filters(given),
+    words: ({ text = [], filter = [], each, columns }) => [
+      ...filter.map((one) => `--filter=${one}`),
       ...(each ? ['--each'] : []),
-      ...option('columns', columns?.join(',')),
+      ...columnsOption(columns),
       '--',
       ...text,
     ],
@@ -92,26 +90,24 @@ const READING_TOOLS: readonly Tool[] = [
   {
     name: 'my_images',
     description: 'List your own images. Returns the total; narrow it with text or filter.',
-    arguments: LISTING,
-    paged: true,
+    input: LISTING,
     command: ['my-images'],
-    words: listing,
+    words: listingWords,
   },
   {
     name: 'sync_status',
     description: 'Show a sync request: state waiting, succeeded or failed, with its errors.',
-    arguments: {
-      id: { type: 'string', description: 'id of the request (the last one)' },
-      list: { type: 'boolean', description: 'list the requests of this machine instead' },
-    },
+    input: z.strictObject({
+      id: z.string().describe('id of the request (the last one)').optional(),
+      list: z.boolean().describe('list the requests of this machine instead').optional(),
+    }),
     command: ['sync-status'],
     words: ({ id, list }) => [...(list ? ['--list'] : []), '--', ...(id === undefined ? [] : [id])],
   },
   {
     name: 'package_inspect',
     description: 'Show what a local OVA or OVF contains and what is wrong with it.',
-    arguments: { file: { type: 'string', description: 'path of an OVA or OVF' } },
-    required: ['file'],
+    input: z.strictObject({ file: z.string().describe('path of an OVA or OVF') }),
     command: ['inspect'],
     words: ({ file = '' }) => ['--', file],
   },
@@ -121,9 +117,8 @@ const SYNC: Tool = {
   name: 'sync',
   description:
     'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
-  arguments: {},
+  input: z.strictObject({}),
   mutates: true,
-  next: 'call sync_status',
   command: ['sync'],
   words: () => [],
 };
@@ -132,48 +127,17 @@ export function toolsFor(allowSync: boolean): readonly Tool[] {
   return allowSync ? [...READING_TOOLS, SYNC] : READING_TOOLS;
 }
 
-/** Returns the words of a listing that come after the command. */
-function listing({ text = [], sort = [], columns = DEFAULT_COLUMNS, ...given }: ToolArguments) {
+/** The limit is no option: the total needs every match. Values are joined to their option, since they may begin with a dash. */
+function listingWords({ text = [], filter = [], sort = [], columns = DEFAULT_COLUMNS }: Given) {
   return [
-    ...filters(given),
-    ...sort.flatMap((each) => option('sort', each)),
-    ...option('columns', columns.join(',')),
+    ...filter.map((one) => `--filter=${one}`),
+    ...sort.map((one) => `--sort=${one}`),
+    ...columnsOption(columns),
     '--',
     ...text,
   ];
 }
 
-function filters({ filter = [] }: ToolArguments): string[] {
-  return filter.flatMap((each) => option('filter', each));
-}
-
-/** In one word, since a value may begin with a dash. */
-function option(name: string, value: string | undefined): string[] {
-  return value === undefined ? [] : [`--${name}=${value}`];
-}
-
-/** Returns the tool as the protocol describes it. */
-export function describeTool({
-  name,
-  description,
-  arguments: properties,
-  required,
-  mutates,
-}: Tool) {
-  return {
-    name,
-    description,
-    inputSchema: {
-      type: 'object' as const,
-      properties: { ...properties },
-      ...(required && { required: [...required] }),
-      additionalProperties: false,
-    },
-    annotations: mutates ? { destructiveHint: true } : { readOnlyHint: true },
-  };
-}
-
-/** @throws ImgctlError usage */
-export function checkArguments(tool: Tool, given: unknown): ToolArguments {
-  return check(tool.name, tool.arguments, tool.required ?? [], given);
+function columnsOption(columns: readonly string[] | undefined): string[] {
+  return columns === undefined ? [] : [`--columns=${columns.join(',')}`];
 }

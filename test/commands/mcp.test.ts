@@ -2,7 +2,6 @@
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeTool, toolsFor } from '../../src/mcp/tools.ts';
 import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
@@ -15,7 +14,11 @@ type Call = readonly [tool: string, given?: unknown];
 interface Reply {
   readonly id: number | null;
   readonly error?: { readonly code: number; readonly message: string };
-  readonly result?: { readonly content: { readonly text: string }[]; readonly isError: boolean };
+  readonly result?: {
+    readonly content: { readonly text: string }[];
+    readonly isError: boolean;
+    readonly tools?: { readonly name: string; readonly annotations: object }[];
+  };
 }
 
 const OPENING = [
@@ -69,23 +72,19 @@ const catalogue =
   ({ url }) => ({ json: cataloguePage(url, images) });
 
 describe('mcp images_list', () => {
-  it('answers 50 images with the total, and the rest page by page', async () => {
+  it('answers 50 images, or up to the limit, with the total', async () => {
     const { env, requests } = await emulatorUser({ images: 120 });
-    const offsets = [0, 50, 100, 150].map((offset): Call => ['images_list', { offset }]);
-    const pages = await call(offsets, { ...env, ...PASSWORD });
-    expect(pages.map(({ total, rows }) => [total, rows.length])).toEqual([
+    const limits = [undefined, 120, 7].map((limit): Call => ['images_list', { limit }]);
+    const lists = await call(limits, { ...env, ...PASSWORD });
+    expect(lists.map(({ total, rows }) => [total, rows.length])).toEqual([
       [120, 50],
-      [120, 50],
-      [120, 20],
-      [120, 0],
+      [120, 120],
+      [120, 7],
     ]);
-    expect(
-      new Set(pages.flatMap(({ rows }) => rows.map(({ id }: { id: number }) => id))).size,
-    ).toBe(120);
-    expect(pages[0]?.next).toBe(
-      '70 more: call again with offset 50, or narrow the list with text, filter or columns',
-    );
-    expect(pages[3]).not.toHaveProperty('next');
+    expect(lists[0]?.messages).toEqual([
+      { note: { message: '70 more', hint: expect.stringContaining('text or filter') } },
+    ]);
+    expect(lists[1]?.messages).toEqual([]);
     expect(requests.filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
@@ -111,7 +110,7 @@ describe('mcp images_list', () => {
       ['images_list', { text: ['UBUNTU', 'u'], sort: ['folder,asc', 'id,desc'], limit: 3 }],
     ];
     const [filtered, sorted] = await call(calls, io.env);
-    expect(filtered).toMatchObject({ total, offset: 0 });
+    expect(filtered).toMatchObject({ total });
     expect(filtered.rows).toHaveLength(3);
     expect(sorted.total).toBeGreaterThanOrEqual(total);
   });
@@ -125,23 +124,27 @@ describe('mcp images_list', () => {
     });
     const [answer] = await call([['images_list', { filter: ['id,le,12'], limit: 5 }]], env);
     expect(answer).toMatchObject({ total: 12, rows: { length: 5 } });
-    expect(answer.warnings).toHaveLength(1);
+    expect(answer.messages).toEqual([
+      { warning: expect.anything() },
+      { note: expect.objectContaining({ message: '7 more' }) },
+    ]);
   });
 
   it('keeps an answer below 40,000 characters', async () => {
     const images = testImages(60).map((image) => ({ ...image, path: 'p'.repeat(1_000) }));
     const { env } = await scriptedUser(catalogue(images));
-    const [first, tooLong] = await call(
+    const [first, narrow] = await call(
       [
         ['images_list', { limit: 60 }],
         ['images_list', { limit: 60, columns: ['id'] }],
       ],
       env,
     );
-    expect(first.text.length).toBeLessThan(40_500);
+    expect(first.text.length).toBeLessThanOrEqual(40_000);
     expect(first.rows.length).toBeGreaterThan(20);
-    expect(first.next).toContain(`call again with offset ${first.rows.length}`);
-    expect(tooLong.rows).toHaveLength(60);
+    expect(first.total).toBe(60);
+    expect(first.messages[0].note.message).toBe(`${60 - first.rows.length} more`);
+    expect(narrow.rows).toHaveLength(60);
   });
 
   it('passes values that begin with a dash, and never as options', async () => {
@@ -170,8 +173,9 @@ describe('mcp images_latest', () => {
       ],
       { ...env, ...PASSWORD },
     );
-    expect(one.record.name).toMatch(/^ubuntu-22\.04-server/);
-    expect(several).toMatchObject({ isError: true, errors: [{ exitCode: 2 }] });
+    expect(one).toMatchObject({ total: 1, messages: [] });
+    expect(one.rows[0].name).toMatch(/^ubuntu-22\.04-server/);
+    expect(several).toMatchObject({ isError: true, messages: [{ error: { exitCode: 2 } }] });
     expect(several.text).toContain(each.rows[0].name);
     expect(each.rows.length).toBeGreaterThan(1);
   });
@@ -186,10 +190,8 @@ describe('mcp', () => {
     const [list] = await call([['images_list', { limit: 2, columns: ['id'] }]], user);
     const [{ id }, { id: other }] = list.rows;
     const [submitted] = await call([['sync']], user, '--allow-sync');
-    expect(submitted.record).toMatchObject({ id: 1, status: expect.any(String) });
-    expect(submitted.notes).toEqual([
-      { message: 'sync request 1 submitted', hint: 'call sync_status' },
-    ]);
+    expect(submitted.rows).toEqual([expect.objectContaining({ id: 1 })]);
+    expect(submitted.messages[0].note.message).toBe('sync request 1 submitted');
     const [one, two, own, status, known, inspected] = await call(
       [
         ['images_get', { images: [`${id}`] }],
@@ -201,12 +203,12 @@ describe('mcp', () => {
       ],
       user,
     );
-    expect(one.record).toMatchObject({ id, public: true });
+    expect(one.rows).toEqual([expect.objectContaining({ id, public: true })]);
     expect(two.rows).toEqual([{ id }, { id: other }]);
     expect(own).toMatchObject({ total: 0, rows: [] });
-    expect(status.record).toMatchObject({ id: 1, state: expect.any(String) });
-    expect(known.record ?? known.rows[0]).toMatchObject({ id: 1 });
-    expect(inspected.record).toMatchObject({ kind: 'ova', file, findings: [] });
+    expect(status.rows).toEqual([expect.objectContaining({ id: 1, state: expect.any(String) })]);
+    expect(known.rows).toEqual([expect.objectContaining({ id: 1 })]);
+    expect(inspected.rows).toEqual([expect.objectContaining({ kind: 'ova', file, findings: [] })]);
   });
 
   it('offers sync only with --allow-sync, and describes all tools in 6,000 characters', async () => {
@@ -217,54 +219,44 @@ describe('mcp', () => {
     ];
     const { replies } = await exchange(lines, { env });
     expect(JSON.stringify(replies[0])).not.toContain('"sync"');
-    expect(replies[1]?.error).toEqual({
-      code: -32_602,
-      message: expect.stringContaining("unknown tool 'sync'"),
-    });
+    expect(replies[1]?.error).toEqual({ code: -32_602, message: 'Tool sync not found' });
     expect(requests).toEqual([]);
-    const tools = toolsFor(true).map(describeTool);
+    const { replies: allowed } = await exchange(lines.slice(0, 1), { env }, '--allow-sync');
+    const tools = allowed[0]?.result?.tools ?? [];
     expect(JSON.stringify(tools).length).toBeLessThan(6_000);
     const changing = tools.filter(({ annotations }) => !('readOnlyHint' in annotations));
     expect(changing.map(({ name }) => name)).toEqual(['sync']);
   });
 
   it.each([
-    ['an unknown argument', { txt: ['x'] }, "no argument 'txt'", 'did you mean text?'],
-    ['an argument of another type', { text: 'x' }, 'must be an array of strings', 'text:'],
-    ['a limit out of range', { limit: 201 }, 'a whole number from 1 to 200', 'page size'],
-    ['a broken filter', { filter: ['nam,eq,x'] }, "unknown field 'nam'", 'did you mean name?'],
-    ['no object', ['x'], 'must be an object', undefined],
-  ])(
-    'answers %s with an error and a hint, and sends nothing',
-    async (_what, given, message, hint) => {
-      const { env, requests } = await emulatorUser();
-      const line = {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'images_list', arguments: given },
-      };
-      const { replies } = await exchange([JSON.stringify(line)], { env });
-      const [reply] = replies;
-      if (Array.isArray(given)) return expect(reply?.error?.code).toBe(-32_602);
-      const answer = JSON.parse(reply?.result?.content[0]?.text ?? '');
-      expect(reply?.result?.isError).toBe(true);
-      expect(answer.errors[0].message).toContain(message);
-      expect(answer.errors[0].hint).toContain(hint);
-      expect(requests).toEqual([]);
-    },
-  );
+    ['an unknown argument', { txt: ['x'] }, 'Unrecognized key: "txt"'],
+    ['an argument of another type', { text: 'x' }, 'text: Invalid input: expected array'],
+    ['a limit out of range', { limit: 201 }, 'limit: Too big'],
+    ['a broken filter', { filter: ['nam,eq,x'] }, 'did you mean name?'],
+  ])('answers %s with an error, and sends nothing', async (_what, given, message) => {
+    const { env, requests } = await emulatorUser();
+    const line = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'images_list', arguments: given },
+    };
+    const { replies } = await exchange([JSON.stringify(line)], { env });
+    expect(replies[0]?.result?.isError).toBe(true);
+    expect(replies[0]?.result?.content[0]?.text).toContain(message);
+    expect(requests).toEqual([]);
+  });
 
   it('answers errors of the service with their code and hint', async () => {
     const { env } = await scriptedUser(() => errorResponse(403, 'Not for you.'));
     const [denied] = await call([['images_list']], env);
     expect(denied).toMatchObject({
       isError: true,
-      errors: [{ code: 'not-permitted', status: 403, exitCode: 4 }],
+      messages: [{ error: { code: 'not-permitted', status: 403, exitCode: 4 } }],
     });
     const settings = { ...env, IMGCTL_BASE_URL: undefined };
     const [unset] = await call([['my_images']], settings);
-    expect(unset.errors[0]).toMatchObject({
+    expect(unset.messages[0].error).toMatchObject({
       code: 'config',
       hint: expect.stringContaining('imgctl login'),
     });
@@ -281,10 +273,7 @@ describe('mcp', () => {
     expect(list.rows[0].name).toBe(name);
     expect(list.text).toContain(HOSTILE_ESCAPED.slice(0, -4));
     expect(error.isError).toBe(true);
-    expect(error.errors[0].message).not.toMatch(RAW_HARM);
-    const unknown = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: HOSTILE } };
-    const { replies } = await exchange([JSON.stringify(unknown)], { env });
-    expect(replies[0]?.error?.message).not.toMatch(RAW_HARM);
+    expect(error.messages[0].error.message).not.toMatch(RAW_HARM);
   });
 
   it('masks the token and the password in every answer', async () => {
@@ -306,7 +295,7 @@ describe('mcp', () => {
     expect(answers[0].rows).toEqual([{ name: 'Bearer ***', label: '***' }]);
   });
 
-  it('answers bad JSON, unknown methods and long messages, and goes on', async () => {
+  it('skips lines that are no messages, and goes on', async () => {
     const { env } = await emulatorUser();
     const lines = [
       '{nonsense',
@@ -321,13 +310,7 @@ describe('mcp', () => {
     ];
     const { replies, exitCode } = await exchange(lines, { env });
     expect(exitCode).toBe(0);
-    const codes = replies.map(({ id, error }) => [id, error?.code]);
-    expect(codes).toEqual([
-      [null, -32_700],
-      [null, -32_600],
-      [null, -32_600],
-      [null, -32_600],
-      [null, -32_600],
+    expect(replies.map(({ id, error }) => [id, error?.code])).toEqual([
       [1, -32_601],
       [2, undefined],
     ]);

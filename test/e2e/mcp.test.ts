@@ -46,11 +46,11 @@ describe('the MCP server', () => {
     expect(JSON.stringify(tools).length).toBeLessThan(6_000);
     const list = await call('images_list', { limit: 5 });
     expect(list).toMatchObject({ isError: false, content: { total: 60, rows: { length: 5 } } });
-    expect((await call('sync')).content).toMatchObject({ record: { id: 1 } });
+    expect((await call('sync')).content).toMatchObject({ rows: [{ id: 1 }] });
     expect((await call('images_get', { images: ['no-such-image'] })).content).toMatchObject({
-      errors: [{ code: 'not-found', hint: expect.any(String) }],
+      messages: [{ error: { code: 'not-found', hint: expect.any(String) } }],
     });
-    await expect(client.callTool({ name: 'api', arguments: {} })).rejects.toThrow('unknown tool');
+    await expect(client.callTool({ name: 'api', arguments: {} })).rejects.toThrow('api not found');
     // The token that the server requested is the one of the commands.
     const whoami = await runBuilt(['whoami', '--json'], { env });
     expect(JSON.parse(whoami.stdout)).toMatchObject({ token: 'valid' });
@@ -79,7 +79,7 @@ describe('the MCP server', () => {
     await emulator.stop();
     expect(await call('images_list')).toMatchObject({
       isError: true,
-      content: { errors: [{ code: 'unreachable', exitCode: 3 }] },
+      content: { messages: [{ error: { code: 'unreachable', exitCode: 3 } }] },
     });
     const { port } = new URL(emulator.baseUrl);
     const again = startCli(['emulator', '--port', port], { env: freshHome() });

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { COMMAND, scriptedService } from '../support/cli.ts';
@@ -63,24 +62,6 @@ describe.skipIf(COMMAND.length === 1)('an upgrade', () => {
     const { exitCode, stdout } = await ended;
     const status = command === 'sync -o yaml' ? 'WAITING' : 'PROCESSED';
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining(status) });
-  });
-
-  it('does not disturb the MCP server', async () => {
-    const { child, remove } = await startUpgraded('none', 'mcp');
-    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const ask = async (id: number, request: string, params: object) => {
-      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: request, params })}\n`);
-      return JSON.parse((await answers.next()).value ?? '');
-    };
-    const client = { name: 'test', version: '1' };
-    await ask(1, 'initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: client,
-    });
-    remove();
-    const { result } = await ask(2, 'tools/call', { name: 'images_list', arguments: {} });
-    expect(result).toMatchObject({ isError: false });
   });
 
   it('ends images list with one line that says so', async () => {

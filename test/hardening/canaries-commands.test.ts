@@ -36,9 +36,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns valid arguments of an MCP tool, and the same with a text wherever it may stand. */
-function argumentsOfTool({ arguments: known }: Tool, text: string): object[] {
+function argumentsOfTool({ input: { shape } }: Tool, text: string): object[] {
   const pick = (values: object) =>
-    Object.fromEntries(Object.entries(values).filter(([name]) => name in known));
+    Object.fromEntries(Object.entries(values).filter(([name]) => name in shape));
   return [
     pick({ text: ['ubuntu'], images: ['1001'], file: 'missing.ova' }),
     pick({ text: [text], images: [text], file: text, id: text }),

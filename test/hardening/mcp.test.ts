@@ -31,8 +31,8 @@ it.skipIf(!existsSync('/proc/self/status'))(
     const measure = async (calls: number) => {
       const sizes: number[] = [];
       for (let count = 0; count < calls; count += 1) {
-        const [text, offset] = [count % 2 === 0 ? ['ubuntu'] : [], count % 40];
-        expect(await call('images_list', { text, offset })).toMatchObject({ isError: false });
+        const [text, limit] = [count % 2 === 0 ? ['ubuntu'] : [], 1 + (count % 40)];
+        expect(await call('images_list', { text, limit })).toMatchObject({ isError: false });
         sizes.push(residentOf(pid));
       }
       // Garbage that V8 has yet to collect comes and goes.

@@ -77,7 +77,7 @@ export const mcp: CommandSpec = {
     'Tools:',
     {
       terms: [
-        ['images_list', 'list public images, page by page, with the total'],
+        ['images_list', 'list public images, with the total'],
         ['images_get', 'show images with all fields'],
         ['images_latest', 'show the newest image of a series'],
         ['my_images', 'list your own images'],
