@@ -4,11 +4,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { sampleOva } from '../emulator/sample-ova.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { type Sink, withWrite } from '../io.ts';
-import { writeSampleOva } from '../ovf/sample.ts';
 
 export async function run(context: Context): Promise<void> {
   const folder = makeFolder();
@@ -44,7 +44,7 @@ export async function run(context: Context): Promise<void> {
       `login --base-url ${emulator.baseUrl} -u demo`,
     );
     await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
-    await writeSampleOva(path.join(folder, 'sample.ova'));
+    fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
     await step('Look into a package of your own.', 'inspect sample.ova');
     await step(
       'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',

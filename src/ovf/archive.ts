@@ -1,22 +1,12 @@
-// Reads a tar archive header by header: locates its members and reports what is wrong with it.
+// Reads a tar archive (ustar, GNU, older ones) header by header: locates its members and reports what is wrong.
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { byteCount, type FindingCode, type FindingList } from './findings.ts';
 import { FileWindow, isSafeName, type PackageFile, stripDotSlash, WINDOW_SIZE } from './region.ts';
-import {
-  BLOCK,
-  isExtension,
-  isPax,
-  MAX_EXTENSION_BYTES,
-  paddedSize,
-  parseExtension,
-  parseTarHeader,
-  type TarExtension,
-  type TarHeader,
-} from './tar.ts';
 import { mayBeXml } from './xml.ts';
 
+const BLOCK = 512;
 const MAX_HEADERS = 10_000;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
 
@@ -179,4 +169,129 @@ function describeFormat(block: Buffer): string {
   if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
   if (mayBeXml(block)) return 'XML, not a tar archive; name a descriptor .ovf';
   return 'not a tar archive';
+}
+
+interface TarHeader {
+  readonly name: string;
+  /** Bytes of content, without padding. */
+  readonly size: number;
+  /** The type flag; NUL, its older form, becomes `0`. */
+  readonly type: string;
+  readonly ustar: boolean;
+}
+
+const MAGIC = 257;
+const USTAR = 'ustar\u000000';
+const CHECKSUM = { start: 148, end: 156 } as const;
+/** Symbolic links, devices, directories and pipes: their size field does not count. */
+const WITHOUT_CONTENT = '23456';
+const SIZE = { start: 124, end: 136 } as const;
+
+/** Parses a header; null if it is damaged. */
+function parseTarHeader(block: Buffer): TarHeader | null {
+  if (!isChecksumValid(block)) return null;
+  const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
+  if (size === null) return null;
+  const ustar = block.toString('latin1', MAGIC, MAGIC + USTAR.length) === USTAR;
+  const prefix = ustar ? parseText(block.subarray(345, 500)) : '';
+  const name = parseText(block.subarray(0, 100));
+  const type = block.toString('latin1', 156, 157);
+  return {
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    size: WITHOUT_CONTENT.includes(type) ? 0 : size,
+    type: type === '\0' ? '0' : type,
+    // Sizes in base 256, for files over 8 GiB, are a GNU extension.
+    ustar: ustar && !isBase256(block.subarray(SIZE.start, SIZE.end)),
+  };
+}
+
+function paddedSize(size: number): number {
+  return Math.ceil(size / BLOCK) * BLOCK;
+}
+
+function isChecksumValid(block: Buffer): boolean {
+  const written = parseNumber(block.subarray(CHECKSUM.start, CHECKSUM.end));
+  let unsigned = 0;
+  let signed = 0;
+  for (const [index, byte] of block.entries()) {
+    const inChecksum = index >= CHECKSUM.start && index < CHECKSUM.end;
+    const counted = inChecksum ? 0x20 : byte;
+    unsigned += counted;
+    // Old tars on machines with signed characters add signed bytes.
+    signed += counted > 127 ? counted - 256 : counted;
+  }
+  return written === unsigned || written === signed;
+}
+
+function isBase256(field: Buffer): boolean {
+  return ((field[0] ?? 0) & 0x80) !== 0;
+}
+
+function parseNumber(field: Buffer): number | null {
+  let value: number;
+  if (isBase256(field)) {
+    // 0xff starts a negative number.
+    if (field[0] !== 0x80) return null;
+    value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+  } else {
+    const octal = /^ *([0-7]*)(?:[ \0]|$)/.exec(field.toString('latin1'))?.[1];
+    if (octal === undefined) return null;
+    value = octal === '' ? 0 : Number.parseInt(octal, 8);
+  }
+  return Number.isSafeInteger(value) ? value : null;
+}
+
+function parseText(field: Buffer): string {
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end === -1 ? field.length : end);
+}
+
+/** Replaces fields of the next member's header. */
+interface TarExtension {
+  readonly name?: string;
+  readonly size?: number;
+}
+
+const MAX_EXTENSION_BYTES = 32 * 1024;
+
+const PAX = 'x';
+const PAX_GLOBAL = 'g';
+const GNU_LONG_NAME = 'L';
+const GNU_LONG_LINK = 'K';
+
+/** True if a header of this type describes the next member. */
+function isExtension(type: string): boolean {
+  return [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
+}
+
+function isPax(type: string): boolean {
+  return type === PAX || type === PAX_GLOBAL;
+}
+
+/** Parses the content of an extension; null if it is invalid. */
+function parseExtension(type: string, content: Buffer): TarExtension | null {
+  if (type === GNU_LONG_NAME) return { name: parseText(content) };
+  if (type === PAX) return parsePax(content);
+  return {};
+}
+
+/** Parses records of the form `<length> <key>=<value>\n`; the length counts the whole record. */
+function parsePax(content: Buffer): TarExtension | null {
+  const found: { name?: string; size?: number } = {};
+  let position = 0;
+  while (position < content.length) {
+    const length = /^([1-9]\d{0,6}) /.exec(content.toString('latin1', position, position + 8))?.[1];
+    if (length === undefined) return null;
+    const end = position + Number(length);
+    const record = content.toString('utf8', position + length.length + 1, end);
+    const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
+    if (end > content.length || key === undefined || value === undefined) return null;
+    if (key === 'path') found.name = value;
+    if (key === 'size') {
+      if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
+      found.size = Number(value);
+    }
+    position = end;
+  }
+  return found;
 }

@@ -12,10 +12,9 @@ import {
   versionOf,
 } from './elements.ts';
 import type { FindingList } from './findings.ts';
-import { checkHardware } from './hardware.ts';
 import { type PackageFile, readRegion } from './region.ts';
 import type { DeploymentOption, Disk, Network, PackageSummary, Product } from './summary.ts';
-import { findSystems, readSystem } from './systems.ts';
+import { checkHardware, findSystems, readSystem } from './systems.ts';
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
 
 /** A large real descriptor has a tenth of these elements. */

@@ -1,13 +1,16 @@
-// Checks the VMDK file of each disk against the descriptor.
+// Checks the VMDK file of each disk against the descriptor, and follows its tables to data that is missing.
 
+import { open } from 'node:fs/promises';
 import { constants, createGunzip } from 'node:zlib';
-import type { FindingList } from './findings.ts';
-import { checkGrains, type ReportDisk } from './grains.ts';
+import type { FindingCode, FindingList } from './findings.ts';
 import type { ResolvedReference } from './references.ts';
-import { type PackageFile, readRegion } from './region.ts';
+import { FileWindow, type PackageFile, readRegion, WINDOW_SIZE } from './region.ts';
 import type { Disk } from './summary.ts';
-import { parseVmdk, SECTOR, type SparseHeader, TABLE_ENTRIES } from './vmdk.ts';
 
+type ReportDisk = (code: FindingCode, message: string) => void;
+
+/** Entries per grain table; no writer makes more. */
+const TABLE_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
@@ -109,4 +112,133 @@ async function directoryOfFooter(file: PackageFile): Promise<number | null> {
   const footer = parseVmdk(end);
   if (footer === null || typeof footer === 'string') return null;
   return end.subarray(SECTOR).every((byte) => byte === 0) ? footer.grainDirectory : null;
+}
+
+/** Bytes. */
+const SECTOR = 512;
+
+interface SparseHeader {
+  readonly version: number;
+  /** Sectors. */
+  readonly capacity: number;
+  /** Sectors per grain. */
+  readonly grainSize: number;
+  /** Grains per grain table. */
+  readonly tableEntries: number;
+  /** True if grains are compressed and have markers. */
+  readonly streamOptimized: boolean;
+  /** First sector of the grain directory; null if only the footer names it. */
+  readonly grainDirectory: number | null;
+  /** False after a transfer in text mode. */
+  readonly newlinesIntact: boolean;
+  /** From the embedded descriptor, such as `streamOptimized`. */
+  readonly createType: string | null;
+}
+
+/** Starts the header and the footer that repeats it. */
+const SPARSE_MAGIC = 'KDMV';
+const SERVER_SPARSE_MAGIC = 'COWD';
+const NEWLINES = '\n \r\n';
+const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
+const COMPRESSED_GRAINS = 1 << 16;
+const MARKERS = 1 << 17;
+/** Means that the footer names the sector of the grain directory. */
+const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
+
+/** Parses the first 64 KiB of a file; null if it is not a VMDK. */
+export function parseVmdk(head: Buffer): SparseHeader | 'text' | 'server-sparse' | null {
+  const magic = head.toString('latin1', 0, 4);
+  if (magic === SERVER_SPARSE_MAGIC) return 'server-sparse';
+  if (/^\s*# *disk descriptorfile/i.test(head.toString('latin1', 0, 64))) return 'text';
+  if (magic !== SPARSE_MAGIC || head.length < SECTOR) return null;
+  const flags = head.readUInt32LE(8);
+  const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
+  const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
+  const directory = head.readBigUInt64LE(56);
+  return {
+    version: head.readUInt32LE(4),
+    capacity: Number(head.readBigUInt64LE(12)),
+    grainSize: Number(head.readBigUInt64LE(20)),
+    tableEntries: head.readUInt32LE(44),
+    streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
+    grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
+    newlinesIntact: head.toString('latin1', 73, 77) === NEWLINES,
+    createType: CREATE_TYPE.exec(head.toString('latin1', descriptor, descriptorEnd))?.[1] ?? null,
+  };
+}
+
+const ENTRY_BYTES = 4;
+/** Sector and compressed size, before the data of a grain. */
+const MARKER_BYTES = 12;
+
+/**
+ * Reports the first table, or else the last grain, that is not inside the file. Reads no more than the file has.
+ * @param directory the sector of the grain directory
+ */
+async function checkGrains(
+  file: PackageFile,
+  header: SparseHeader,
+  directory: number,
+  report: ReportDisk,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const handle = await open(file.path);
+  try {
+    const window = new FileWindow(handle, file.offset + file.size);
+    const problem = await findProblem(header, directory, file.size, async (start, length) => {
+      signal?.throwIfAborted();
+      return window.read(file.offset + start, length);
+    });
+    if (problem !== null) report(...problem);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function findProblem(
+  { capacity, grainSize, tableEntries, streamOptimized }: SparseHeader,
+  directory: number,
+  size: number,
+  read: (start: number, length: number) => Promise<Buffer>,
+): Promise<Parameters<ReportDisk> | null> {
+  const directoryBytes = Math.ceil(capacity / grainSize / tableEntries) * ENTRY_BYTES;
+  const tableBytes = tableEntries * ENTRY_BYTES;
+  const truncated = (place: string): Parameters<ReportDisk> => ['vmdk-truncated', `ends ${place}`];
+  if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
+  let bytesOfTables = 0;
+  let lastGrain = 0;
+  let lastIndex = 0;
+  for (let start = 0; start < directoryBytes; start += WINDOW_SIZE) {
+    const length = Math.min(WINDOW_SIZE, directoryBytes - start);
+    // A copy, since the next read overwrites it.
+    const tables = Buffer.from(await read(directory * SECTOR + start, length));
+    for (let entry = 0; entry + ENTRY_BYTES <= tables.length; entry += ENTRY_BYTES) {
+      const table = tables.readUInt32LE(entry);
+      if (table === 0) continue;
+      const grains = await read(table * SECTOR, tableBytes);
+      if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
+      bytesOfTables += tableBytes;
+      if (bytesOfTables > size) return ['vmdk-header', 'the grain tables overlap'];
+      const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
+      for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
+        const sector = grains.readUInt32LE(grain);
+        if (sector <= lastGrain) continue;
+        lastGrain = sector;
+        lastIndex = firstIndex + grain / ENTRY_BYTES;
+      }
+    }
+  }
+  // 0 and 1 stand for grains of zeros.
+  if (lastGrain <= 1) return null;
+  const truncatedGrain = truncated(`before the end of its grain at sector ${lastGrain}`);
+  const start = lastGrain * SECTOR;
+  if (!streamOptimized) {
+    // The last grain of the disk may be a part of one.
+    const sectors = Math.min(grainSize, capacity - lastIndex * grainSize);
+    return start + sectors * SECTOR <= size ? null : truncatedGrain;
+  }
+  const marker = await read(start, MARKER_BYTES);
+  const isInside =
+    marker.length === MARKER_BYTES && start + MARKER_BYTES + marker.readUInt32LE(8) <= size;
+  return isInside ? null : truncatedGrain;
 }

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { FIXTURES } from '../support/files.ts';
 import { failed, runCli, temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 
 /** Returns a folder with the sample as one.ova and two.ova. */

@@ -2,10 +2,10 @@
 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { type FakeIoOptions, runCli, temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 import { errorResponse, type Handler } from '../support/scripted-server.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 

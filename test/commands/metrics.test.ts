@@ -5,11 +5,11 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withValues } from '../../src/commands/metrics.ts';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import { modeOf } from '../support/files.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 import { configDirectory, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { images, record, START, SUBMITTED } from './sync-harness.ts';

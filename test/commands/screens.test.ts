@@ -4,9 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
 import { MemorySink } from '../support/memory-sink.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeBytes } from '../../src/commands/packages.ts';
 import { describeRate } from '../../src/commands/validate.ts';
-import { sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar } from '../../src/ovf/tar.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { packTar, sampleMembers } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 
 /** Returns a folder with a valid good.ova, a warned.ova without manifest and a bad.ova with a flipped byte. */

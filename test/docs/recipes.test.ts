@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import { CronJob } from 'kubernetes-models/batch/v1';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { serve } from '../support/emulator.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
 

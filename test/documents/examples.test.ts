@@ -7,8 +7,8 @@ import { expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
 import { TOPICS } from '../../src/commands/table/topics.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 const USERS = ['demo', 'alice', 'backup'];

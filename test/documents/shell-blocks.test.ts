@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { type EmulatorProcess, SHELL_COMMAND, startEmulatorProcess } from '../support/cli.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const USERS = ['demo', 'alice', 'backup'];

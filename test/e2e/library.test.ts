@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { writeSampleOva } from '../../src/ovf/sample.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(path.join(ROOT, 'docs/library.md'), 'utf8');

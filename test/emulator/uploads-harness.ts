@@ -9,10 +9,9 @@ import type {
   SyncSubmitResponse,
   UserImageList,
 } from '../../src/api/types.ts';
-import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
 
 /** How long a sync takes on the service's clock, in milliseconds. */
 export const DELAY = 3000;

@@ -4,10 +4,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar } from '../../src/ovf/tar.ts';
 import { freshHome, startCli } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { packTar, sampleMembers } from '../support/package-writer.ts';
 import { canMeasure, expectCheapFailure } from './measured.ts';
 
 const MAX_MILLISECONDS_TO_END = 1_000;

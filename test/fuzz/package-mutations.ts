@@ -1,6 +1,6 @@
 // Mutations of the bytes of packages: archives, descriptors, manifests and disks.
 
-import { BLOCK, type TarMember, withChecksum } from '../../src/ovf/tar.ts';
+import { BLOCK, type TarMember, withChecksum } from '../support/package-writer.ts';
 import { HOSTILE_TEXTS } from './json-mutations.ts';
 import type { Random } from './random.ts';
 

@@ -4,9 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { type CliResult, fakeIo, runCli } from '../support/io.ts';
+import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
 import { type Case, FORMATS } from './cases.ts';
 import { mutateFile, mutateFiles } from './package-mutations.ts';
 import { Random } from './random.ts';

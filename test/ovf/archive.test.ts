@@ -1,7 +1,7 @@
 // The structure of the tar archive: each kind of damage has its own finding.
 
 import { describe, expect, it } from 'vitest';
-import { BLOCK, packTar, withChecksum } from '../../src/ovf/tar.ts';
+import { BLOCK, packTar, withChecksum } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
 import {
   codes,

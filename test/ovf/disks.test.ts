@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { parseVmdk } from '../../src/ovf/vmdk.ts';
+import { parseVmdk } from '../../src/ovf/disks.ts';
 import { codes, member, readMembers, sample, withManifest } from './harness.ts';
 
 const [descriptor, , disk] = sample();

@@ -4,9 +4,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
-import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { BLOCK, packTar, type TarMember, withChecksum } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import {
+  BLOCK,
+  manifestOf,
+  packTar,
+  sampleMembers,
+  type TarMember,
+  withChecksum,
+} from '../support/package-writer.ts';
 
 /** Bytes of the blocks that end an archive. */
 export const END = 2 * BLOCK;

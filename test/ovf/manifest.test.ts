@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
-import { manifestOf } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar.ts';
+import { manifestOf, packTar, type TarMember } from '../support/package-writer.ts';
 import { codes, envelope, member, readBytes, readFolder, readMembers, sample } from './harness.ts';
 
 const SHA1 = 'a'.repeat(40);

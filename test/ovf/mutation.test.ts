@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
-import { packTar } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { packTar } from '../support/package-writer.ts';
 import { envelope, sample } from './harness.ts';
 
 /** Far more than any of these takes. */

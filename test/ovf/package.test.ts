@@ -4,8 +4,8 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { packTar, type TarMember } from '../support/package-writer.ts';
 import { codes, member, sample, withManifest } from './harness.ts';
 
 const [descriptor, manifest, disk] = sample();

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseVmdk } from '../../src/ovf/vmdk.ts';
+import { parseVmdk } from '../../src/ovf/disks.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { codes, envelope, member, readFolder } from './harness.ts';
 

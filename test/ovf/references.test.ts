@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import type { TarMember } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import type { TarMember } from '../support/package-writer.ts';
 import { codes, envelope, member, readFolder, readMembers, withManifest } from './harness.ts';
 
 /** Returns the codes of a package with these files, which are the same as an archive and in a folder. */

@@ -4,8 +4,8 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { BLOCK, packTar, type TarMember, withChecksum } from '../../src/ovf/tar.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { BLOCK, packTar, type TarMember, withChecksum } from '../support/package-writer.ts';
 import { codes, END, followedBy, member, readBytes, sample, withHeader } from './harness.ts';
 
 /** A pax record with its own length in front. */

@@ -7,10 +7,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { EmulatorOptions, RequestRecord } from '../../src/emulator/options.ts';
-import { manifestOf, sampleMembers } from '../../src/ovf/sample.ts';
-import { packTar, type TarMember } from '../../src/ovf/tar.ts';
 import { serve } from './emulator.ts';
 import { runCli, temporaryDirectory } from './io.ts';
+import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
 import { serveS3 } from './s3-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 

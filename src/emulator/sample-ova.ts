@@ -1,0 +1,32 @@
+// A small package to try imgctl with: a machine with one disk that prints a line when it boots.
+
+import { brotliDecompressSync } from 'node:zlib';
+
+/** Made from what test/support/package-writer.ts writes; Brotli, base64. */
+const SAMPLE = `
+W/8xEVFBqYV45n2v77NQ18qZWXCCprontwsyDS47487CegZ+8f3s9+33qhGOj42LMUgejU7u7sx+2qSE8HbeFgAVgq6vr/L1
+9TWiSrYKABwfj0KJKllfRvsxlV+lMMIdvF3UDy3cHzOTSwzYJeEilzGA3V/hW0gIBWb3V/c8RgHE4BarFJHPMIAxMJZjGAE1
+ijq/+I+6Al/3hNDi07KJbs7l9QsK0HkmJa4hY65SRsVlUx+n5xKDNPswRFL7aI3Hag11hEVRUnZUNdLx4+wl2RAjgmxiPNOC
+iKIps+ZtALUBk5orDM22C+O9cRrNlJRIT2ksdaI/IbQg5KgBl64t+g2OySWmBrAAFH1JimiJNboWxsbD+jwkk8SqyV+j4dwe
+cX2cQlGvB9kYHxGUFAylBSyzYUc04hxS4sgZHBRGRQ9fjDzZJ4n/oAwhb/su1iaT/JrkXAojAbMx8wnIWL0XSuOizWXNpSHJ
+EMB9oSSuiqJ+sZO2U0IgHUMyUNicSOMir8LujLhhi1ZykP5xyyE4TBY0niQjdnDPIfVV64rhy+dBd9UkFWMQlHvCEWUpyoEc
+MZikLYpE5zYkd+vywmOKhV7FPSf/dtIwGYJ510JFJsKAfTj6m7zMeLE6DUrcJGVJKrxVvdhFLUGJhYoBz7y3T0O581pNDwEl
+ueGSTEIzxQwsEB7j1TnIJZrVopRBHTO5YIuqbWta2iAcEwcnpKdh3C5HzGI8PKrxJc2aGmKOXEV+t9leYZbS2XKDadDF5uTN
+5x8d2iQuT5jEm8ZjjyMOlodF1shQkE5WUUjV9kaG9bpY3gLHQILXuxxxuZFIUushJXXIlIXLYvCTah1FYUkAmcyBkVz9l9YO
+4bhLZ5YNjx/OqcheRmKbddYGENd16GC6nuJlHULhvMkwZ6YeXX3fVUirmCGLa/ZMnWSoM46Tt2ROvWTKkllwVMLNV/ypGnvo
+kkq0H9pcaujUobASh79Yy3NXs3T6LcjODlSUEnt5Swsoht6/m0gkhWkMOLexUAnEUGCL1P52OeLzFnXlGOWfmgm5+Et0DxLP
+mqlJArUwFnb9UMRhHGIkgQkj1gr1Py6ut3cziU+bNnx8VpfhEu0OXxGSEly1zrmeRjDGu91BsN1JjvSy8WZNM4CjToNPb6EF
+btQL4P2MDTAt4jPqkk8gjkPMhZbMnEQdd1SfoGtidC3EhGDfV1p4khLDcOAx6UpH0MjHxmG+KyITGcdlkWsUkVREmAqGlYg8
+P7AJs+KVu23/B4XRtZAK29iGKuoGNmPaplrZijmBNBgLg41DIscWnk2VI+xIael5QkTSaKa8IPAN0siNKYxuXwjYixLmTBQl
+t0cgHs0yZ+q85a0AFW8BWgEAQe4ukNsC5PUCBS1B2v/M/vMasGBnqwWgWHpustzvpk+u2Luy2+olPIlYU2ZN/WUZQSNbMmUN
+x4CrNbeENcRBvVxGYj+7YZaVXpWi4AIJ+yye+gJEzeWTgMIlL0NVWG9QhEdPN53DIaIsVndouqVUlGndpg8JC3fUxVP+V1Gn
+c7EuFzdn5ObmhqzSxRLb+nzCABLltz3iWhpBANtc17ZJO7FdMewG9ErBSymjuzjzAJR0162Qm77+7cOHOrw8EYAXe+2Boy5c
+mLD7xz6ZH8Ho9Z3/6fnRuQufd0ldSPaoFlurMwc+2OPetZN/n/7ktK07as0b3/wajrv/jsf78zu+e+aP8J1Liwd//nfNQTPw
+lZvefabXlPPvzLt2ckabnaJSoJ8L/tnWYuYr/aTJ3TXUlovATeFLnXfBbgB/P7fQ0z+ezreefHPX7yaE/V5J9l1oSf+o8+B1
+6fQDfaonq+rRP++9pfHP413FtrYfm4zWr9oAeAUP1iy9pO0Ctye97v4q2eJRa0vzCHevcSHgUWsrs0ZeApTEIXqkB+iObjc=
+`;
+
+/** Returns sample.ova: a descriptor, a SHA-256 manifest and a stream-optimised disk, in ustar format. */
+export function sampleOva(): Buffer {
+  return brotliDecompressSync(Buffer.from(SAMPLE, 'base64'));
+}
