@@ -2,35 +2,72 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { type Series, SeriesIndex } from '../query/series.ts';
+import { type Candidate, rankCandidates, type Series, SeriesIndex } from '../query/series.ts';
+import { patternOfReading, type Rejected, WordReader } from '../query/words.ts';
 import { type Batch, isImage } from './listing.ts';
 
 type ImageSeries = Series<ReceivedImage>;
+type Batches = AsyncIterable<Batch> | Iterable<Batch>;
 
-/** Reads all images. Returns the series in the order of their names. */
-export async function findSeries(
-  batches: AsyncIterable<Batch> | Iterable<Batch>,
-): Promise<ImageSeries[]> {
-  const index = new SeriesIndex<ReceivedImage>();
+export interface FoundSeries {
+  /** In the order of their names. */
+  readonly all: readonly ImageSeries[];
+  readonly rejected: Rejected | undefined;
+}
+
+/** Reads all images, and keeps those whose names match each word (see `WordReader`). */
+export async function findSeries(batches: Batches, words: readonly string[]): Promise<FoundSeries> {
+  const reader = new WordReader(words);
+  const index = new SeriesIndex<ReceivedImage>(reader);
   for await (const { images } of batches) {
     for (const image of images.filter(isImage)) index.add(image);
   }
-  return index.all();
+  return { all: index.all(), rejected: reader.rejected };
 }
 
-/** Returns the only newest image. @throws ImgctlError empty, ambiguous */
-export function onlyNewest(all: readonly ImageSeries[]): ReceivedImage {
+export interface FoundCandidates {
+  readonly all: readonly Candidate<ReceivedImage>[];
+  readonly rejected: Rejected | undefined;
+}
+
+/** Reads all images. Returns those whose names match, series by series, the newest first. */
+export async function findCandidates(
+  batches: Batches,
+  words: readonly string[],
+): Promise<FoundCandidates> {
+  const reader = new WordReader(words);
+  const images: ReceivedImage[] = [];
+  for await (const batch of batches) {
+    for (const image of batch.images.filter(isImage)) images.push(image);
+  }
+  return { all: rankCandidates(images, reader), rejected: reader.rejected };
+}
+
+/**
+ * Returns the only newest image.
+ * @param orElse ends the hint if several series match
+ * @throws ImgctlError empty, ambiguous
+ */
+export function onlyNewest(
+  { all, rejected }: FoundSeries,
+  listCommand: string,
+  orElse = '',
+): ReceivedImage {
   const [series, ...others] = all;
-  if (series === undefined) throw noMatch();
+  if (series === undefined) throw noMatch(rejected, listCommand);
   if (others.length === 0) return newestOf(series);
   throw new ImgctlError('ambiguous', `${all.length} series match`, {
     details: listed(all.map(({ pattern, newest: [{ name }] }) => `${pattern}  (newest: ${name})`)),
-    hint: 'add words or a --filter that only one series matches, or use --each',
+    hint: `add words or a --filter that only one series matches${orElse}`,
   });
 }
 
-/** Returns the newest image of a series. @throws ImgctlError ambiguous: neither of several is newer */
-export function newestOf({ newest }: ImageSeries): ReceivedImage {
+/**
+ * Returns the newest image of a series.
+ * @throws ImgctlError ambiguous: neither of several is newer, or a word means different numbers
+ */
+export function newestOf({ newest, pattern, readings }: ImageSeries): ReceivedImage {
+  if (readings.length > 1) throw differentNumbers(pattern, readings);
   const [image, ...others] = newest;
   if (others.length === 0) return image;
   throw new ImgctlError('ambiguous', `${newest.length} images are equally new`, {
@@ -39,10 +76,33 @@ export function newestOf({ newest }: ImageSeries): ReceivedImage {
   });
 }
 
-export function noMatch(): ImgctlError {
-  return new ImgctlError('empty', 'no images match', {
-    hint: 'list all images with: imgctl images list',
+function differentNumbers(pattern: string, readings: ImageSeries['readings']): ImgctlError {
+  const words = (readings[0]?.reading ?? [])
+    .filter(([, index], at) => readings.some(({ reading }) => reading[at]?.[1] !== index))
+    .map(([word]) => word);
+  const lines = readings.map(({ reading, newest: [{ name }] }) => {
+    return `${name}  (-f 'name,like,${patternOfReading(`${name}`, reading)}')`;
   });
+  const which = words.join(' and ');
+  return new ImgctlError('ambiguous', `${which} matches different numbers in ${pattern}`, {
+    details: listed(lines),
+    hint: `use one of these filters instead of ${which}`,
+  });
+}
+
+/** @param listCommand lists the images that contain the words as text */
+export function noMatch(rejected: Rejected | undefined, listCommand: string): ImgctlError {
+  if (rejected === undefined) {
+    return new ImgctlError('empty', 'no images match', {
+      hint: 'list all images with: imgctl images list',
+    });
+  }
+  const { word, isNumber, count } = rejected;
+  const names = count === 1 ? '1 name contains' : `${count} names contain`;
+  const message = isNumber
+    ? `no image of version ${word}; ${names} ${word}`
+    : `no image matches ${word} as a whole; ${names} it`;
+  return new ImgctlError('empty', message, { hint: `list them with: ${listCommand}` });
 }
 
 const MAX_LISTED = 20;

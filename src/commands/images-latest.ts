@@ -1,11 +1,18 @@
 // imgctl images latest: shows the newest image of a series.
 
-import { findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
-import { type Batch, isImage } from '../catalogue/listing.ts';
+import {
+  type FoundCandidates,
+  findCandidates,
+  findSeries,
+  newestOf,
+  noMatch,
+  onlyNewest,
+} from '../catalogue/latest.ts';
+import type { Batch } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
+import { shellQuote } from '../output/messages.ts';
 import { FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { rankCandidates } from '../query/series.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
 import { observeReading, openSource, type SourceOptions } from './source.ts';
 
@@ -26,11 +33,25 @@ export async function run(
     columns: each ? ['id', 'name', 'path', 'updated_on'] : FIELDS,
   });
   const batches = readAll(context, plan, options);
-  if (explain) return printCandidates(context, batches, view);
-  const all = await findSeries(batches);
-  if (!each) return context.printRecord(onlyNewest(all), view);
-  if (all.length === 0) throw noMatch();
-  await context.printList(all.map(newestOf), view.columns, view);
+  const listing = listCommand(words, options.filter);
+  if (explain) {
+    const { all, rejected } = await findCandidates(batches, words);
+    if (all.length === 0) throw noMatch(rejected, listing);
+    return printCandidates(context, all, view);
+  }
+  const found = await findSeries(batches, words);
+  if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
+  if (found.all.length === 0) throw noMatch(found.rejected, listing);
+  await context.printList(found.all.map(newestOf), view.columns, view);
+}
+
+/** Returns the command that lists what contains the words as text. */
+export function listCommand(words: readonly string[], filters: readonly string[] = []): string {
+  const options = filters.flatMap((filter) => ['-f', filter]);
+  // A word may begin with a dash.
+  const separator = words.some((word) => word.startsWith('-')) ? ['--'] : [];
+  const all = ['imgctl', 'images', 'list', ...options, ...separator, ...words];
+  return all.map(shellQuote).join(' ');
 }
 
 /** Yields the images that match, with a progress line. */
@@ -47,18 +68,13 @@ async function* readAll(
 
 async function printCandidates(
   context: Context,
-  batches: AsyncIterable<Batch>,
+  candidates: FoundCandidates['all'],
   { header, times, trunc }: ReturnType<typeof readView>,
 ): Promise<void> {
-  const images = [];
-  for await (const batch of batches) {
-    for (const image of batch.images.filter(isImage)) images.push(image);
-  }
-  const rows = rankCandidates(images).map(({ image, pattern, version, rank }) => {
+  const rows = candidates.map(({ image, pattern, version, rank }) => {
     const { id = null, name, path = null, created_on = null } = image;
     return { series: pattern, rank, version, id, name, path, created_on };
   });
-  if (rows.length === 0) throw noMatch();
   await context.printList(rows, ['series', 'rank', 'version', 'id', 'name', 'created_on'], {
     header,
     times,

@@ -20,6 +20,8 @@ import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { versionOf } from '../query/series.ts';
 import { seriesKey } from '../query/version.ts';
+import { type Reading, WordReader } from '../query/words.ts';
+import { listCommand } from './images-latest.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
 import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import { openSource, type Source } from './source.ts';
@@ -87,7 +89,13 @@ export async function check(
   const source = await openSource(context, {});
   const rows: CheckedPin[] = [];
   for (const [name, pin] of pins) {
-    const { live, newest } = await findPinned(context, source, pin);
+    const { live, newest, matchesQuery } = await findPinned(context, source, pin);
+    if (!matchesQuery) {
+      context.console.warn(
+        `${name}: its image ${pin.name} does not match ${pin.text.join(' ')}`,
+        `lock one that does: imgctl images lock update ${name}`,
+      );
+    }
     const state = stateOf(pin, live, newest);
     const newer = state === 'newer' ? newest : undefined;
     const [newest_id, newest_name] = [newer?.id ?? null, newer?.name ?? null];
@@ -186,17 +194,20 @@ async function resolve(
   name: string,
 ): Promise<ReceivedImage> {
   try {
-    return onlyNewest(await findSeries(matching(context, source, query)));
+    const found = await findSeries(matching(context, source, query), query.text);
+    return onlyNewest(found, listCommand(query.text, query.filters));
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     if (error.code !== 'ambiguous' && error.code !== 'empty') throw error;
-    const hint = 'add words or a --filter that only one series matches';
-    throw error.with({ message: `${name}: ${error.message}`, hint });
+    throw error.with({ message: `${name}: ${error.message}` });
   }
 }
 
 /** Returns the image with the id of a pin, and the newest image of its series. */
 async function findPinned(context: Context, source: Source, pin: Pin) {
+  const version = versionOf(pin);
+  // Earlier versions of imgctl found 8 in x86_64 too: such a pin is compared as it was made.
+  const reading = version && new WordReader(pin.text).read(`${pin.name}`, version);
   let live: ReceivedImage | undefined;
   async function* watched(): AsyncGenerator<Batch> {
     for await (const batch of matching(context, source, pin)) {
@@ -204,9 +215,18 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
       yield batch;
     }
   }
-  const all = await findSeries(watched());
-  const version = versionOf(pin);
+  const { all } = await findSeries(watched(), reading === undefined ? [] : pin.text);
   const key = version && seriesKey(version);
-  const newest = all.find((series) => series.key === key)?.newest[0];
-  return { live: live ?? (await source.getImage(pin.id)), newest };
+  const newest = all
+    .find((series) => series.key === key)
+    ?.readings.find((each) => isSameReading(each.reading, reading))?.newest[0];
+  return {
+    live: live ?? (await source.getImage(pin.id)),
+    newest,
+    matchesQuery: version === undefined || reading !== undefined,
+  };
+}
+
+function isSameReading(left: Reading, right: Reading = []): boolean {
+  return left.every(([, index], at) => index === right[at]?.[1]);
 }

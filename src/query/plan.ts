@@ -177,7 +177,7 @@ export function containsPredicate(part: string): Test<string> {
 }
 
 /** Upper case, because lower case turns a Greek sigma at the end of a word into another letter. */
-function foldCase(text: string): string {
+export function foldCase(text: string): string {
   return text.toUpperCase();
 }
 

@@ -8,33 +8,47 @@ export interface VersionedName {
   readonly numbers: readonly string[];
 }
 
-/** Architectures count as text: x86_64 is no version. */
-const ARCHITECTURES = [
-  'amd64',
-  'x86[_-]64',
+/** Words whose digits are no version, as whole words in any case; `help choosing` lists them. */
+const TEXT_WORDS = [
+  // Architectures: amd64, x86_64_v3, arm64, armv7l, i686, ppc64le, mips64el, s390x, riscv64
+  'amd64(?:[_-]?v[1-4])?',
+  'x86[_-]64(?:[_-]?v[1-4])?',
   'x64',
   'x86',
-  'arm64',
+  'arm(?:64|32)(?:v[5-9])?',
   'aarch64',
   'armhf',
-  'armv[67]',
-  'i[36]86',
-  'ppc64le',
-  's390x',
-  'riscv64',
+  'armv[5-9][a-z]*',
+  'i[3-6]86',
+  'p(?:ower)?pc(?:32|64)?(?:le|el)?',
+  'mips(?:isa)?(?:32|64)?(?:r[1-6])?(?:el|le)?',
+  's390x?',
+  'riscv(?:32|64)',
+  // Bit widths
+  '(?:32|64)[_-]?bit',
+  'win(?:32|64)',
+  // Virtual hardware, Enterprise Linux, sizes
+  'hw\\d+',
+  'el\\d+',
+  '\\d+(?:\\.\\d)?gb?',
 ];
 
-let architectureOrNumber: RegExp | undefined;
+let textWordOrDigits: RegExp | undefined;
+
+/** Matches a text word, or a run of digits as its first group. */
+function scan(text: string) {
+  textWordOrDigits ??= new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${TEXT_WORDS.join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
+    'giu',
+  );
+  return text.matchAll(textWordOrDigits);
+}
 
 export function parseVersion(name: string): VersionedName {
   const texts: string[] = [];
   const numbers: string[] = [];
   let start = 0;
-  architectureOrNumber ??= new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:${ARCHITECTURES.join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
-    'giu',
-  );
-  for (const match of name.matchAll(architectureOrNumber)) {
+  for (const match of scan(name)) {
     const [, digits] = match;
     if (digits === undefined) continue;
     texts.push(name.slice(start, match.index));
@@ -45,9 +59,16 @@ export function parseVersion(name: string): VersionedName {
   return { texts, numbers };
 }
 
-/** Returns a key that is equal for names of one series. No text of a name holds a single digit. */
+/** Returns start and end of each text word, such as those of x86_64 and hw11. */
+export function findTextWords(text: string): (readonly [start: number, end: number])[] {
+  return [...scan(text)]
+    .filter(([, digits]) => digits === undefined)
+    .map((match) => [match.index, match.index + match[0].length]);
+}
+
+/** Returns a key that is equal for names of one series. */
 export function seriesKey({ texts }: VersionedName): string {
-  return texts.join('0');
+  return JSON.stringify(texts);
 }
 
 /** Returns the series as people read it: `ubuntu-#.#-server-cloudimg-amd64-#.ova`. */

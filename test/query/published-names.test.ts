@@ -3,12 +3,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeriesIndex } from '../../src/query/series.ts';
+import { WordReader } from '../../src/query/words.ts';
+
+function seriesOf(names: readonly string[], words: readonly string[]) {
+  const index = new SeriesIndex<{ name: string }>(new WordReader(words));
+  for (const name of names) index.add({ name });
+  return index.all();
+}
 
 /** Returns the newest name of each series. */
 function newestOf(names: readonly string[]): string[] {
-  const index = new SeriesIndex<{ name: string }>();
-  for (const name of names) index.add({ name });
-  return index.all().map(({ newest }) => newest.map(({ name }) => name).join(' = '));
+  return seriesOf(names, []).map(({ newest }) => newest.map(({ name }) => name).join(' = '));
 }
 
 /** One series each; the newest name comes first. */
@@ -202,6 +207,39 @@ const CHOICES: Readonly<Record<string, readonly [names: string[], newest: string
   ],
 };
 
+/** How each distribution names its releases; major and minor stand apart in some names. */
+const RELEASES: readonly (readonly [words: string, release: RegExp])[] = [
+  ['ubuntu', /^ubuntu-(\d+\.\d+)-/],
+  ['debian', /^debian-(\d+)-/],
+  ['alma', /^AlmaLinux-(\d+)-/],
+  ['alma', /^AlmaLinux-\d+-GenericCloud-(\d+\.\d+)-/],
+  ['rocky', /^Rocky-(\d+)-/],
+  ['rocky', /^Rocky-\d+-GenericCloud(?:-Base)?-(\d+\.\d+)/],
+  ['centos stream', /^CentOS-Stream-GenericCloud-(\d+)-/],
+  ['centos kube', /^centos-(\d+)-kube/],
+  ['fedora', /^Fedora-Cloud-Base(?:-Generic)?(?:\.x86_64)?-(\d+)-/],
+  ['leap', /^openSUSE-Leap-(\d+\.\d+)-/],
+  ['sles', /^SLES(\d+)-/],
+  ['sles', /^SLES\d+-(SP\d+)-/],
+  ['photon', /^photon-(?:hw\d+_uefi-)?(\d+(?:\.\d+)?)-/],
+  ['freebsd', /^FreeBSD-(\d+\.\d+)-/],
+  ['flatcar', /^flatcar-stable-(\d+\.\d+\.\d+)-/],
+  ['amzn', /^amzn(\d+)-/],
+  ['al2023', /^al2023-kvm-(\d+\.\d+)\./],
+];
+
+const PUBLISHED = [
+  ...Object.values(SERIES).flat(),
+  ...Object.values(CHOICES).flatMap(([names]) => names),
+];
+
+/** Returns each release with the words for it; also 9 for 9.4, which a user may type. */
+function queriesOf([words, release]: (typeof RELEASES)[number]) {
+  const found = PUBLISHED.flatMap((name) => release.exec(name)?.[1] ?? []);
+  const majors = found.map((each) => each.replace(/\..*/, ''));
+  return [...new Set([...found, ...majors])].map((each) => [words, each, release] as const);
+}
+
 /** Returns the names in a random order. */
 const shuffled = (names: readonly string[]) =>
   fc.shuffledSubarray([...names], { minLength: names.length });
@@ -230,5 +268,36 @@ describe('published names, in any order', () => {
       }),
       { numRuns: 20 },
     );
+  });
+});
+
+describe('images latest NAME RELEASE', () => {
+  it.each(RELEASES.flatMap(queriesOf))('%s %s is of that release, or refused', (...query) => {
+    const [words, wanted, release] = query;
+    fc.assert(
+      fc.property(shuffled(PUBLISHED), (some) => {
+        const series = seriesOf(some, [...words.split(' '), wanted]);
+        const [only] = series.length === 1 ? series : [];
+        // Several series or readings are exit code 2, none is 5.
+        const chosen = only?.readings.length === 1 ? only.newest : [];
+        for (const { name } of chosen) {
+          expect(`${release.exec(name)?.[1]}.`).toMatch(new RegExp(`^${wanted}\\.`));
+        }
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it.each([
+    ['debian nocloud 12', 'debian-12-nocloud-amd64-20260712-2537.qcow2'],
+    ['rocky Base 8', 'Rocky-8-GenericCloud-Base-8.10-20240528.0.x86_64.qcow2'],
+    ['rocky Base 9.4', 'Rocky-9-GenericCloud-Base-9.4-20240609.1.x86_64.qcow2'],
+    ['centos stream 8', 'CentOS-Stream-GenericCloud-8-20240429.0.x86_64.qcow2'],
+    ['ubuntu server 22.04', 'ubuntu-22.04-server-cloudimg-amd64.img'],
+    ['photon kube 3', 'photon-3-kube-v1.23.16.ova'],
+    ['fedora Generic 44', 'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2'],
+  ])('%s is %s', (words, name) => {
+    const series = seriesOf(PUBLISHED, words.split(' '));
+    expect(series.map(({ newest }) => newest[0].name)).toEqual([name]);
   });
 });

@@ -1,0 +1,173 @@
+// Words of images latest: whole numbers, text words, and which number of a name a word means.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SeriesIndex } from '../../src/query/series.ts';
+import { parseVersion } from '../../src/query/version.ts';
+import { patternOfReading, WordReader } from '../../src/query/words.ts';
+
+const reads = (word: string, name: string) =>
+  new WordReader([word]).read(name, parseVersion(name)) !== undefined;
+
+describe('a word', () => {
+  it.each([
+    ['8', 'a-8'],
+    ['8', 'a-8.10'],
+    ['8', 'OL8U9-olvm-x86_64-1'],
+    ['8', 'rhel8'],
+    ['8.', 'a-8.10'],
+    ['8.10', 'a-8.10-20240528.0'],
+    ['22.04', 'ubuntu-22.04.1-amd64'],
+    ['1.23', 'photon-3-kube-v1.23.16.ova'],
+    ['20240528', 'a-9-20240528.0.x86_64'],
+    ['64', 'a-64.ova'],
+    ['rocky-8', 'Rocky-8.10-GenericCloud'],
+    ['ROCKY', 'rocky-9'],
+    ['x86_64', 'a-9.x86_64.ova'],
+    ['9.x86_64', 'a-9.x86_64.ova'],
+    ['X86-64', 'a-9-x86-64.ova'],
+    ['cloudimg-amd64', 'ubuntu-22.04-cloudimg-amd64-1'],
+    ['hw11', 'photon-hw11-3.0'],
+    ['32bit', 'win-32bit-10'],
+    ['arm', 'a-arm64-1'],
+    ['10G', 'disk-10G.ova'],
+  ])('%s matches %s', (word, name) => {
+    expect(reads(word, name)).toBe(true);
+  });
+
+  it.each([
+    ['8', 'a-18'],
+    ['8', 'a-9.8'],
+    ['8', 'a-20260803'],
+    ['8', 'a-9.x86_64'],
+    ['8', 'a-9.el8'],
+    ['8.', 'a-8'],
+    ['.8', 'a-9.8'],
+    ['2.04', 'ubuntu-22.04'],
+    ['8.1', 'a-8.10'],
+    ['64', 'a-9.x86_64-amd64-arm64-64bit'],
+    ['11', 'photon-hw11-3.0'],
+    ['10', 'disk-10G.ova'],
+    ['rocky-1', 'rocky-10'],
+    ['0-server', 'ubuntu-20.10-server'],
+    ['x86', 'a-9.x86_64'],
+    ['x86_64', 'a-9.x86_64_v3'],
+    ['9.x86_64', 'a-9.x86_64_v3'],
+    ['amd64', 'a-amd64v3'],
+    ['ppc64', 'a-9.ppc64le'],
+    ['mips', 'a-9.mipsel'],
+    ['hw1', 'photon-hw11-3.0'],
+    ['0G', 'disk-10G.ova'],
+    ['5.1.0', 'a-5.1'],
+  ])('%s does not match %s', (word, name) => {
+    expect(reads(word, name)).toBe(false);
+  });
+
+  it('means the first number that it matches', () => {
+    const read = (name: string) => new WordReader(['8', '3']).read(name, parseVersion(name));
+    expect(read('web-8.1-3')).toEqual([
+      ['8', 0],
+      ['3', 1],
+    ]);
+    expect(read('web-3.2-8')).toEqual([
+      ['8', 1],
+      ['3', 0],
+    ]);
+  });
+});
+
+describe('patternOfReading', () => {
+  it.each([
+    ['web-8.1-3.ova', [['8', 0]], 'web-8.%-%.ova'],
+    ['web-7.2-8.ova', [['8', 1]], 'web-%.%-8.ova'],
+    ['a-22.04.1-3', [['22.04', 0]], 'a-22.04.%-%'],
+    ['a-8.x86_64-8', [['8', 1]], 'a-%.x86_64-8'],
+    [
+      'web-8.1-3',
+      [
+        ['8', 0],
+        ['3', 1],
+      ],
+      'web-8.%-3',
+    ],
+  ] as const)('fits %s with %j: %s', (name, reading, pattern) => {
+    expect(patternOfReading(name, reading)).toBe(pattern);
+  });
+});
+
+describe('WordReader', () => {
+  const rejectedOf = (words: readonly string[], ...names: string[]) => {
+    const reader = new WordReader(words);
+    for (const name of names) reader.read(name, parseVersion(name));
+    return reader.rejected;
+  };
+
+  it('blames the word that no name matches, and counts the names', () => {
+    expect(rejectedOf(['rocky', '8'], 'rocky-9-18', 'rocky-9.8')).toEqual({
+      word: '8',
+      isNumber: true,
+      count: 2,
+    });
+    expect(rejectedOf(['9', 'x86'], 'a-9.x86_64')).toMatchObject({ word: 'x86', isNumber: false });
+  });
+
+  it('blames the first number if each word matches some name', () => {
+    expect(rejectedOf(['a', '8', '3'], 'a-8', 'a-3')).toMatchObject({ word: '8', count: 2 });
+  });
+
+  it('blames nothing if every name matches', () => {
+    expect(rejectedOf(['8'], 'a-8')).toBeUndefined();
+  });
+});
+
+/** Names of few parts, so that numbers repeat at different places. */
+const number = fc.constantFrom('8', '9', '18', '8.10', '9.8', '20260808', '20260808.1');
+const textWord = fc.constantFrom('x86_64', 'x86_64_v3', 'amd64', 'el8', 'hw8', '64bit', '8G');
+const anyName = fc
+  .tuple(fc.constantFrom('web', 'db'), number, textWord, number)
+  .map((parts) => parts.join('-'));
+const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 12 });
+
+function choose(all: readonly string[], words: readonly string[]) {
+  const index = new SeriesIndex<{ name: string }>(new WordReader(words));
+  for (const name of all) index.add({ name });
+  return index.all().map(({ pattern, readings }) => ({
+    pattern,
+    newest: readings.map(({ newest }) => newest.map(({ name }) => name)),
+  }));
+}
+
+describe('the newest image for a word of digits', () => {
+  it('has a number that is the word, or begins with it and a dot', () => {
+    fc.assert(
+      fc.property(names, fc.constantFrom('8', '9', '8.1', '18', '20260808'), (all, word) => {
+        for (const name of choose(all, [word]).flatMap(({ newest }) => newest.flat())) {
+          const [, first = '', , second = ''] = name.split('-');
+          expect([first, second].some((each) => `${each}.`.startsWith(`${word}.`))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('does not depend on the order of the images', () => {
+    const shuffled = names.chain((all) =>
+      fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, fc.constantFrom('8', '9'), ([all, other], word) => {
+        expect(choose(other, [word])).toEqual(choose(all, [word]));
+      }),
+    );
+  });
+
+  it('stays the same if an image with another text word is added', () => {
+    fc.assert(
+      fc.property(names, textWord, textWord, number, (all, wanted, other, version) => {
+        fc.pre(wanted !== other);
+        const words = ['web', wanted];
+        const added = `web-${version}-${other}-99999999`;
+        expect(choose([...all, added], words)).toEqual(choose(all, words));
+      }),
+    );
+  });
+});
