@@ -8,37 +8,38 @@ export interface VersionedName {
   readonly numbers: readonly string[];
 }
 
-/** Words whose digits are no version, as whole words in any case; `help choosing` lists them. */
-const TEXT_WORDS = [
-  // Architectures: amd64, x86_64_v3, arm64, armv7l, i686, ppc64le, mips64el, s390x, riscv64
-  'amd64(?:[_-]?v[1-4])?',
-  'x86[_-]64(?:[_-]?v[1-4])?',
-  'x64',
-  'x86',
-  'arm(?:64|32)(?:v[5-9])?',
-  'aarch64',
-  'armhf',
-  'armv[5-9][a-z]*',
-  'i[3-6]86',
-  'p(?:ower)?pc(?:32|64)?(?:le|el)?',
-  'mips(?:isa)?(?:32|64)?(?:r[1-6])?(?:el|le)?',
-  's390x?',
-  'riscv(?:32|64)',
-  // Bit widths
-  '(?:32|64)[_-]?bit',
-  'win(?:32|64)',
-  // Virtual hardware, Enterprise Linux, sizes
-  'hw\\d+',
-  'el\\d+',
-  '\\d+(?:\\.\\d)?gb?',
+/** Words whose digits are no version, as whole words in any case: as people read them, and as a pattern. */
+const TEXT_WORDS: readonly (readonly [shown: string, pattern: string])[] = [
+  ['amd64', 'amd64(?:[_-]?v[1-4])?'],
+  ['x86_64 and x86-64, also with v1 to v4', 'x86[_-]64(?:[_-]?v[1-4])?'],
+  ['x64', 'x64'],
+  ['x86', 'x86'],
+  ['arm64', 'arm(?:64|32)(?:v[5-9])?'],
+  ['aarch64', 'aarch64'],
+  ['armhf', 'armhf'],
+  ['armv6 and armv7', 'armv[5-9][a-z]*'],
+  ['i386 to i686', 'i[3-6]86'],
+  ['ppc64le and other ppc', 'p(?:ower)?pc(?:32|64)?(?:le|el)?'],
+  ['mips64el and other mips', 'mips(?:isa)?(?:32|64)?(?:r[1-6])?(?:el|le)?'],
+  ['s390x', 's390x?'],
+  ['riscv64', 'riscv(?:32|64)'],
+  ['32bit and 64bit', '(?:32|64)[_-]?bit'],
+  ['win32 and win64', 'win(?:32|64)'],
+  ['hw11 and other virtual hardware', 'hw\\d+'],
+  ['el8 and other Enterprise Linux', 'el\\d+'],
+  ['sizes such as 10G and 20GB', '\\d+(?:\\.\\d)?gb?'],
 ];
+
+export function describeTextWords(): string {
+  return TEXT_WORDS.map(([shown]) => shown).join('; ');
+}
 
 let textWordOrDigits: RegExp | undefined;
 
 /** Matches a text word, or a run of digits as its first group. */
 function scan(text: string) {
   textWordOrDigits ??= new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:${TEXT_WORDS.join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
+    `(?<![\\p{L}\\p{N}])(?:${TEXT_WORDS.map(([, pattern]) => pattern).join('|')})(?![\\p{L}\\p{N}])|(\\d+)`,
     'giu',
   );
   return text.matchAll(textWordOrDigits);

@@ -124,6 +124,62 @@ describe('images latest', () => {
     }
   });
 
+  it.each([
+    ['rocky 8 Base', 'Rocky-8.10-GenericCloud-Base-20260518.x86_64.ova'],
+    ['debian 10 nocloud', 'debian-10-nocloud-amd64-20240610.ova'],
+    ['alma 8', 'AlmaLinux-8.10-GenericCloud-20260518.x86_64.ova'],
+    ['centos 8', 'CentOS-Stream-GenericCloud-8-20240429.x86_64.ova'],
+  ])('finds the release of %s, where text would find a newer one', async (words, name) => {
+    const newer = name.replace(/\d+(\.\d+)?/, '99').replace(/20\d{6}/, '20261008');
+    expect((await latest([named(1, name), named(2, newer)], `${words} --get name`)).stdout).toBe(
+      `${name}\n`,
+    );
+  });
+
+  it.each([
+    ['2.04', 'no image of version 2.04; 2 names contain 2.04'],
+    ['web-2', 'no image matches web-2 as a whole; 2 names contain it'],
+    ['2.04 --explain', 'no image of version 2.04; 2 names contain 2.04'],
+    ['2.04 --each', 'no image of version 2.04; 2 names contain 2.04'],
+  ])('exits 5 and names the command to list them if %s occurs only as text', async (line, text) => {
+    const images = [named(1, 'web-22.04.ova'), named(2, 'web-22.04.1.ova')];
+    const user = await scriptedUser(catalogueOf(images));
+    const [word] = line.split(' ');
+    expect(await user.imgctl(`images latest web -f id,gt,0 ${line}`)).toEqual(
+      failed(5, `${text}\nhint: list them with: imgctl images list -f id,gt,0 web ${word}\n`),
+    );
+  });
+
+  it.each(['', '--each'])(
+    'exits 2 if a word means different numbers in a series %s',
+    async (each) => {
+      const images = [
+        named(1, 'web-8.1-3.ova'),
+        named(2, 'web-7.2-8.ova'),
+        named(3, 'web-7.1-8.ova'),
+        named(4, 'web-9.9-9.ova'),
+      ];
+      expect(await latest(images, `8 ${each}`)).toEqual({
+        stdout: '',
+        stderr: [
+          'imgctl: 8 matches different numbers in web-#.#-#.ova',
+          "  web-8.1-3.ova  (-f 'name,like,web-8.%-%.ova')",
+          "  web-7.2-8.ova  (-f 'name,like,web-%.%-8.ova')",
+          'hint: use one of these filters instead of 8',
+          '',
+        ].join('\n'),
+        exitCode: 2,
+      });
+      const { stdout } = await latest(images, '-f name,like,web-%.%-8.ova --get name');
+      expect(stdout).toBe('web-7.2-8.ova\n');
+    },
+  );
+
+  it('explains only candidates that its words match', async () => {
+    const images = [named(1, 'web-8.1.ova'), named(2, 'web-18.1.ova')];
+    expect((await latest(images, '8 --explain -q')).stdout).toBe('1\n');
+  });
+
   it('ignores images without a name', async () => {
     const nameless = { ...testImage(9), name: null } as unknown as Image;
     expect((await latest([nameless, ...alma], '--get id')).stdout).toBe('1\n');

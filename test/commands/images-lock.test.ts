@@ -183,6 +183,51 @@ describe('images lock list', () => {
 
 const UPDATED = '2020-01-01 Wed 00:00:00 UTC';
 
+describe('images lock, for words of digits', () => {
+  const [EIGHT, NINE] = [named(1, 'rocky-8.10-x86_64.ova'), named(2, 'rocky-9.5-x86_64.ova')];
+
+  it('locks the image of that version', async () => {
+    const { lock, content } = await project(EIGHT, NINE);
+    expect(await lock('add web rocky 8')).toMatchObject({ exitCode: 0 });
+    expect(content()).toContain(EIGHT.name);
+  });
+
+  it('refuses a word that occurs only as text', async () => {
+    const { lock } = await project(NINE);
+    expect(await lock('add web rocky 8')).toEqual(
+      failed(
+        5,
+        'web: no image of version 8; 1 name contains 8\nhint: list them with: imgctl images',
+      ),
+    );
+  });
+
+  it('checks a lock of another version as before, says why, and updates it', async () => {
+    const { lock, file, content } = await project(EIGHT, NINE);
+    await lock('add web rocky 9');
+    // As an earlier imgctl wrote it, which found the 8 in x86_64.
+    fs.writeFileSync(file, content().replace('"9"', '"8"'));
+    expect(await lock('check web --get state')).toEqual({
+      stdout: 'ok\n',
+      stderr:
+        'imgctl: warning: web: its image rocky-9.5-x86_64.ova does not match rocky 8\nhint: lock one that does: imgctl images lock update web\n',
+      exitCode: 0,
+    });
+    await lock('update web');
+    expect(content()).toContain(EIGHT.name);
+    expect(await lock('check web --get state')).toMatchObject({ stdout: 'ok\n', stderr: '' });
+  });
+
+  it('does not call an image of another version newer', async () => {
+    const { lock, service } = await project(EIGHT);
+    await lock('add web rocky 8');
+    service.images = [EIGHT, NINE];
+    expect((await lock('check --get state')).stdout).toBe('ok\n');
+    service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
+    expect((await lock('check --get newest_id')).stdout).toBe('3\n');
+  });
+});
+
 describe('images lock check', () => {
   it.each([
     ['ok', [WEB_1], 0, 0],

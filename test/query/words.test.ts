@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { likePredicate } from '../../src/query/plan.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 import { parseVersion } from '../../src/query/version.ts';
 import { patternOfReading, WordReader } from '../../src/query/words.ts';
@@ -92,6 +93,7 @@ describe('patternOfReading', () => {
     ],
   ] as const)('fits %s with %j: %s', (name, reading, pattern) => {
     expect(patternOfReading(name, reading)).toBe(pattern);
+    expect(likePredicate(pattern)(name)).toBe(true);
   });
 });
 

@@ -1,10 +1,13 @@
 // The help topic about choosing, pinning and watching images; a test runs every shell line.
 
 import type { Block } from '../../declarations.ts';
+import { describeTextWords } from '../../query/version.ts';
 
 export const CHOOSING: readonly Block[] = [
   'How to find the newest image, use it in a script, pin it, and notice changes.',
-  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. Architectures such as amd64, x86_64 and arm64 count as text. updated_on never decides; created_on decides between equal names.',
+  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. updated_on never decides; created_on decides between equal names.',
+  `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
+  'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
   {
     shell: [
       'imgctl images latest ubuntu server',

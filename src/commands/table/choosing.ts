@@ -15,7 +15,8 @@ export const latest: CommandSpec = {
   summary: 'show the newest image of a series',
   description: [
     'Names with the same text and other numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The time of the last update never decides; created_on decides between equal names.',
-    'Exits with 2 if several series match, and lists them. Exits with 5 if nothing matches.',
+    'A word of digits and dots matches whole numbers: 8 means 8 or 8.10, not 18 or x86_64. Any other word matches as text, but never ends within a number.',
+    'Exits with 2 if several series match, or if a word means different numbers of a series, and lists them. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',
@@ -24,7 +25,7 @@ export const latest: CommandSpec = {
     'imgctl images latest rocky GenericCloud-Base --explain',
   ],
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
-  arguments: [WORDS],
+  arguments: [{ ...WORDS, description: 'consider only images whose name matches each text' }],
   options: [
     FILTER_OPTION,
     { flags: '--each', description: 'show the newest image of every series' },

@@ -14,7 +14,10 @@ export const images: CommandSpec = {
       name: 'list',
       aliases: ['ls'],
       summary: 'list and filter images',
-      description: ['Lists every matching image, unless you use --limit or --page.'],
+      description: [
+        'Lists every matching image, unless you use --limit or --page.',
+        'Words are searched as text, so 8 also finds x86_64. "images latest" matches them with whole numbers: there, 8 means 8 or 8.10.',
+      ],
       examples: [
         'imgctl images list --filter name,like,%ubuntu%',
         'imgctl images list debian --sort updated_on,desc -n 5',

@@ -56,7 +56,7 @@ export const lock: CommandSpec = {
         { name: 'name', description: 'name for the locked image', required: true, value: TEXT },
         {
           name: 'text',
-          description: 'consider only images whose name contains each text',
+          description: 'consider only images whose name matches each text',
           variadic: true,
           value: TEXT,
         },
