@@ -75,6 +75,9 @@ const READING_TOOLS: readonly Tool[] = [
       'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
     input: z.strictObject({
       ...SEARCH,
+      text: texts(
+        'only images whose name matches every text; digits match whole numbers: 8 means 8 or 8.10',
+      ).optional(),
       each: z.boolean().describe('show the newest image of every series instead').optional(),
       columns: COLUMNS,
     }),

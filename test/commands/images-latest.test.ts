@@ -170,15 +170,8 @@ describe('images latest', () => {
         ].join('\n'),
         exitCode: 2,
       });
-      const { stdout } = await latest(images, '-f name,like,web-%.%-8.ova --get name');
-      expect(stdout).toBe('web-7.2-8.ova\n');
     },
   );
-
-  it('explains only candidates that its words match', async () => {
-    const images = [named(1, 'web-8.1.ova'), named(2, 'web-18.1.ova')];
-    expect((await latest(images, '8 --explain -q')).stdout).toBe('1\n');
-  });
 
   it('ignores images without a name', async () => {
     const nameless = { ...testImage(9), name: null } as unknown as Image;
