@@ -21,7 +21,7 @@ export const FLEET: readonly Block[] = [
     ],
   },
   'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
-  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Before a token request it waits a random time of at most 10 s, so that the machines do not all ask at once. login and commands on a terminal do not wait. A token that was sealed with another key is left alone.',
+  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests a token of its own, as far as the limit allows. A token that was sealed with another key is left alone.',
   '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
   {
     shell: [

@@ -20,8 +20,6 @@ import { takeLeasedTurn } from './lease.ts';
 import { type StoreConnection, UNEXPECTED } from './redis.ts';
 import { isSealed, type Seal } from './seal.ts';
 
-/** Spreads the token requests of a fleet whose store is down. */
-const MAX_DELAY = 10_000;
 /** A long run tries the store again after this time. */
 const DOWN_TIME = 60_000;
 /** The hint for a token that cannot be read. */
@@ -51,7 +49,7 @@ export interface StoreFacts {
 
 /**
  * Times in the store are relative to its own clock, so those of the machines may differ. A store that fails
- * costs one warning and a delay; the local files are used then.
+ * costs one warning; the local files are used then.
  */
 export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
@@ -135,16 +133,7 @@ export class SharedStore implements TokenStore {
   async takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result> {
     const shared = await this.#takeSharedTurn(turn, io);
     if (shared) return shared.result;
-    const action = async (confirm: () => Promise<void>) => {
-      if (!turn.isAttended) {
-        await io.sleep(MAX_DELAY * io.random(), io.signal);
-        this.#downUntil = 0;
-        const later = await this.#takeSharedTurn(turn, io);
-        if (later) return later.result;
-      }
-      return (await turn.instead()) ?? turn.action(confirm);
-    };
-    return this.#options.files.takeTurn({ ...turn, action }, io);
+    return this.#options.files.takeTurn(turn, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */

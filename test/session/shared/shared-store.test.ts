@@ -10,7 +10,6 @@ import {
   type FakeIo,
   type FakeIoOptions,
   fakeIo,
-  fakeTerminal,
   temporaryDirectory,
 } from '../../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../../support/redis.ts';
@@ -21,7 +20,7 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
 
 /**
- * A service and sessions of one account, each on a machine of its own. The delays of a fleet take no time, and
+ * A service and sessions of one account, each on a machine of its own. Long waits take no time, and
  * `budget` replaces the 2 s to reach the store: they are short on a busy machine.
  */
 async function fleet(
@@ -65,8 +64,6 @@ async function brokenStore(serve: (socket: net.Socket) => void) {
   );
   return { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
 }
-
-const DELAY = 5_000;
 
 describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
   it('gives the token of one machine to all others, over TLS and with an ACL user', async () => {
@@ -205,14 +202,13 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     ],
   ])('is left alone by a machine with %s', async (_, first, second, reason) => {
     const redis = await startRedis();
-    const { open, use, ios, tokenRequests } = await fleet(redis.env);
+    const { open, use, tokenRequests } = await fleet(redis.env);
     await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }));
     const before = redis.cli('get', redis.cli('keys', '*token'));
     const session = await use(await open({ IMGCTL_TOKEN_STORE_KEY: second }));
     await session.tokens?.login('demo');
     expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
     expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
-    expect(ios[1]?.sleeps).toContain(DELAY);
     expect(tokenRequests()).toBe(3);
     expect(session.cache.read()).toBeDefined();
   });
@@ -236,14 +232,13 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     ['is read-only', ['replicaof', '127.0.0.1', '1'], "READONLY You can't write"],
     ['refuses the password', ['acl', 'setuser', 'imgctl', 'resetpass'], 'WRONGPASS invalid'],
     ['denies a command', ['acl', 'setuser', 'imgctl', '-set'], 'NOPERM'],
-  ])('that %s costs a warning and a delay', async (_, command, reason) => {
+  ])('that %s costs a warning', async (_, command, reason) => {
     const redis = await startRedis();
     redis.cli(...command);
-    const { open, use, ios, tokenRequests } = await fleet(redis.env);
+    const { open, use, tokenRequests } = await fleet(redis.env);
     const { warnings } = await use(await open());
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain(`cannot use the token store ${redis.url}: ${reason}`);
-    expect(ios[0]?.sleeps).toContain(DELAY);
     expect(tokenRequests()).toBe(1);
   });
 
@@ -277,25 +272,15 @@ describe('a token store', () => {
     ['hangs up', (socket: net.Socket) => socket.destroy(), 'the connection was closed'],
     ['speaks HTTP', (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /./],
     ['answers garbage', (socket: net.Socket) => socket.write(randomBytes(4_096)), /./],
-  ])('that %s costs a warning and a delay', async (_, serve, reason) => {
+  ])('that %s costs a warning', async (_, serve, reason) => {
     const env = await brokenStore(serve);
-    const { open, use, ios, tokenRequests } = await fleet(env, {}, 500);
+    const { open, use, tokenRequests } = await fleet(env, {}, 500);
     const { warnings, cache } = await use(await open());
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/^cannot use the token store redis:\/\/127.0.0.1:\d+: /);
     expect(warnings[0]).toMatch(reason);
-    expect(ios[0]?.sleeps).toContain(DELAY);
     expect(tokenRequests()).toBe(1);
     expect(cache.read()).toBeDefined();
-  });
-
-  it('that is down delays neither a login nor a command on a terminal', async () => {
-    const { open, use, ios } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1' }, {}, 500);
-    await (await open()).tokens?.login('demo');
-    await use(await open({}, undefined, undefined, fakeTerminal()));
-    await use(await open());
-    const delays = ios.map(({ sleeps }) => sleeps.includes(DELAY));
-    expect(delays).toEqual([false, false, true]);
   });
 
   it('that answers something else costs a warning', async () => {
