@@ -116,7 +116,7 @@ export async function openStore(
 ): Promise<SharedStore | undefined> {
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
-  const { openSharedStore } = await import('./shared/open-shared-store.ts');
+  const { openSharedStore } = await import('./shared/shared-store.ts');
   const { account } = settings;
   return openSharedStore({ address, settings, account, files, io, ca, warn, onSecret });
 }

@@ -30,9 +30,9 @@ describe.skipIf(NO_REDIS)(`a fleet with a token store${REDIS_REASON}`, () => {
       const own = { ...account(baseUrl), ...redis.env, IMGCTL_TOKEN_STORE: store };
       const { env, chunks } = watchChunks(own);
       expect(await runBuilt(LIST, { env })).toMatchObject({ exitCode: 0 });
-      return chunks().filter((name) => ['client', 'open-shared-store'].includes(name));
+      return chunks().filter((name) => ['client', 'shared-store'].includes(name));
     };
     expect(await loaded('file')).toEqual(['client']);
-    expect((await loaded(redis.url)).sort()).toEqual(['client', 'open-shared-store']);
+    expect((await loaded(redis.url)).sort()).toEqual(['client', 'shared-store']);
   });
 });

@@ -1,31 +1,27 @@
-// A connection to a Redis server, by node-redis's protocol code: it never repeats a command, and waits 2 s for a reply.
+// A connection to a Redis server with the few commands of the token store. Each gets 2 s, and none is repeated.
 
 import net from 'node:net';
-import { Decoder } from '@redis/client/dist/lib/RESP/decoder.js';
-import encodeCommand from '@redis/client/dist/lib/RESP/encoder.js';
+import { createClient, SocketClosedUnexpectedlyError } from '@redis/client';
 import { trustOptions } from '../../http/connect.ts';
 import { isCertificateError, reasonOf as networkReason } from '../../http/errors.ts';
-import { untilEvent } from '../../http/stages.ts';
 import { builtin, type Clock } from '../../io.ts';
 import type { StoreAddress } from '../setting-values.ts';
 import { StoreError } from '../token-store.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
-const BUDGET = 2_000;
+const TIME_LIMIT = 2_000;
 /** A process that got no time from a busy machine reads the reply between two slices. */
 const SLICE = 100;
-const PAUSE = 200;
 const MAX_REASON = 120;
-/** What a server that restarts causes. */
-const TRANSIENT = /^(ECONNREFUSED|ECONNRESET|EPIPE)$/;
+const UNEXPECTED = 'it sent an unexpected reply';
 
-export const UNEXPECTED = 'it sent an unexpected reply';
-
-export interface StoreConnection {
-  /** @throws StoreError */
-  call(...words: readonly [string, ...(string | number)[]]): Promise<unknown>;
-  close(): void;
-}
+/** KEYS[1] is the lock and ARGV[1] its owner. */
+const RENEW = `local owner = redis.call('get', KEYS[1])
+if owner and owner ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
+return 1`;
 
 export interface ConnectionOptions {
   readonly address: StoreAddress;
@@ -35,147 +31,135 @@ export interface ConnectionOptions {
   readonly io: Clock;
 }
 
-/** Connects and logs in; tries again within 2 s if the server restarts. @throws StoreError */
+interface Entry {
+  readonly value: string;
+  /** Until it expires. */
+  readonly milliseconds: number;
+}
+
+/** Every function but `close` may throw StoreError, and the reason of an interrupt. */
+export interface StoreConnection {
+  get(key: string): Promise<Entry | undefined>;
+  set(key: string, entry: Entry): Promise<void>;
+  /** @returns true if there was such a key */
+  delete(key: string): Promise<boolean>;
+  /** Takes a lock that nobody has. `owner` is different for each attempt. */
+  takeLock(key: string, owner: string, milliseconds: number): Promise<boolean>;
+  /** Restarts the time limit of a lock, or takes it again if it has expired. False if another owner has it. */
+  renewLock(key: string, owner: string, milliseconds: number): Promise<boolean>;
+  /** Releases the lock if the owner still has it, also after an interrupt. */
+  releaseLock(key: string, owner: string): Promise<void>;
+  /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
+  timeLeft(key: string): Promise<number>;
+  /** Returns the seconds of the server's clock. */
+  clock(): Promise<number>;
+  close(): void;
+}
+
+/** Connects and logs in. @throws StoreError, or the reason of an interrupt */
 export async function connectStore(options: ConnectionOptions): Promise<StoreConnection> {
   const { io } = options;
-  const openSocket = socketOpener(options);
-  let latest: Connection | undefined;
-  let failure: StoreError | undefined;
-  let isOver = false;
-  const connect = async (): Promise<Connection> => {
-    while (!isOver) {
-      const socket = openSocket();
-      latest = new Connection(socket);
-      try {
-        await untilEvent(socket, options.address.tls ? 'secureConnect' : 'connect');
-        await logIn(latest, options);
-        return latest;
-      } catch (error) {
-        if (!TRANSIENT.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
-        failure = new StoreError(reasonOf(error));
-      }
-      latest.close();
-      await io.sleep(PAUSE, io.signal);
+  const client = createStoreClient(options);
+  // While it connects, the client has no socket that `destroy` could close: it must not hold the process.
+  client.unref();
+  let failure: unknown;
+  // Garbage from the server ends in this event, too.
+  client.on('error', (error: unknown) => {
+    failure ??= error;
+    client.destroy();
+  });
+
+  async function limited<Result>(work: Promise<Result>, signals = [io.signal]): Promise<Result> {
+    const end = new AbortController();
+    const expire = async () => {
+      const signal = AbortSignal.any([end.signal, ...signals]);
+      for (let time = 0; time < TIME_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+      throw new StoreError(`no reply within ${TIME_LIMIT / 1000} s`);
+    };
+    const limit = expire();
+    try {
+      return await Promise.race([work, limit]);
+    } catch (error) {
+      client.destroy();
+      io.signal.throwIfAborted();
+      throw asStoreError(failure ?? error);
+    } finally {
+      end.abort();
+      // The one that lost the race fails unseen.
+      for (const promise of [work, limit]) promise.catch(() => {});
     }
-    throw new StoreError('closed');
-  };
-  const connecting = connect();
-  try {
-    const connection = await withinBudget(connecting, io);
-    return {
-      call: (...words) => withinBudget(connection.call(...words), io),
-      close: () => connection.close(),
-    };
-  } catch (error) {
-    isOver = true;
-    connecting.catch(() => {});
-    latest?.close();
-    // What kept it from connecting says more than the time.
-    throw error instanceof StoreError ? (failure ?? error) : error;
   }
+
+  await limited(client.connect());
+  const evaluate = (script: string, key: string, ...words: string[]) =>
+    client.eval(script, { keys: [key], arguments: words });
+  return {
+    async get(key) {
+      const [value, milliseconds] = await limited(Promise.all([client.get(key), client.pTTL(key)]));
+      const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
+      return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
+    },
+    async set(key, { value, milliseconds }) {
+      const expiration = { type: 'PX', value: Math.max(1, Math.round(milliseconds)) } as const;
+      isDone(await limited(client.set(key, value, { expiration })), 'OK');
+    },
+    delete: async (key) => isDone(await limited(client.del(key)), 1, 0),
+    async takeLock(key, owner, milliseconds) {
+      const expiration = { type: 'PX', value: milliseconds } as const;
+      const reply = await limited(client.set(key, owner, { expiration, condition: 'NX' }));
+      return isDone(reply, 'OK', null);
+    },
+    renewLock: async (key, owner, milliseconds) =>
+      isDone(await limited(evaluate(RENEW, key, owner, `${milliseconds}`)), 1, 0),
+    async releaseLock(key, owner) {
+      await limited(evaluate(RELEASE, key, owner), []);
+    },
+    timeLeft: (key) => limited(client.pTTL(key)),
+    async clock() {
+      const seconds = Number((await limited(client.time()))[0]);
+      if (Number.isNaN(seconds)) throw new StoreError(UNEXPECTED);
+      return seconds;
+    },
+    close: () => client.destroy(),
+  };
 }
 
-function socketOpener({ address, ca }: ConnectionOptions): () => net.Socket {
-  const { host, port } = address;
-  if (!address.tls) return () => net.connect({ host, port, noDelay: true });
-  const tls = builtin('node:tls');
+/** Name, password and database stand apart from the address: the option `url` would ignore the password. */
+function createStoreClient({ address, password, ca }: ConnectionOptions) {
+  const { host, port, username, database } = address;
+  const socket = { host, port, connectTimeout: TIME_LIMIT, reconnectStrategy: false } as const;
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  const trusted = trustOptions(tls, ca);
-  return () => tls.connect({ host, port, ...trusted, ...servername }).setNoDelay(true);
+  return createClient({
+    socket: address.tls
+      ? { ...socket, tls: true, ...trustOptions(builtin('node:tls'), ca), ...servername }
+      : socket,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+    RESP: 2,
+    // A user with few rights may not say who it is.
+    disableClientInfo: true,
+  });
 }
 
-async function logIn(connection: Connection, { address, password }: ConnectionOptions) {
-  const { username, database } = address;
-  const user = username === undefined ? [] : [username];
-  await Promise.all([
-    ...(password === undefined ? [] : [connection.call('AUTH', ...user, password)]),
-    ...(database === 0 ? [] : [connection.call('SELECT', database)]),
-  ]);
+/** A server that answers anything must not look like one whose lock is always taken. */
+function isDone(reply: unknown, yes: unknown, no: unknown = yes): boolean {
+  if (reply === yes || reply === no) return reply === yes;
+  throw new StoreError(UNEXPECTED);
 }
 
-interface Waiting {
-  resolve(reply: unknown): void;
-  reject(error: unknown): void;
-}
-
-/** Sends commands without waiting for earlier replies: the server replies in the same order. */
-class Connection implements StoreConnection {
-  readonly #socket: net.Socket;
-  readonly #waiting: Waiting[] = [];
-  /** Why no more replies come. */
-  #failure: Error | undefined;
-
-  constructor(socket: net.Socket) {
-    this.#socket = socket;
-    const next = () => {
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) throw new StoreError(UNEXPECTED);
-      return waiting;
-    };
-    const decoder = new Decoder({
-      onReply: (reply) => next().resolve(reply),
-      onErrorReply: (error) => next().reject(error),
-      onPush: () => next().reject(new StoreError(UNEXPECTED)),
-      getTypeMapping: () => ({}),
-    });
-    socket.on('data', (data) => {
-      try {
-        decoder.write(data);
-      } catch (error) {
-        socket.destroy(
-          error instanceof StoreError
-            ? error
-            : new StoreError('it does not speak the protocol of Redis'),
-        );
-      }
-    });
-    socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new StoreError('the connection was closed')));
-  }
-
-  call(...words: readonly [string, ...(string | number)[]]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
-      this.#waiting.push({ resolve, reject });
-      for (const part of encodeCommand(words.map(String))) this.#socket.write(part);
-    });
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
-  }
-}
-
-/** Waits for the work, but at most 2 s. @throws StoreError, or the reason of an interrupt */
-async function withinBudget<Result>(work: Promise<Result>, io: Clock): Promise<Result> {
-  const end = new AbortController();
-  const late = async () => {
-    const signal = AbortSignal.any([end.signal, io.signal]);
-    for (let time = 0; time < BUDGET; time += SLICE) await io.sleep(SLICE, signal);
-    throw new StoreError(`no reply within ${BUDGET / 1000} s`);
-  };
-  const timeout = late();
-  try {
-    return await Promise.race([work, timeout]);
-  } catch (error) {
-    io.signal.throwIfAborted();
-    throw error instanceof StoreError ? error : new StoreError(reasonOf(error));
-  } finally {
-    end.abort();
-    timeout.catch(() => {});
-    work.catch(() => {});
-  }
-}
-
-function reasonOf(error: unknown): string {
+function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && isCertificateError(code)) return `no trusted TLS connection: ${code}`;
-  if (code !== undefined) return networkReason(error as NodeJS.ErrnoException);
+  // What the client does at a reply that nobody waits for.
+  if (error instanceof TypeError) return new StoreError(UNEXPECTED);
+  if (error instanceof SocketClosedUnexpectedlyError) {
+    return new StoreError('the connection was closed');
+  }
+  if (code !== undefined && isCertificateError(code)) {
+    return new StoreError(`no trusted TLS connection: ${code}`);
+  }
+  if (code !== undefined) return new StoreError(networkReason(error as NodeJS.ErrnoException));
   const [line = ''] = message.split(/[\r\n]/);
-  return line.replace(/\.$/, '').slice(0, MAX_REASON);
+  return new StoreError(line.replace(/\.$/, '').slice(0, MAX_REASON));
 }

@@ -1,12 +1,16 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
 import { isToken } from '../../api/auth.ts';
+import { asImgctlError, ImgctlError } from '../../errors.ts';
 import { shortDigest } from '../../files/paths.ts';
-import { builtin, type Clock } from '../../io.ts';
+import { builtin, type Clock, type Io } from '../../io.ts';
 import { isObject, type JsonObject } from '../../json.ts';
+import { passwordOfCommand, passwordOfFile } from '../password.ts';
+import type { StoreAddress } from '../setting-values.ts';
+import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
-import type { Account } from '../token-store.ts';
 import {
+  type Account,
   type CachedToken,
   isInForce,
   needsRenewal,
@@ -15,27 +19,29 @@ import {
   type TokenStore,
   type Turn,
 } from '../token-store.ts';
-import { leasesAt, readKey, writeKey } from './commands.ts';
-import { takeLeasedTurn } from './lease.ts';
-import { type StoreConnection, UNEXPECTED } from './redis.ts';
-import { isSealed, type Seal } from './seal.ts';
+import { connectStore, type StoreConnection } from './redis.ts';
+import { isSealed, type Seal, sealWith } from './seal.ts';
 
-/** A long run tries the store again after this time. */
-const DOWN_TIME = 60_000;
+/** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
+export const LOCK_TIME = 30_000;
+/** As long as others wait for the lock of a file. */
+const PATIENCE = 120_000;
+const MIN_WAIT = 50;
+const MAX_WAIT = 500;
 /** The hint for a token that cannot be read. */
 const DELETE = 'delete it: imgctl logout --all';
 
-interface SharedStoreOptions {
+interface StoreOptions {
+  readonly address: StoreAddress;
+  readonly settings: Settings;
   readonly account: Account;
-  /** The store's address, for messages. */
-  readonly address: string;
   /** The tokens of this machine. */
   readonly files: TokenCache;
-  readonly io: Clock;
-  /** @throws StoreError */
-  readonly connect: () => Promise<StoreConnection>;
-  readonly seal: Seal | undefined;
+  readonly io: Io;
+  /** Additional trusted certificates, PEM. */
+  readonly ca: string | undefined;
   readonly warn: (message: string, hint?: string) => void;
+  readonly onSecret: (secret: string) => void;
 }
 
 export interface StoreFacts {
@@ -47,43 +53,56 @@ export interface StoreFacts {
   readonly isSealed: boolean;
 }
 
+const KEY_FILE = { variable: 'IMGCTL_TOKEN_STORE_KEY_FILE', what: 'key file' };
+const PASSWORD_FILE = { variable: 'IMGCTL_TOKEN_STORE_PASSWORD_FILE', what: 'password file' };
+
+/** @throws ImgctlError config: the key is invalid, or its file is unreadable */
+export async function openSharedStore(options: StoreOptions): Promise<SharedStore> {
+  const { io, onSecret } = options;
+  const { IMGCTL_TOKEN_STORE_KEY: value, IMGCTL_TOKEN_STORE_KEY_FILE: file } = io.env;
+  if (!value && !file) return new SharedStore(options, undefined);
+  const key = value ? value : await passwordOfFile(file ?? '', io, KEY_FILE);
+  onSecret(key);
+  const origin = value ? 'IMGCTL_TOKEN_STORE_KEY' : 'IMGCTL_TOKEN_STORE_KEY_FILE';
+  return new SharedStore(options, sealWith(key, origin));
+}
+
 /**
- * Times in the store are relative to its own clock, so those of the machines may differ. A store that fails
- * costs one warning; the local files are used then.
+ * Times in the store are relative to its own clock, so those of the machines may differ. After a failure it warns
+ * once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
-  readonly #options: SharedStoreOptions;
-  readonly #names: Readonly<Record<'lease' | 'token' | 'limit' | 'check', string>>;
+  readonly #options: StoreOptions;
+  readonly #seal: Seal | undefined;
+  readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
   readonly #digest: string;
   #connection: Promise<StoreConnection> | undefined;
-  /** The fencing value of the turn under way. */
-  #owner = '';
-  #downUntil = 0;
-  #warned = false;
+  #failure: StoreError | undefined;
 
-  constructor(options: SharedStoreOptions) {
+  constructor(options: StoreOptions, seal: Seal | undefined) {
     this.#options = options;
+    this.#seal = seal;
     const { baseUrl, username } = options.account;
     this.#digest = shortDigest([baseUrl, username].join('\0'), 64);
     // The braces put all keys of an account on one node of a cluster.
-    const prefix = `imgctl:{${this.#digest.slice(0, 32)}}`;
-    this.#names = {
-      lease: `${prefix}:lease`,
-      token: `${prefix}:token`,
-      limit: `${prefix}:limit`,
-      check: `${prefix}:check`,
+    const key = (name: string) => `imgctl:{${this.#digest.slice(0, 32)}}:${name}`;
+    this.#keys = {
+      lock: key('lock'),
+      token: key('token'),
+      limit: key('limit'),
+      check: key('check'),
     };
   }
 
   get place(): string {
-    return this.#options.address;
+    return this.#options.address.text;
   }
 
   async read(refused?: string): Promise<CachedToken | undefined> {
     const { files, io } = this.#options;
     const local = files.read(refused);
     if (local && !needsRenewal(local, io.now())) return local;
-    const shared = await this.#try(() => this.#readToken());
+    const shared = await this.#try(async (connection) => this.#readToken(connection));
     if (shared === undefined || shared.token === refused) return local;
     await files.write(shared, true);
     return shared;
@@ -91,25 +110,25 @@ export class SharedStore implements TokenStore {
 
   async write(token: CachedToken): Promise<void> {
     const { files, io } = this.#options;
-    const isStored = await this.#try(async () => {
+    const isStored = await this.#try(async (connection) => {
       // Never replaces what another key has sealed.
-      await this.#readToken();
+      await this.#readToken(connection);
       const text = JSON.stringify({
         account: this.#digest,
         token: token.token,
         lifetime: token.expiresAt - token.receivedAt,
       });
-      const { seal } = this.#options;
-      const value = seal ? seal.seal(text, this.#names.token) : text;
-      await this.#write(this.#names.token, value, token.expiresAt - io.now());
+      const { token: key } = this.#keys;
+      const value = this.#seal ? this.#seal.seal(text, key) : text;
+      await connection.set(key, { value, milliseconds: token.expiresAt - io.now() });
       return true;
     });
     await files.write(token, isStored);
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const shared = await this.#try(async () => {
-      const found = await readKey(await this.#connect(), this.#names.limit);
+    const shared = await this.#try(async (connection) => {
+      const found = await connection.get(this.#keys.limit);
       const { remaining, window } = parseObject(found?.value);
       if (!found || typeof remaining !== 'number' || typeof window !== 'number') return undefined;
       const resetsAt = now + found.milliseconds;
@@ -123,88 +142,136 @@ export class SharedStore implements TokenStore {
     const { files, io } = this.#options;
     const { remaining, receivedAt, resetsAt } = limit;
     const value = JSON.stringify({ remaining, window: resetsAt - receivedAt });
-    const isStored = await this.#try(async () => {
-      await this.#write(this.#names.limit, value, resetsAt - io.now());
+    const isStored = await this.#try(async (connection) => {
+      await connection.set(this.#keys.limit, { value, milliseconds: resetsAt - io.now() });
       return true;
     });
     await files.writeLimit(limit, isStored);
   }
 
   async takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result> {
-    const shared = await this.#takeSharedTurn(turn, io);
-    if (shared) return shared.result;
-    return this.#options.files.takeTurn(turn, io);
+    const shared = await this.#try(async (connection) => ({
+      result: await this.#takeSharedTurn(connection, turn, io),
+    }));
+    return shared ? shared.result : this.#options.files.takeTurn(turn, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
   async forget(): Promise<boolean> {
     const connection = await this.#connect();
-    return (await connection.call('DEL', this.#names.token)) === 1;
+    return connection.delete(this.#keys.token);
   }
 
   /** Connects, reads and writes. @throws StoreError */
   async inspect(): Promise<StoreFacts> {
-    const { io, seal } = this.#options;
+    const { io } = this.#options;
     const connection = await this.#connect();
     const started = io.now();
-    const time = await connection.call('TIME');
+    const seconds = await connection.clock();
     const milliseconds = io.now() - started;
-    const [seconds = Number.NaN] = Array.isArray(time) ? time.map(Number) : [];
     const ahead = started + milliseconds / 2 - seconds * 1_000;
-    if (Number.isNaN(ahead)) throw new StoreError(UNEXPECTED);
-    await this.#write(this.#names.check, 'imgctl doctor', 1_000);
-    await this.#readToken();
-    return { milliseconds, ahead, isSealed: seal !== undefined };
+    await connection.set(this.#keys.check, { value: 'imgctl doctor', milliseconds: 1_000 });
+    await this.#readToken(connection);
+    await this.#checkLock(connection);
+    return { milliseconds, ahead, isSealed: this.#seal !== undefined };
   }
 
   async close(): Promise<void> {
     const connection = await this.#connection?.catch(() => undefined);
-    this.#connection = undefined;
     connection?.close();
   }
 
-  /** Returns undefined if the store cannot be used. Only then may the turn not have begun. */
+  /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
   async #takeSharedTurn<Result>(
-    turn: Turn<Result>,
+    connection: StoreConnection,
+    { instead, action }: Turn<Result>,
     io: Clock,
-  ): Promise<{ readonly result: Result } | undefined> {
-    const leases = leasesAt(this.#names.lease, () => this.#connect());
-    const newOwner = () => {
-      this.#owner = builtin('node:crypto').randomUUID();
-      return this.#owner;
+  ): Promise<Result> {
+    const { lock } = this.#keys;
+    const owner = builtin('node:crypto').randomUUID();
+    const confirm = async () => {
+      if (await connection.renewLock(lock, owner, LOCK_TIME)) return;
+      throw new StoreError('another machine took its lock');
     };
-    return this.#try(async () => ({ result: await takeLeasedTurn(leases, turn, newOwner, io) }));
+    const deadline = io.now() + PATIENCE;
+    for (let wait = MIN_WAIT; ; wait = Math.min(2 * wait, MAX_WAIT)) {
+      const found = await instead();
+      if (found !== undefined) return found;
+      if (this.#failure) throw this.#failure;
+      if (await connection.takeLock(lock, owner, LOCK_TIME)) {
+        try {
+          // Another machine may have stored its token and released the lock just before.
+          return (await instead()) ?? (await action(confirm));
+        } finally {
+          // After a failure it expires.
+          await connection.releaseLock(lock, owner).catch(() => {});
+        }
+      }
+      await this.#checkLock(connection);
+      if (io.now() > deadline) {
+        const message = `another imgctl has requested a token for ${PATIENCE / 1000} s`;
+        throw new ImgctlError('timeout', message, { hint: 'try again later' });
+      }
+      await io.sleep(wait * (0.5 + io.random()), io.signal);
+    }
   }
 
-  /** Returns undefined if the store is down. */
-  async #try<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    const { io, address, warn } = this.#options;
-    if (io.now() < this.#downUntil) return undefined;
+  /** A lock that imgctl did not set may stay forever. */
+  async #checkLock(connection: StoreConnection): Promise<void> {
+    const { lock } = this.#keys;
+    const left = await connection.timeLeft(lock);
+    if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
+    const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
+    throw new StoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
+  }
+
+  /** Returns undefined if the store cannot be used. */
+  async #try<Result>(
+    work: (connection: StoreConnection) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    if (this.#failure) return undefined;
     try {
-      return await work();
+      return await work(await this.#connect());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      this.#downUntil = io.now() + DOWN_TIME;
-      await this.close();
-      const message = `cannot use the token store ${address}: ${error.message}`;
-      if (!this.#warned) warn(message, 'tokens of this machine are used; check: imgctl doctor');
-      this.#warned = true;
+      if (this.#failure === undefined) {
+        const message = `cannot use the token store ${this.place}: ${error.message}`;
+        this.#options.warn(message, 'tokens of this machine are used; check: imgctl doctor');
+      }
+      this.#failure ??= error;
       return undefined;
     }
   }
 
-  async #write(name: string, value: string, milliseconds: number): Promise<void> {
-    const lease = { name: this.#names.lease, owner: this.#owner };
-    await writeKey(await this.#connect(), name, { value, milliseconds }, lease);
-  }
-
   #connect(): Promise<StoreConnection> {
-    this.#connection ??= this.#options.connect();
+    this.#connection ??= this.#open();
     return this.#connection;
   }
 
-  async #readToken(): Promise<CachedToken | undefined> {
-    const found = await readKey(await this.#connect(), this.#names.token);
+  /** @throws StoreError, also if there is no password: a store never stops a command */
+  async #open(): Promise<StoreConnection> {
+    const { address, io, ca, onSecret } = this.#options;
+    const password = await this.#readPassword().catch((error: unknown) => {
+      io.signal.throwIfAborted();
+      const { message, hint } = asImgctlError(error);
+      throw new StoreError(message, hint);
+    });
+    if (password !== undefined) onSecret(password);
+    return connectStore({ address, password, ca, io });
+  }
+
+  async #readPassword(): Promise<string | undefined> {
+    const { io, settings } = this.#options;
+    const { IMGCTL_TOKEN_STORE_PASSWORD: value, IMGCTL_TOKEN_STORE_PASSWORD_FILE: file } = io.env;
+    if (value) return value;
+    if (file) return passwordOfFile(file, io, PASSWORD_FILE);
+    const setting = 'token-store-password-command';
+    const command = settings.text(setting);
+    return command === undefined ? undefined : passwordOfCommand(command, io, { setting });
+  }
+
+  async #readToken(connection: StoreConnection): Promise<CachedToken | undefined> {
+    const found = await connection.get(this.#keys.token);
     if (found === undefined) return undefined;
     const { account, token, lifetime } = parseObject(this.#unseal(found.value));
     if (account !== this.#digest || typeof token !== 'string' || !isToken(token)) {
@@ -217,12 +284,12 @@ export class SharedStore implements TokenStore {
   }
 
   #unseal(text: string): string {
-    const { seal } = this.#options;
+    const seal = this.#seal;
     if (!isSealed(text)) {
       if (seal === undefined) return text;
       throw new StoreError('its token is not sealed, but a key is set', DELETE);
     }
-    const unsealed = seal?.unseal(text, this.#names.token);
+    const unsealed = seal?.unseal(text, this.#keys.token);
     if (unsealed !== undefined) return unsealed;
     const message = `its token is sealed with ${seal ? 'another key' : 'a key'}`;
     throw new StoreError(message, `set the key that sealed it, or ${DELETE}`);

@@ -74,7 +74,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     await Promise.all(sessions.map(use));
     expect(tokenRequests()).toBe(1);
     expect(sessions.flatMap(({ warnings }) => warnings)).toEqual([]);
-    expect(redis.cli('keys', '*lease')).toBe('');
+    expect(redis.cli('keys', '*lock')).toBe('');
   });
 
   it('rejects a certificate that it does not trust', async () => {
@@ -252,17 +252,112 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(tokenRequests()).toBe(1);
   });
 
-  it('that restarts is used again', async () => {
+  it('that restarts is used by the next run', async () => {
     const redis = await startRedis();
     const { open, use, tokenRequests } = await fleet(redis.env);
     await use(await open());
-    const io = await open();
     await redis.stop();
-    const started = use(io);
+    expect((await use(await open())).warnings).toHaveLength(1);
     await redis.start();
-    await started;
-    expect(tokenRequests()).toBe(2);
-    expect(redis.cli('keys', '*token')).toMatch(/token$/);
+    expect((await use(await open())).warnings).toEqual([]);
+    expect((await use(await open())).warnings).toEqual([]);
+    expect(tokenRequests()).toBe(3);
+  });
+
+  describe('whose lock', () => {
+    /** Returns a fleet, and the key of its lock. */
+    async function lockedFleet() {
+      const redis = await startRedis();
+      const machines = await fleet(redis.env);
+      await machines.use(await machines.open());
+      const token = redis.cli('keys', '*token');
+      const lock = token.replace(/token$/, 'lock');
+      redis.cli('del', token);
+      return { ...machines, redis, lock };
+    }
+
+    it('is left by a killed machine is used after its time limit', async () => {
+      const { redis, lock, open, use, tokenRequests } = await lockedFleet();
+      redis.cli('set', lock, 'killed', 'px', '700');
+      const started = performance.now();
+      expect((await use(await open())).warnings).toEqual([]);
+      expect(performance.now() - started).toBeGreaterThan(500);
+      expect(tokenRequests()).toBe(2);
+    });
+
+    it.each([
+      ['has no time limit', [], 'its lock has no time limit'],
+      ['is set for an hour', ['px', '3600000'], 'its lock is set for more than 30 s'],
+    ])('%s counts as broken: one warning, and on without it', async (_, limit, reason) => {
+      const { redis, lock, open, use, tokenRequests } = await lockedFleet();
+      redis.cli('set', lock, 'another program', ...limit);
+      const { store, warnings } = await use(await open());
+      expect(warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
+      await store.write({ token: 'T', receivedAt: Date.now(), expiresAt: Date.now() + 60_000 });
+      expect(warnings).toHaveLength(1);
+      expect(redis.cli('get', lock)).toBe('another program');
+      expect(tokenRequests()).toBe(2);
+    });
+
+    it('is taken by others for two minutes ends the command', async () => {
+      const { redis, lock, ios, open } = await lockedFleet();
+      redis.cli('set', lock, 'another machine', 'px', '30000');
+      const session = await open();
+      const io = ios.at(-1);
+      if (io === undefined) throw new Error('no machine');
+      let passed = 0;
+      const sleep: FakeIo['sleep'] = (milliseconds, signal) => {
+        if (milliseconds !== 100) passed += 121_000;
+        return io.sleep(milliseconds, signal);
+      };
+      const clock = { ...io, sleep, now: () => Date.now() + passed };
+      const turn = {
+        isAttended: false,
+        instead: async () => undefined,
+        action: async () => 'a token',
+      };
+      await expect(session.store.takeTurn(turn, clock)).rejects.toMatchObject({
+        code: 'timeout',
+        message: 'another imgctl has requested a token for 120 s',
+      });
+    });
+
+    it('is released after an interrupt', async () => {
+      const { redis, lock, ios, open } = await lockedFleet();
+      const session = await open();
+      const io = ios.at(-1);
+      if (io === undefined) throw new Error('no machine');
+      const action = async (): Promise<string> => {
+        expect(redis.cli('exists', lock)).toBe('1');
+        io.interrupt();
+        throw io.signal.reason;
+      };
+      const turn = { isAttended: false, instead: async () => undefined, action };
+      await expect(session.store.takeTurn(turn, io)).rejects.toMatchObject({
+        code: 'interrupted',
+      });
+      expect(redis.cli('exists', lock)).toBe('0');
+    });
+
+    it('was taken by another machine meanwhile lets the command go on without the store', async () => {
+      const { redis, lock, ios, open } = await lockedFleet();
+      const session = await open();
+      const io = ios.at(-1);
+      if (io === undefined) throw new Error('no machine');
+      let actions = 0;
+      const action = async (confirm: () => Promise<void>) => {
+        actions += 1;
+        redis.cli('set', lock, 'another machine', 'px', '30000');
+        await confirm();
+        return 'a token';
+      };
+      const turn = { isAttended: false, instead: async () => undefined, action };
+      expect(await session.store.takeTurn(turn, io)).toBe('a token');
+      expect(session.warnings).toEqual([
+        `cannot use the token store ${redis.url}: another machine took its lock`,
+      ]);
+      expect([actions, redis.cli('get', lock)]).toEqual([2, 'another machine']);
+    });
   });
 });
 
