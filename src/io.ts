@@ -1,8 +1,6 @@
 // Everything that a run uses from the outside, as values: tests pass their own, main the real ones.
 
 import { setMaxListeners } from 'node:events';
-import fs from 'node:fs';
-import path from 'node:path';
 import { ImgctlError } from './errors.ts';
 import { type ByteSink, openTerminal, type Sink, streamSink, withWrite } from './streams.ts';
 
@@ -11,15 +9,6 @@ export { BrokenPipeError, type ByteSink, type Sink, withWrite } from './streams.
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
-
-/**
- * Loads all code at once. Otherwise each part is loaded when it is needed, and an upgrade would remove it before.
- * Sources and executables have no such folder.
- */
-export function loadAllCode(): void {
-  if (typeof __dirname !== 'string' || path.basename(__dirname) !== 'chunks') return;
-  for (const name of fs.readdirSync(__dirname)) require(`./${name}`);
-}
 
 export interface Source {
   readonly isTTY: boolean;
@@ -115,11 +104,7 @@ export function processIo(process: NodeJS.Process): Io {
         return process.stdin.isTTY === true;
       },
     },
-    stdout: afterWrites(
-      until(abort.signal, streamSink(process, 'stdout')),
-      LONG_RUN,
-      freezeYoungGeneration,
-    ),
+    stdout: until(abort.signal, streamSink(process, 'stdout')),
     stderr: streamSink(process, 'stderr'),
     openTerminal: () => openTerminal(process.platform),
     suspend: () => suspend(process),
@@ -172,32 +157,11 @@ export function environmentOf({
   return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
 }
 
-/** Number of writes to stdout after which a run counts as long; a listing writes once per page. */
-const LONG_RUN = 20;
-
-/**
- * Keeps V8's young generation at its size. Otherwise it grows to 16 MB per half in a long run, although a
- * stream of pages keeps nothing. As a flag at start it would cost the code cache of Node's own modules.
- */
-function freezeYoungGeneration(): void {
-  builtin('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
-}
-
 /** Returns the sink, which accepts no more once the signal aborts. */
 function until(signal: AbortSignal, sink: Sink): Sink {
   return withWrite(sink, async (text) => {
     signal.throwIfAborted();
     await sink.write(text);
-  });
-}
-
-/** Returns the sink, which then runs the action once, after `count` writes. */
-export function afterWrites(sink: ByteSink, count: number, action: () => void): ByteSink {
-  let writes = 0;
-  return withWrite(sink, async (data) => {
-    await sink.write(data);
-    writes += 1;
-    if (writes === count) action();
   });
 }
 

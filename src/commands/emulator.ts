@@ -8,7 +8,6 @@ import { type Fault, parseFault } from '../emulator/faults.ts';
 import type { EmulatorOptions, User } from '../emulator/options.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { ImgctlError } from '../errors.ts';
-import { loadAllCode } from '../io.ts';
 import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 
@@ -31,7 +30,6 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
 }
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
-  loadAllCode();
   const { io } = context;
   const {
     host = '127.0.0.1',

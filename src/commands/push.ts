@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
-import { loadAllCode } from '../io.ts';
 import { Journal, journalFile } from '../upload/journal.ts';
 import { MIN_FOR_THREAD, prepareThread } from '../upload/reader.ts';
 import type { Storage } from '../upload/storage.ts';
@@ -44,7 +43,6 @@ export async function run(
   options: PushOptions,
   files: readonly string[],
 ): Promise<void> {
-  loadAllCode();
   if (options.dryRun) return pushFiles(context, options, files, () => {});
   await withMetrics(context, options, 'push', (measure) =>
     pushFiles(context, options, files, measure),

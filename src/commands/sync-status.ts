@@ -3,7 +3,6 @@
 import { parseSyncId, syncState } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { loadAllCode } from '../io.ts';
 import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import {
   follow,
@@ -30,7 +29,6 @@ export async function run(
   const get = readGet(context, options, REQUEST_FIELDS);
   const id = argument === undefined ? await lastId(context) : parseId(argument);
   if (options.wait) {
-    loadAllCode();
     const submitted = (await localRequest(context, id))?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
     const started = context.io.now();

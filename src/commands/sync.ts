@@ -3,7 +3,6 @@
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { loadAllCode } from '../io.ts';
 import { stringify } from '../json.ts';
 import type { Row } from '../output/writers.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
@@ -24,7 +23,6 @@ interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
   if (options.dryRun) return dryRun(context);
-  loadAllCode();
   const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
   const get = readGet(context, options, fields);
   return withMetrics(context, options, 'sync', (measure) => sync(context, options, get, measure));
