@@ -18,11 +18,11 @@ import { fetchNode, fetchPackage } from '../fetch-package.mjs';
 import { BUILD, ROOT } from '../release.mjs';
 import { hasProgram, run } from '../run.mjs';
 import { archive, writeSums } from './archive.mjs';
-import { BUNDLE, COMPILED, makeBundle, makeMain, makeTraining } from './scripts.mjs';
+import { makeScript } from './script.mjs';
 import { withoutSignature } from './signature.mjs';
 import { NODE_VERSION, POSTJECT, TARGETS } from './targets.mjs';
 
-/** The only target with compiled code: V8 accepts it only on the platform that made it. */
+/** The only target with compiled code: V8 accepts it only from the platform that made it. */
 const OWN = 'linux-x64';
 /** Marks in the executable by which Node finds the injected data. */
 const RESOURCE = 'NODE_SEA_BLOB';
@@ -36,32 +36,14 @@ if (`${process.platform}-${process.arch}` !== OWN) throw new Error(`builds on ${
 
 const work = join(BUILD, 'work');
 mkdirSync(work, { recursive: true });
-const main = put('main.cjs', makeMain(ROOT));
-const bundle = put(BUNDLE, makeBundle(ROOT));
-const compiled = compile();
+const main = join(work, 'main.cjs');
+writeFileSync(main, makeScript(ROOT));
 for (const target of named.length > 0 ? named : Object.keys(TARGETS)) {
   const folder = await build(target);
   process.stdout.write(`${archive(folder, target)}\n`);
 }
 writeSums();
 rmSync(work, { recursive: true });
-
-function put(name, text) {
-  writeFileSync(join(work, name), text);
-  return join(work, name);
-}
-
-/** Compiles the code that a listing uses until its connection is refused. The result is reproducible. */
-function compile() {
-  const file = join(work, COMPILED);
-  const training = put('training.cjs', makeTraining(ROOT, bundle, file));
-  // V8 orders compiled code by a random seed; unlike other flags, this one does not invalidate it.
-  const words = ['--random-seed=1', training, 'images', 'list', '--json', '--retries', '0'];
-  run(nodeFor(OWN), words, {
-    env: { IMGCTL_BASE_URL: 'http://127.0.0.1:1', IMGCTL_TOKEN: 'none' },
-  });
-  return file;
-}
 
 /** Returns the folder with the executable, its pages and its licences. */
 async function build(target) {
@@ -104,14 +86,12 @@ function makeBlob(target) {
     disableExperimentalSEAWarning: true,
     // NODE_OPTIONS could load foreign code next to passwords and tokens.
     execArgvExtension: 'none',
-    assets: {
-      [BUNDLE]: bundle,
-      ...(target === OWN && { [COMPILED]: compiled }),
-      ...Object.fromEntries(completions.map((name) => [name, join(ROOT, name)])),
-    },
+    useCodeCache: target === OWN,
+    assets: Object.fromEntries(completions.map((name) => [name, join(ROOT, name)])),
   };
   writeFileSync(config, JSON.stringify(settings));
-  run(nodeFor(OWN), ['--experimental-sea-config', config]);
+  // V8 orders compiled code by a random seed; unlike other flags, this one does not invalidate it.
+  run(nodeFor(OWN), ['--random-seed=1', '--experimental-sea-config', config]);
   return output;
 }
 
