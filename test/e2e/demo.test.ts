@@ -10,7 +10,7 @@ describe('demo', () => {
       ...freshHome(),
       TMPDIR: freshHome().HOME,
       IMGCTL_OUTPUT: 'json',
-      // The launcher would store compiled code, as for every command.
+      // Node would store compiled code, as for every command.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
     const { stdout, exitCode } = await runBuilt(['demo'], { env });

@@ -23,6 +23,12 @@ function packageWithout(...missing: string[]): string {
   return path.join(folder, 'bin/imgctl.js');
 }
 
+const NOT_BUILT = {
+  code: 2,
+  stdout: '',
+  stderr: 'imgctl: not built yet\nhint: npm run build\n',
+};
+
 async function launch(launcher: string, ...argv: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [launcher, ...argv])).stdout;
 }
@@ -42,13 +48,14 @@ describe('the launcher without the bundle', () => {
     [['completion', 'nope']],
     [['completion', 'bash', '--help']],
     [['--version', '--json']],
-  ])('needs the bundle for %j', async (argv) => {
-    await expect(launch(packageWithout(), ...argv)).rejects.toThrow('dist/main.cjs');
+    [['images', 'list']],
+  ])('says for %j that it is not built yet', async (argv) => {
+    await expect(launch(packageWithout(), ...argv)).rejects.toMatchObject(NOT_BUILT);
   });
 
-  it('needs the bundle if a completion script is missing', async () => {
+  it('says that it is not built yet if a completion script is missing', async () => {
     const launched = launch(packageWithout('completions'), 'completion', 'bash');
-    await expect(launched).rejects.toThrow('dist/main.cjs');
+    await expect(launched).rejects.toMatchObject(NOT_BUILT);
   });
 });
 

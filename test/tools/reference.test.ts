@@ -102,7 +102,7 @@ describe('docs/cli.md', () => {
       expect(await runCli(argv, { env })).toMatchObject({ exitCode: 0 });
     }
     const files = [...MARKDOWN.matchAll(/^\| `(~[^`]+)` \|/gm)].map(([, file = '']) => file);
-    // The launcher makes one more: test/e2e/code-cache.test.ts.
+    // The launcher makes one more: test/e2e/compile-cache.test.ts.
     expect(files).toContain('~/.cache/imgctl/compiled/');
     const ours = files.filter((file) => !file.includes('compiled'));
     expect(ours.length).toBeGreaterThan(3);

@@ -11,7 +11,7 @@ export const FILES = [
   ['~/.local/state/imgctl/push.*.json', 'what push uploaded, and the sync that followed'],
   ['~/.local/state/imgctl/changes/', 'what the last run of images changes saw'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
-  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start'],
+  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
 ];
 
 export const FILES_NOTE =
