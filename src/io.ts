@@ -17,17 +17,11 @@ export interface Source {
 
 /** This process and its machine. */
 export interface System {
-  readonly pid: number;
   /** undefined on Windows. */
   readonly uid: number | undefined;
   readonly platform: NodeJS.Platform;
-  hostname(): string;
   /** Such as `Node 20.19.0 on linux x64`. */
   readonly runtime: string;
-  /** The clock of file times, milliseconds since the epoch. */
-  now(): number;
-  /** True if a process with that number runs. */
-  isAlive(pid: number): boolean;
 }
 
 export interface Io {
@@ -114,22 +108,11 @@ export function processIo(process: NodeJS.Process): Io {
 }
 
 export function systemOf(process: NodeJS.Process): System {
-  const { pid, platform, arch, versions } = process;
+  const { platform, arch, versions } = process;
   return {
-    pid,
     uid: process.getuid?.(),
     platform,
-    hostname: () => builtin('node:os').hostname(),
     runtime: `Node ${versions.node} on ${platform} ${arch}`,
-    now: Date.now,
-    isAlive(other) {
-      try {
-        process.kill(other, 0);
-        return true;
-      } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'EPERM';
-      }
-    },
   };
 }
 

@@ -45,13 +45,8 @@ const LEFT_OUT = [
     'log-symbols',
     'stdin-discarder',
   ].map((name) => ['ora', name, NOTHING]),
-  // Both end the process at SIGINT and SIGTERM, but imgctl finishes its work first. Locks are still removed at exit.
+  // It ends the process at SIGINT and SIGTERM, but imgctl finishes its work first.
   ['atomically', 'when-exit', 'module.exports = () => {};'],
-  [
-    'proper-lockfile',
-    'signal-exit',
-    "module.exports = (callback) => process.on('exit', callback);",
-  ],
 ];
 
 /** Returns the code of a function that throws an error with the name of this file. */

@@ -69,7 +69,7 @@ async function showChanges(
     filters: filter,
   };
   const file = stateFileOf(requireDirectory(context), key);
-  const compare = () => compareWithState(task, file, key);
+  const compare = (confirm = () => {}) => compareWithState(task, file, key, confirm);
   finish(task, peek ? await compare() : await locked(context, file, compare));
 }
 
@@ -85,7 +85,12 @@ function finish({ context, options }: Task, count: number): void {
 }
 
 /** Prints the changes, then stores what it saw. Returns the number of changes. */
-async function compareWithState(task: Task, file: StateFile, key: StateKey): Promise<number> {
+async function compareWithState(
+  task: Task,
+  file: StateFile,
+  key: StateKey,
+  confirm: () => void,
+): Promise<number> {
   const { context, options } = task;
   const { console, io } = context;
   const state = await readState(file, key, io);
@@ -96,6 +101,7 @@ async function compareWithState(task: Task, file: StateFile, key: StateKey): Pro
   await print(task, changes, state?.takenAt);
   const count = comparison.lines.length;
   if (!options.peek && (state === undefined || changes.length > 0)) {
+    confirm();
     await writeState(file, key, takenAt, comparison.lines, io.system);
   }
   if (state === undefined) {
@@ -165,7 +171,7 @@ async function print(
 async function locked<Result>(
   context: Context,
   file: StateFile,
-  action: () => Promise<Result>,
+  action: (confirm: () => void) => Promise<Result>,
 ): Promise<Result> {
   return withLock(file.path, LOCK_PATIENCE, context.io, action).catch((error: unknown) => {
     throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);

@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
-import { cannotWrite, readTextFile, replaceUserFile } from '../files/user-file.ts';
+import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/user-file.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
 import type { Source } from './source.ts';
 
@@ -52,15 +52,16 @@ export async function changePins(
 ): Promise<void> {
   const { io } = context;
   const { file = DEFAULT_LOCK_FILE } = options;
-  const target = path.resolve(io.cwd, file);
   const what = `the lock file ${file}`;
-  const update = async () => {
-    const pins = await readPins(context, options, required);
-    const changed = await change(pins);
-    const text = formatLockFile(changed);
-    if (changed !== pins) await replaceUserFile(target, text, what, io.system);
-  };
   try {
+    const target = followLinks(path.resolve(io.cwd, file));
+    const update = async (confirm: () => void) => {
+      const pins = await readPins(context, options, required);
+      const changed = await change(pins);
+      if (changed === pins) return;
+      confirm();
+      await replaceUserFile(target, formatLockFile(changed), what, io.system);
+    };
     // withLock would create the folder.
     fs.accessSync(path.dirname(target));
     await withLock(target, LOCK_PATIENCE, io, update);

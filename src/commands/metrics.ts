@@ -85,8 +85,9 @@ async function write(context: Context, file: string, run: Run, values: Values): 
   try {
     if (!fs.existsSync(path.dirname(file)))
       throw new Error(`no such folder: ${path.dirname(file)}`);
-    await withLockIfPossible(file, PATIENCE, context.io, async () => {
+    await withLockIfPossible(file, PATIENCE, context.io, async (confirm) => {
       const text = withValues(readText(file), run, context.profileName, values);
+      confirm();
       await replaceFile(file, text, context.io.system, { create: createReadable });
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { builtin, type System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { makeDirectory, shortDigest } from './paths.ts';
+import { makeDirectory } from './paths.ts';
 
 export type ReadResult =
   | { readonly state: 'absent' }
@@ -128,14 +128,18 @@ export async function replaceFile(
 ): Promise<void> {
   const directory = path.dirname(file);
   makeDirectory(directory);
-  removeLeftovers(file, system);
-  const staging = path.join(directory, stagingName(file, system));
+  const unique = builtin('node:crypto').randomUUID();
+  const staging = path.join(directory, `.${path.basename(file)}.${unique}.new`);
   try {
-    await create(staging, text);
+    try {
+      await create(staging, text);
+    } finally {
+      removeLeftovers(file, staging);
+    }
     flushAndVerify(staging, text);
-    await renameWithRetry(staging, file, system, options);
+    await renameWithRetry(staging, file, system.platform, options);
   } catch (error) {
-    removeLeftovers(file, system, path.basename(staging));
+    removeLeftovers(file, staging, path.basename(staging));
     throw error;
   }
 }
@@ -162,8 +166,8 @@ const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 async function renameWithRetry(
   from: string,
   to: string,
-  { platform }: System,
-  { rename = fs.renameSync, sleep = wait }: WriteOptions,
+  platform: NodeJS.Platform,
+  { rename = fs.renameSync, sleep = builtin('node:timers/promises').setTimeout }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
     try {
@@ -176,63 +180,27 @@ async function renameWithRetry(
   }
 }
 
-function wait(milliseconds: number): Promise<void> {
-  return builtin('node:timers/promises').setTimeout(milliseconds);
-}
-
-function stagingName(file: string, system: System): string {
-  const unique = builtin('node:crypto').randomBytes(6).toString('hex');
-  return `.${path.basename(file)}.${writerOf(system.pid, system)}.${unique}.new`;
-}
-
-/** Names a process of this machine: machines that share a home have the same process numbers. */
-export function writerOf(pid: number, { hostname }: System): string {
-  return `${pid}@${shortDigest(hostname(), 6)}`;
-}
-
 /** True for staging files, and for those that conf makes from their names. */
 export function isStagingName(name: string): boolean {
   return /^\..*\.new/.test(name);
 }
 
-/** An older staging file has lost its writer, whatever process has its number now. */
+/** Milliseconds. The writer of an older staging file was killed. */
 export const MAX_WRITE_TIME = 60_000;
 
-/** Removes staging files of processes that were killed while writing, and those with the given name. */
-export function removeLeftovers(file: string, system: System, staging?: string): void {
+/** Removes those of killed writers, and those whose name starts with `own`. The new one tells the time of its disk. */
+function removeLeftovers(file: string, staging: string, own?: string): void {
   const directory = path.dirname(file);
   const prefix = `.${path.basename(file)}.`;
-  for (const name of namesIn(directory)) {
-    if (!name.startsWith(prefix) || !isStagingName(name)) continue;
-    const leftover = path.join(directory, name);
-    const isOwn = staging !== undefined && name.startsWith(staging);
-    const isDead = hasDeadWriter(name.slice(prefix.length), system);
-    if (isOwn || isDead || isOld(leftover, system)) remove(leftover);
-  }
-}
-
-function namesIn(directory: string): string[] {
   try {
-    return fs.readdirSync(directory);
+    const now = fs.lstatSync(staging, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    for (const name of fs.readdirSync(directory)) {
+      if (!name.startsWith(prefix) || !isStagingName(name)) continue;
+      const leftover = path.join(directory, name);
+      const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
+      if (isOld || (own && name.startsWith(own))) fs.rmSync(leftover);
+    }
   } catch {
-    return [];
+    // Another process was first, or the directory is read-only.
   }
-}
-
-function remove(file: string): void {
-  try {
-    fs.rmSync(file, { force: true });
-  } catch {
-    // The directory is read-only for this user.
-  }
-}
-
-function isOld(file: string, { now }: System): boolean {
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs < now() - MAX_WRITE_TIME;
-}
-
-function hasDeadWriter(writer: string, system: System): boolean {
-  const pid = Number.parseInt(writer, 10);
-  return writer.startsWith(`${writerOf(pid, system)}.`) && !system.isAlive(pid);
 }

@@ -1,39 +1,60 @@
-// A lock for one process at a time, which expires if its holder crashes.
+// A lock for one process at a time. It is stale if it does not change while another process watches it.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import type { Clock } from '../io.ts';
+import { builtin, type Clock } from '../io.ts';
+import { errorReason, isMissing } from './atomic-file.ts';
 import { makeDirectory } from './paths.ts';
 
-/** Milliseconds after which a lock without renewal is stale; a living holder renews it in time. */
+/** Milliseconds between two renewals. */
+const RENEWAL = 1_000;
+/** Milliseconds without a change. NFS shows changes up to 3 s late. */
 const STALE_AFTER = 5_000;
 
-/** The library takes over stale locks too, but of two at once the second removes the first one's new lock. */
-const NEVER = Number.MAX_SAFE_INTEGER;
+/** Another process took the lock over while this one was stopped. */
+export class LockLostError extends ImgctlError {}
 
-const OPTIONS = {
-  realpath: false,
-  update: STALE_AFTER / 2,
-  // Lost only if this process was stopped for long; its write is atomic all the same.
-  onCompromised: () => {},
-};
-
-type Lock = typeof import('proper-lockfile').lock;
-type Release = () => Promise<void>;
+/** Throws LockLostError unless the lock is still held. To be called before a write that needs it. */
+export type ConfirmLock = () => void;
 
 /**
- * Runs the action while holding the lock of `file` (a directory `<file>.lock` beside it).
- * @throws ImgctlError timeout: others held it for longer than `patience` milliseconds;
+ * Runs the action while holding the lock of `file`: the folder `<file>.lock`, with one file in it. The random
+ * name of that file is the holder's, so that nobody takes over, renews or releases the lock of another one.
+ * Clocks are never compared, because machines that share a folder may have different ones.
+ * @throws ImgctlError timeout: others held it for longer than `patience` milliseconds; LockLostError;
  *   the file system's error if no lock can be made
  */
 export async function withLock<Result>(
   file: string,
   patience: number,
   io: Clock,
-  action: () => Promise<Result>,
+  action: (confirm: ConfirmLock) => Promise<Result>,
 ): Promise<Result> {
-  return runAndRelease(await acquire(file, patience, io), action);
+  const folder = `${file}.lock`;
+  const own = await acquire(folder, patience, io);
+  let time = io.now() / 1_000;
+  const renew = () => {
+    // Clocks may stand still or be set back, but this changes every time.
+    time += 1;
+    fs.utimesSync(own, time, time);
+  };
+  const confirm = () => {
+    try {
+      renew();
+    } catch (cause) {
+      if (!isMissing(cause)) return;
+      const message = `another imgctl took over ${folder} while this one was stopped`;
+      throw new LockLostError('failed', message, { hint: 'run the command again', cause });
+    }
+  };
+  const timer = setInterval(() => ignoreErrors(renew), RENEWAL).unref();
+  try {
+    return await action(confirm);
+  } finally {
+    clearInterval(timer);
+    release(folder, own);
+  }
 }
 
 /** Does the same, but runs the action without a lock if none can be made. */
@@ -41,70 +62,105 @@ export async function withLockIfPossible<Result>(
   file: string | undefined,
   patience: number,
   io: Clock,
-  action: () => Promise<Result>,
+  action: (confirm: ConfirmLock) => Promise<Result>,
 ): Promise<Result> {
-  const release =
-    file === undefined ? undefined : await acquire(file, patience, io).catch(ignoreSystemError);
-  return runAndRelease(release, action);
+  let hasLock = false;
+  const locked = (confirm: ConfirmLock) => {
+    hasLock = true;
+    return action(confirm);
+  };
+  try {
+    if (file !== undefined) return await withLock(file, patience, io, locked);
+  } catch (error) {
+    if (hasLock || error instanceof ImgctlError) throw error;
+  }
+  return action(() => {});
 }
 
-async function runAndRelease<Result>(
-  release: Release | undefined,
-  action: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await action();
-  } finally {
-    await release?.().catch(() => {});
+/** Returns the holder's file. The time waited is the sum of the pauses, so it never counts a suspension. */
+async function acquire(folder: string, patience: number, io: Clock): Promise<string> {
+  makeDirectory(path.dirname(folder));
+  const own = path.join(folder, builtin('node:crypto').randomUUID());
+  let seen: string | undefined;
+  let unchanged = 0;
+  for (let waited = 0; ; ) {
+    if (create(folder, own)) return own;
+    const { holder, state } = look(folder);
+    if (state !== seen) unchanged = 0;
+    seen = state;
+    if (unchanged > STALE_AFTER && takeOver(folder, holder, own)) return own;
+    if (waited > patience) {
+      const message = `another imgctl has held ${folder} for ${patience / 1_000} s`;
+      const hint = 'if no other imgctl is running, remove that directory';
+      throw new ImgctlError('timeout', message, { hint });
+    }
+    const pause = 50 + 100 * io.random();
+    await io.sleep(pause, io.signal);
+    waited += pause;
+    unchanged += pause;
   }
 }
 
-function ignoreSystemError(error: unknown): undefined {
-  if (error instanceof ImgctlError) throw error;
+function create(folder: string, own: string): boolean {
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errorReason(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    ignoreErrors(() => fs.rmdirSync(folder));
+    // Stopped before, so that another process removed the empty folder.
+    if (isMissing(error)) return false;
+    throw error;
+  }
+  return isAlone(folder, own);
 }
 
-async function acquire(file: string, patience: number, io: Clock): Promise<Release> {
-  const { lock } = await import('proper-lockfile');
-  makeDirectory(path.dirname(file));
-  const deadline = io.now() + patience;
-  for (;;) {
-    try {
-      return await lock(file, { ...OPTIONS, stale: NEVER });
-    } catch (error) {
-      if (!isHeld(error)) throw error;
-    }
-    if (isStale(`${file}.lock`, io)) await removeStale(file, lock, io);
-    if (io.now() > deadline) {
-      throw new ImgctlError(
-        'timeout',
-        `another imgctl has held ${file}.lock for ${patience / 1000} s`,
-        { hint: 'if no other imgctl is running, remove that directory' },
-      );
-    }
-    await io.sleep(50 + 100 * io.random(), io.signal);
+/** Returns the name of the holder, and a text that changes with every renewal. */
+function look(folder: string): { readonly holder: string | undefined; readonly state: string } {
+  try {
+    const [holder] = fs.readdirSync(folder);
+    const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));
+    return { holder, state: `${holder} ${mtimeMs}` };
+  } catch (error) {
+    if (isMissing(error)) return { holder: undefined, state: 'released' };
+    throw error;
   }
 }
 
-/** Removes the lock of a dead holder, one process at a time; any process may get it then. */
-async function removeStale(file: string, lock: Lock, io: Clock): Promise<void> {
-  let release: Release;
+/** Renaming the file of that holder succeeds for one process only, and not if another one holds the lock now. */
+function takeOver(folder: string, holder: string | undefined, own: string): boolean {
   try {
-    release = await lock(`${file}.takeover`, { ...OPTIONS, stale: STALE_AFTER });
+    // Its holder was killed before it wrote its file.
+    if (holder === undefined) fs.rmdirSync(folder);
+    else fs.renameSync(path.join(folder, holder), own);
   } catch {
-    // Another process is removing it, or has just taken this guard from a dead one.
-    return;
+    return false;
   }
-  await runAndRelease(release, async () => {
-    if (isStale(`${file}.lock`, io)) fs.rmSync(`${file}.lock`, { recursive: true, force: true });
+  return holder === undefined ? create(folder, own) : isAlone(folder, own);
+}
+
+/** False, and the file is removed, if another process got the lock while this one was stopped. */
+function isAlone(folder: string, own: string): boolean {
+  if (fs.readdirSync(folder).length === 1) return true;
+  release(folder, own);
+  return false;
+}
+
+function release(folder: string, own: string): void {
+  ignoreErrors(() => {
+    fs.unlinkSync(own);
+    fs.rmdirSync(folder);
   });
 }
 
-/** True for a lock in the future too: its holder died while the clock was wrong. */
-function isStale(directory: string, { system }: Clock): boolean {
-  const stat = fs.lstatSync(directory, { throwIfNoEntry: false });
-  return stat !== undefined && Math.abs(system.now() - stat.mtimeMs) > STALE_AFTER;
-}
-
-function isHeld(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ELOCKED';
+function ignoreErrors(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // The lock of another process, or a full or read-only disk: the next process takes over.
+  }
 }

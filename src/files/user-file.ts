@@ -26,6 +26,20 @@ export async function readTextFile(
   }
 }
 
+/** Returns the path without symbolic links, also of a file that does not exist yet. */
+export function followLinks(file: string, maxLinks = 40): string {
+  try {
+    if (maxLinks === 0 || fs.existsSync(file)) return fs.realpathSync(file);
+    const real = path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
+    const stat = fs.lstatSync(real, { throwIfNoEntry: false });
+    if (!stat?.isSymbolicLink()) return real;
+    return followLinks(path.resolve(path.dirname(real), fs.readlinkSync(real)), maxLinks - 1);
+  } catch {
+    // Its folder does not exist either, or the links lead in a circle: reading and writing report it.
+    return file;
+  }
+}
+
 /** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
 export async function replaceUserFile(
   file: string,
@@ -34,7 +48,7 @@ export async function replaceUserFile(
   system: System,
 ): Promise<void> {
   try {
-    const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
+    const target = followLinks(file);
     const stat = fs.statSync(target, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) throw new Error('it is not a regular file');
     // replaceFile would create it.

@@ -46,7 +46,7 @@ export async function remember(
 ): Promise<void> {
   if (directory === undefined) return;
   const file = historyFile(directory);
-  await withLock(file, LOCK_PATIENCE, io, async () => {
+  await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
     const entries = entriesOf(readForUpdate(file));
     const index = entries.findIndex(
       (known) =>
@@ -57,6 +57,7 @@ export async function remember(
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
+    confirm();
     await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, io.system);
   });
 }

@@ -44,7 +44,7 @@ export async function changeConfigFile(
 ): Promise<void> {
   const file = configFilePath(requireDirectory(directory));
   try {
-    await withLock(file, LOCK_PATIENCE, io, async () => {
+    await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
       const { profile, profiles, rest } = change(readConfigFile(directory));
       const value: JsonObject = {
         ...(profile === undefined ? {} : { profile }),
@@ -52,6 +52,7 @@ export async function changeConfigFile(
         ...rest,
       };
       const create = (staging: string) => storeWithConf(staging, value);
+      confirm();
       await writeJsonFile(file, value, io.system, { create });
     });
   } catch (error) {

@@ -1,9 +1,9 @@
 // The settings of a run: what config.json holds, and the value of each setting with its origin.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { readJsonFile } from '../files/atomic-file.ts';
+import { followLinks } from '../files/user-file.ts';
 import { baseUrlText, parseBaseUrl } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { placeOfHelper } from './password-store.ts';
@@ -35,13 +35,8 @@ export function checkProfileName(name: string): string {
 }
 
 export function configFilePath(directory: string): string {
-  const file = path.join(directory, 'config.json');
-  try {
-    // A link into a collection of dot files stays a link.
-    return fs.realpathSync(file);
-  } catch {
-    return file;
-  }
+  // A link into a collection of dot files stays a link.
+  return followLinks(path.join(directory, 'config.json'));
 }
 
 /** @throws ImgctlError config: the file is unreadable or invalid */

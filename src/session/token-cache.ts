@@ -3,14 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
-import {
-  errorReason,
-  type ReadResult,
-  readJsonFile,
-  removeLeftovers,
-  writeJsonFile,
-} from '../files/atomic-file.ts';
-import { withLockIfPossible } from '../files/lock.ts';
+import { errorReason, type ReadResult, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { LockLostError, withLockIfPossible } from '../files/lock.ts';
 import { keyedFile, makeDirectory, shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
@@ -96,8 +90,6 @@ export class TokenCache implements TokenStore {
   read(refused?: string): CachedToken | undefined {
     if (this.#files === undefined) return undefined;
     const { token: file, former } = this.#files;
-    // Leftovers of killed processes hold tokens too, and runs with a valid token may not write for a day.
-    removeLeftovers(file, this.#system);
     const value = this.#readRecord(file);
     const shared = tokenOf(value);
     if (value && !shared) this.#warnOnce(`${file} holds no token and is ignored`);
@@ -149,13 +141,16 @@ export class TokenCache implements TokenStore {
   }
 
   async takeTurn<Result>({ instead, action }: Turn<Result>, io: Clock): Promise<Result> {
-    return withLockIfPossible(
-      this.limitFile,
-      LOCK_PATIENCE,
-      io,
-      // Another process may have held the lock before.
-      async () => (await instead()) ?? action(async () => {}),
-    );
+    for (;;) {
+      try {
+        return await withLockIfPossible(this.limitFile, LOCK_PATIENCE, io, async (confirm) => {
+          // Another process may have held the lock before.
+          return (await instead()) ?? action(async () => confirm());
+        });
+      } catch (error) {
+        if (!(error instanceof LockLostError)) throw error;
+      }
+    }
   }
 
   #readRecord(file: string | undefined): JsonObject | undefined {

@@ -8,7 +8,7 @@ import type { Image } from '../../src/api/types.ts';
 import { formatTimestamp } from '../../src/query/timestamp.ts';
 import { catalogueOf, testImage } from '../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
-import { unixOnly } from '../support/platform.ts';
+import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
@@ -147,6 +147,36 @@ describe('images lock add', () => {
     const results = await Promise.all(names.map((name) => lock(`add ${name} ubuntu`)));
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
     expect(Object.keys(JSON.parse(content()).images)).toEqual(names);
+  });
+});
+
+unixOnlySuite('symbolic links need rights')('images lock add through links', () => {
+  it.each([
+    ['an existing file', '{"version": 1, "images": {}}'],
+    ['no file yet', undefined],
+  ])('and by the path of %s loses no name and keeps the links', async (_what, text) => {
+    const { lock, directory } = await project(WEB_1);
+    const target = path.join(directory, 'shared');
+    fs.mkdirSync(target);
+    const file = path.join(target, 'all.json');
+    if (text !== undefined) fs.writeFileSync(file, text);
+    fs.symlinkSync('shared/all.json', path.join(directory, 'link.json'));
+    fs.symlinkSync('link.json', path.join(directory, 'second.json'));
+    fs.symlinkSync('shared', path.join(directory, 'folder'));
+    const paths = ['shared/all.json', 'link.json', 'second.json', 'folder/all.json'];
+    const names = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    const results = await Promise.all(
+      names.map((name, index) => lock(`add ${name} ubuntu --file ${paths[index % 4]}`)),
+    );
+    expect(results.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
+    expect(Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images)).toEqual(names);
+    const links = ['link.json', 'second.json', 'folder'];
+    expect(links.map((name) => fs.readlinkSync(path.join(directory, name)))).toEqual([
+      'shared/all.json',
+      'link.json',
+      'shared',
+    ]);
+    expect(fs.readdirSync(target)).toEqual(['all.json']);
   });
 });
 

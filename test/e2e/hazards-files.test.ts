@@ -13,14 +13,16 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cataloguePage, testImages } from '../support/catalogue-page.ts';
+import { catalogueOf, cataloguePage, testImages } from '../support/catalogue-page.ts';
 import {
+  COMMAND,
   type Environment,
   issue,
   LIST,
   runBuilt,
   scriptedService,
   TOKEN_REQUEST,
+  withClockAhead,
 } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { type CliResult, runCli } from '../support/io.ts';
@@ -194,6 +196,27 @@ describe('the settings file', () => {
     expect(modeOf(path.join(directory, 'config.json'))).toBe('600');
   });
 });
+
+it.skipIf(COMMAND.length === 1)(
+  'images lock holds every name that ten processes add whose clocks are 10 s apart',
+  async () => {
+    const { env } = await scriptedService((request, index) =>
+      catalogueOf(testImages(1))(request, index),
+    );
+    const envs = [env, withClockAhead(env, 10_000), withClockAhead(env, -10_000)];
+    const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+    const file = path.join(env.HOME, 'images.lock.json');
+    const results = await Promise.all(
+      names.map((name, index) =>
+        runBuilt(['images', 'lock', 'add', name, 'image', '--file', file], {
+          env: envs[index % 3] ?? env,
+        }),
+      ),
+    );
+    expect(results.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).images).sort()).toEqual(names);
+  },
+);
 
 it.each(['../../x', '-x', '', '__proto__'])(
   'login rejects a profile named %j and writes nothing',

@@ -2,8 +2,10 @@
 
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { withLock, withLockIfPossible } from '../../src/files/lock.ts';
+import { LockLostError, withLock, withLockIfPossible } from '../../src/files/lock.ts';
+import type { Io } from '../../src/io.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
@@ -57,11 +59,77 @@ describe('the lock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('is taken over even if the last takeover was killed', async () => {
+  it.each([[['a']], [['a', 'b']]])(
+    'of killed holders that left the files %j is taken over by one at a time',
+    async (names) => {
+      const directory = temporaryDirectory();
+      const file = path.join(directory, 'config.json');
+      leaveLock(file);
+      for (const name of names) writeFileSync(path.join(`${file}.lock`, name), '');
+      expect(await contend(file)).toBe(1);
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['behind', -10_000],
+    ['ahead', 10_000],
+  ])(
+    'of a living holder is not taken over by one whose clock is 10 s %s',
+    async (_where, skew) => {
+      const file = path.join(temporaryDirectory(), 'config.json');
+      const events: string[] = [];
+      const hold = (name: string, io: Io, milliseconds: number) =>
+        withLock(file, PATIENCE, io, async (confirm) => {
+          events.push(`${name} begins`);
+          await wait(milliseconds);
+          confirm();
+          events.push(`${name} ends`);
+        });
+      const io = fakeIo();
+      // Longer than a lock without renewal lives.
+      const first = hold('first', { ...io, now: () => Date.now() - skew }, 6_500);
+      await expect.poll(() => events).toEqual(['first begins']);
+      await Promise.all([first, hold('second', { ...io, now: () => Date.now() + skew }, 0)]);
+      expect(events).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+    },
+    15_000,
+  );
+
+  it('of a holder that was stopped is taken over, and the holder notices', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
-    leaveLock(file);
-    leaveLock(`${file}.takeover`);
-    expect(await contend(file)).toBe(1);
+    // Its pauses take 1 ms and count as 100, so that it sees no renewal: the holder seems to be stopped.
+    const watcher = impatientIo();
+    const stopped = withLock(file, PATIENCE, fakeIo(), async (confirmLost) => {
+      confirmLost();
+      await withLock(file, PATIENCE, watcher, async (confirm) => {
+        expect(confirmLost).toThrow(LockLostError);
+        confirm();
+      });
+      return readdirSync(path.dirname(file));
+    });
+    expect(await stopped).toEqual([]);
+  });
+
+  it('of another process stays when one that lost its own lock ends', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let taken: Promise<boolean> | undefined;
+    await withLock(file, PATIENCE, fakeIo(), async () => {
+      await new Promise<void>((resolve) => {
+        taken = withLock(file, PATIENCE, impatientIo(), async (confirm) => {
+          resolve();
+          await released;
+          confirm();
+          return true;
+        });
+      });
+    });
+    release();
+    expect(await taken).toBe(true);
     expect(existsSync(`${file}.lock`)).toBe(false);
   });
 
@@ -76,18 +144,6 @@ describe('the lock', () => {
     });
     // Once more at the limit itself.
     expect(io.sleeps).toEqual(Array(11).fill(100));
-    expect(existsSync(`${file}.lock`)).toBe(true);
-  });
-
-  it('is not taken over during another takeover', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
-    leaveLock(file);
-    mkdirSync(`${file}.takeover.lock`);
-    await expect(
-      withLock(file, 1_000, fakeIo({ time: 0 }), async () => 'done'),
-    ).rejects.toMatchObject({
-      code: 'timeout',
-    });
     expect(existsSync(`${file}.lock`)).toBe(true);
   });
 

@@ -4,53 +4,62 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { account, runBuilt, startCli } from '../support/cli.ts';
+import { account, runBuilt, startCli, withClockAhead } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { report } from './home.ts';
 
 const PROCESSES = 20;
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 
-it('twenty processes whose lock holder is killed send one further token request', async () => {
-  let requests = 0;
-  let arrived = () => {};
-  const arrival = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
-  const emulator = await serve({
-    // Only the second token request, that of the lock holder, gets no response.
-    faults: [parseFault('POST /auth/request-token=stall,every=2')],
-    onRequest: ({ method }) => {
-      if (method !== 'POST') return;
-      requests += 1;
-      if (requests === 2) arrived();
-    },
-  });
-  const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
-  // Only the lock holder runs the password command, which records its parent.
-  const holders = path.join(user.HOME, 'holders');
-  const env = {
-    ...user,
-    IMGCTL_PASSWORD_COMMAND: `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`,
-  };
-  expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
-  const [loggedIn] = readFileSync(holders, 'utf8').split('\n');
-  emulator.expireTokens();
+it.each([
+  ['equal clocks', 0],
+  ['every second clock 10 s ahead', 10_000],
+])(
+  'twenty processes with %s whose lock holder is killed send one further token request',
+  async (_clocks, skew) => {
+    let requests = 0;
+    let arrived = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const emulator = await serve({
+      // Only the second token request, that of the lock holder, gets no response.
+      faults: [parseFault('POST /auth/request-token=stall,every=2')],
+      onRequest: ({ method }) => {
+        if (method !== 'POST') return;
+        requests += 1;
+        if (requests === 2) arrived();
+      },
+    });
+    const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
+    // Only the lock holder runs the password command, which records its parent.
+    const holders = path.join(user.HOME, 'holders');
+    const env = {
+      ...user,
+      IMGCTL_PASSWORD_COMMAND: `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`,
+    };
+    expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
+    const [loggedIn] = readFileSync(holders, 'utf8').split('\n');
+    emulator.expireTokens();
 
-  const processes = Array.from({ length: PROCESSES }, () => startCli(LIST, { env }));
-  await arrival;
-  const holderId = readFileSync(holders, 'utf8').trim().split('\n').at(-1);
-  expect(holderId).not.toBe(loggedIn);
-  const holder = processes.find(({ child }) => String(child.pid) === holderId);
-  expect(holder?.child.kill('SIGKILL')).toBe(true);
-  const killed = performance.now();
+    const other = withClockAhead(env, skew);
+    const processes = Array.from({ length: PROCESSES }, (_, index) =>
+      startCli(LIST, { env: index % 2 ? other : env }),
+    );
+    await arrival;
+    const holderId = readFileSync(holders, 'utf8').trim().split('\n').at(-1);
+    expect(holderId).not.toBe(loggedIn);
+    const holder = processes.find(({ child }) => String(child.pid) === holderId);
+    expect(holder?.child.kill('SIGKILL')).toBe(true);
+    const killed = performance.now();
 
-  const others = processes.filter((one) => one !== holder);
-  const results = await Promise.all(others.map(({ ended }) => ended));
-  const seconds = ((performance.now() - killed) / 1000).toFixed(1);
-  const done = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
-  expect(results).toEqual(Array.from({ length: PROCESSES - 1 }, () => done));
-  expect(await holder?.ended).toMatchObject({ exitCode: -1 });
-  expect(requests).toBe(3);
-  report(`${PROCESSES - 1} processes were done ${seconds} s after the holder was killed`);
-});
+    const others = processes.filter((one) => one !== holder);
+    const results = await Promise.all(others.map(({ ended }) => ended));
+    const seconds = ((performance.now() - killed) / 1000).toFixed(1);
+    const done = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
+    expect(results).toEqual(Array.from({ length: PROCESSES - 1 }, () => done));
+    expect(await holder?.ended).toMatchObject({ exitCode: -1 });
+    expect(requests).toBe(3);
+    report(`${PROCESSES - 1} processes were done ${seconds} s after the holder was killed`);
+  },
+);

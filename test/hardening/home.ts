@@ -1,6 +1,6 @@
 // Files that a run leaves below a home.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { filesBelow } from '../support/files.ts';
@@ -13,6 +13,12 @@ export const tokensOf = (home: string) => path.join(directoryOf(home), 'tokens')
 /** Returns every file and folder in the configuration directory. */
 export function entriesOf(home: string): string[] {
   return readdirSync(directoryOf(home), { recursive: true, encoding: 'utf8' }).sort();
+}
+
+/** Makes the staging files of killed runs below a folder old enough for the next write to remove them. */
+export function ageLeftovers(folder: string): void {
+  const time = Date.now() / 1_000 - 120;
+  for (const file of filesBelow(folder)) if (/\.new(\.|$)/.test(file)) utimesSync(file, time, time);
 }
 
 /** The entries after a login: settings, the token request limit, the token and the profile that used it. */

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
@@ -61,6 +62,13 @@ export function account(baseUrl: string, name = 'demo', password = name) {
     IMGCTL_USERNAME: name,
     IMGCTL_PASSWORD: password,
   };
+}
+
+/** Returns the environment of a program whose clock is ahead. NODE_OPTIONS sets it; single executables ignore it. */
+export function withClockAhead<Env extends User | Environment>(env: Env, milliseconds: number) {
+  const skew = path.join(temporaryDirectory(), 'skew.cjs');
+  writeFileSync(skew, `const now = Date.now; Date.now = () => now() + ${milliseconds};`);
+  return { ...env, NODE_OPTIONS: `--require ${skew}` };
 }
 
 /** Starts the program and kills it after the test. */
