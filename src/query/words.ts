@@ -60,13 +60,46 @@ export interface Rejected {
 
 function matchWord(word: string): WordMatcher {
   const isNumber = /^[\d.]*\d[\d.]*$/.test(word);
-  if (!isNumber) return { word, isNumber, find: (name) => (containsWhole(name, word) ? 0 : -1) };
+  if (!isNumber) {
+    const occursIn = searchFor(word);
+    return { word, isNumber, find: (name) => (occursIn(name) ? 0 : -1) };
+  }
   const start = word.endsWith('.') ? word : `${word}.`;
+  const [digits = ''] = word.split('.');
   return {
     word,
     isNumber,
-    find: (_, version) =>
-      numbersOf(version).findIndex(({ text }) => text === word || text.startsWith(start)),
+    find(_, version) {
+      // Most names have no such number, and need no others.
+      if (!version.numbers.includes(digits)) return -1;
+      return numbersOf(version).findIndex(({ text }) => text === word || text.startsWith(start));
+    },
+  };
+}
+
+/** Returns a test for names that contain the word, but neither a digit nor a text word that goes on there. */
+function searchFor(word: string): (name: string) => boolean {
+  const part = foldCase(word);
+  const words = findTextWords(part);
+  const [first, last] = [words[0], words.at(-1)];
+  const startsWithWord = first?.[0] === 0 ? first : undefined;
+  const endsWithWord = last?.[1] === part.length ? last : undefined;
+  const startsWithDigit = isDigit(part[0]);
+  const endsWithDigit = isDigit(part.at(-1));
+  return (name) => {
+    const text = foldCase(name);
+    const whole = startsWithWord || endsWithWord ? findTextWords(text) : [];
+    for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
+      const end = at + part.length;
+      const has = (textWord: readonly [number, number] | undefined, otherwise: boolean) =>
+        textWord
+          ? whole.some(([from, to]) => from === at + textWord[0] && to === at + textWord[1])
+          : otherwise;
+      const startIsWhole = has(startsWithWord, !(startsWithDigit && isDigit(text[at - 1])));
+      const endIsWhole = has(endsWithWord, !(endsWithDigit && isDigit(text[end])));
+      if (startIsWhole && endIsWhole) return true;
+    }
+    return false;
   };
 }
 
@@ -86,36 +119,6 @@ function numbersOf({ texts, numbers }: VersionedName): NameNumber[] {
     else found.push({ text: digits, first: index });
   }
   return found;
-}
-
-function containsWhole(name: string, word: string): boolean {
-  const [text, part] = [foldCase(name), foldCase(word)];
-  const [starts, ends] = [startsWhole(text, part), endsWhole(text, part)];
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
-    if (starts(at) && ends(at + part.length)) return true;
-  }
-  return false;
-}
-
-type Edge = (at: number) => boolean;
-
-function startsWhole(text: string, part: string): Edge {
-  const [start, end] = findTextWords(part)[0] ?? [];
-  if (start === 0) {
-    const words = findTextWords(text);
-    return (at) => words.some(([from, to]) => from === at && to === at + (end ?? 0));
-  }
-  return /^\d/.test(part) ? (at) => !isDigit(text[at - 1]) : () => true;
-}
-
-function endsWhole(text: string, part: string): Edge {
-  const [start, end] = findTextWords(part).at(-1) ?? [];
-  if (end === part.length) {
-    const length = end - (start ?? 0);
-    const words = findTextWords(text);
-    return (at) => words.some(([from, to]) => to === at && to - from === length);
-  }
-  return /\d$/.test(part) ? (at) => !isDigit(text[at]) : () => true;
 }
 
 function isDigit(character: string | undefined): boolean {
