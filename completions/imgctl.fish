@@ -3,20 +3,19 @@
 function __imgctl_complete
     set -l words (commandline -opc)
     set -l text (commandline -ct)
-    set -e words[1]
-    set -l said (command imgctl __complete fish -- $words "$text" </dev/null 2>/dev/null | string split0)
-    set -l lead $said[2]
-    set -l path (string sub -s (math (string length -- "$lead") + 1) -- "$text")
-    set -l found $said[3..]
-    switch "$said[1]"
-        case files
-            set found $lead(__fish_complete_path "$path")
-        case folders
-            set found $lead(__fish_complete_directories "$path" '')
-    end
-    if set -q found[1]
-        printf '%s\0' $found
+    set -l said (command imgctl __complete -- $words[2..] "$text" </dev/null 2>/dev/null)
+    set -l lead (string match -r -- '^--[\w-]+=' "$text"; or echo '')
+    set -l path (string replace -r -- '^--[\w-]+=' '' "$text")
+    switch "$said[-1]"
+        case :files
+            printf '%s\n' $lead(__fish_complete_path "$path")
+        case :folders
+            printf '%s\n' $lead(__fish_complete_directories "$path" '')
+        case :packages
+            __fish_complete_path "$path" | string match -ri -- '^[^\t]*(?:/|\.ov[af])(?:\t.*)?$'
+        case '*'
+            set -q said[2]; and printf '%s\n' $said[..-2]
     end
 end
 
-complete -c imgctl -f -k -a '(__imgctl_complete | string split0)'
+complete -c imgctl -f -k -a '(__imgctl_complete)'

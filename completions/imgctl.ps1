@@ -14,27 +14,29 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
         if ($element.Extent.EndOffset -lt $cursorPosition) { $words += $text } else { $typed = $text }
     }
 
-    # Encoded, as older versions drop empty arguments and quotes.
-    $line = ($words + $typed + $wordToComplete) -join [char]0
-    $encoded = [Convert]::ToBase64String([System.Text.Encoding]::UTF8.GetBytes($line))
+    # Older versions drop an empty argument, unless it has quotes.
+    $last = if ($typed -or $PSNativeCommandArgumentPassing -in 'Standard', 'Windows') { $typed } else { '""' }
     $encoding = [Console]::OutputEncoding
-    $said = ''
+    $said = @()
     try {
         [Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false
-        $said = (& imgctl __complete powershell -- $encoded 2>$null) -join "`n"
+        $said = @(& imgctl __complete '--' @words $last 2>$null)
     } catch {
     } finally {
         [Console]::OutputEncoding = $encoding
     }
 
-    $mode, $lead, $records = $said.Split([char]0)
     # PowerShell completes files by itself if nothing is offered.
-    if ($mode -in 'files', 'folders' -and -not $lead) { return }
-    $records = @($records)
+    if ($said.Count -gt 0 -and $said[-1] -in ':files', ':folders', ':packages' -and $typed -notlike '--*=*') { return }
+    # A comma starts another word: only what follows it is replaced.
+    $kept = if ($typed.EndsWith($wordToComplete)) { $typed.Length - $wordToComplete.Length } else { 0 }
     $results = @()
-    for ($index = 0; $index + 2 -lt $records.Count; $index += 3) {
-        $results += [System.Management.Automation.CompletionResult]::new(
-            $records[$index], $records[$index + 1], 'ParameterValue', $records[$index + 2])
+    foreach ($line in $said | Select-Object -SkipLast 1) {
+        $value, $description = $line.Split([char]9)
+        if ($value.Length -gt $kept -and $value.StartsWith($typed, 'OrdinalIgnoreCase')) {
+            $results += [System.Management.Automation.CompletionResult]::new(
+                $value.Substring($kept), $value, 'ParameterValue', $(if ($description) { $description } else { $value }))
+        }
     }
     # An empty text keeps PowerShell from offering files.
     if ($results.Count -eq 0) { '' } else { $results }

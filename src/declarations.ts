@@ -20,6 +20,7 @@ export type ValueSource =
   | 'images'
   | 'locks'
   | 'methods'
+  | 'packages'
   | 'profiles'
   | 'setting-keys'
   | 'setting-values'

@@ -1,24 +1,332 @@
 // imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
+import fs from 'node:fs';
+import path from 'node:path';
+import { cursorNames } from '../catalogue/change-state.ts';
 import type { Context } from '../context.ts';
-import { findCandidates } from './complete/candidates.ts';
-import { readLine } from './complete/line.ts';
-import { readRequest } from './complete/shells.ts';
+import {
+  type CommandDeclaration,
+  type OptionDeclaration,
+  optionTerm,
+  type ProgramDeclaration,
+  type Value,
+  type ValueSource,
+} from '../declarations.ts';
+import { valueOr } from '../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
+import { printable } from '../output/text.ts';
+import { FIELDS } from '../query/fields.ts';
+import { OPERATORS } from '../query/filter.ts';
+import { DIRECTIONS, SORT_FIELDS } from '../query/sort.ts';
+import { readHistory } from '../session/history.ts';
+import { readImageNames } from '../session/image-names.ts';
+import {
+  isSettingKey,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+} from '../session/setting-table.ts';
+import { TOPICS } from './table/topics.ts';
 
-export async function run(
-  context: Context,
-  _options: object,
-  shell = '',
-  passed: readonly string[] = [],
-): Promise<void> {
+type Candidate = readonly [value: string, description?: string | undefined];
+
+interface Candidates {
+  /** What the shell does after a candidate, or which paths it offers instead. */
+  readonly mode: 'space' | 'nospace' | 'files' | 'folders' | 'packages';
+  readonly candidates: readonly Candidate[];
+}
+
+/**
+ * Prints one line per candidate, `value<TAB>description`, and then `:` with the mode. The shell selects those that
+ * begin with the word at the cursor.
+ * @param words those before the cursor without the program, then the word up to the cursor
+ */
+export async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
   try {
-    const { words, current, format } = readRequest(shell, passed);
+    const current = words.pop() ?? '';
     const position = readLine(context.program, words, current);
     context.useOptions(position.scope);
     const { mode, candidates } = findCandidates(context, position);
-    const records = [mode, position.lead, ...format(candidates)];
-    await context.console.print(records.map((record) => `${record}\0`).join(''));
+    const lines = candidates
+      .filter(([value]) => SAFE.test(value) && (position.ended || !isHiddenOption(position, value)))
+      .map(([value, description]) => {
+        const line = `${position.lead}${value}`;
+        return description === undefined ? line : `${line}\t${printable(description)}`;
+      });
+    await context.console.print(`${[...lines, `:${mode}`].join('\n')}\n`);
   } catch {
     // The user is typing a line, where a message would only disturb.
   }
+}
+
+/** Values that need no quotes in any shell; others are not offered. */
+const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
+
+/** True for a value that would be read as an option. */
+function isHiddenOption({ options, lead }: Position, value: string): boolean {
+  return options.length === 0 && lead === '' && value.startsWith('-');
+}
+
+/** Where the cursor is, and what can follow. */
+interface Position {
+  /** The subcommands that can follow; empty if something else must follow. */
+  readonly subcommands: readonly CommandDeclaration[];
+  readonly options: readonly OptionDeclaration[];
+  readonly value: Value | undefined;
+  /** Arguments before the cursor. */
+  readonly rest: readonly string[];
+  /** True after `--`. */
+  readonly ended: boolean;
+  /** The text before the value in the same word: `--output=`, `-o`. */
+  readonly lead: string;
+  readonly typed: string;
+  /** Values of --profile and --base-url, by the names of the parsed options. */
+  readonly scope: { readonly profile?: string; readonly baseUrl?: string };
+}
+
+const SCOPE: ReadonlyMap<string, 'profile' | 'baseUrl'> = new Map([
+  ['--profile', 'profile'],
+  ['--base-url', 'baseUrl'],
+]);
+
+/** Parses `words`, those before the cursor without the program, and `current`, the word up to the cursor. */
+function readLine(
+  program: ProgramDeclaration,
+  words: readonly string[],
+  current: string,
+): Position {
+  let command: Partial<CommandDeclaration> = { subcommands: program.commands };
+  let pending: OptionDeclaration | undefined;
+  let ended = false;
+  const rest: string[] = [];
+  const used = new Set<OptionDeclaration>();
+  const scope: { profile?: string; baseUrl?: string } = {};
+  const optionsHere = () => [...(command.options ?? []), ...program.options];
+  const take = (option: OptionDeclaration, value: string) => {
+    const name = SCOPE.get(flagsOf(option).at(-1) ?? '');
+    if (name !== undefined) scope[name] = value;
+  };
+  for (const word of words) {
+    if (pending) {
+      take(pending, word);
+      pending = undefined;
+    } else if (!ended && word === '--') ended = true;
+    else if (!ended && /^-./.test(word)) {
+      const { given, lead } = readOptions(word, optionsHere());
+      for (const option of given) used.add(option);
+      const last = given.at(-1);
+      if (last && lead === word && !word.endsWith('=')) pending = last;
+      else if (last && lead !== undefined) take(last, word.slice(lead.length));
+    } else {
+      const candidates = ended || rest.length > 0 ? [] : visible(command);
+      const found = candidates.find((each) => namesOf(each).includes(word));
+      if (found) command = found;
+      else rest.push(word);
+    }
+  }
+  const position = { subcommands: [], options: [], rest, ended, lead: '', typed: current, scope };
+  if (pending) return { ...position, value: pending.value };
+  if (!ended && current.startsWith('-')) {
+    const { given, lead } = readOptions(current, optionsHere());
+    if (lead !== undefined && (lead !== current || current.endsWith('='))) {
+      return { ...position, value: given.at(-1)?.value, lead, typed: current.slice(lead.length) };
+    }
+    const options = optionsHere().filter((option) => option.repeatable || !used.has(option));
+    return { ...position, options, value: undefined };
+  }
+  const subcommands = ended || rest.length > 0 ? [] : visible(command);
+  const declared = command.arguments ?? [];
+  const last = declared.at(-1);
+  const argument = declared[rest.length] ?? (last?.variadic ? last : undefined);
+  return { ...position, subcommands, value: argument?.value };
+}
+
+/** Returns the options in a word with a dash. If the last one takes a value, `lead` is the text before it. */
+function readOptions(
+  word: string,
+  options: readonly OptionDeclaration[],
+): { readonly given: readonly OptionDeclaration[]; readonly lead?: string } {
+  const find = (flag: string) => options.filter((option) => flagsOf(option).includes(flag));
+  if (word.startsWith('--')) {
+    const [flag = ''] = word.split('=', 1);
+    const given = find(flag).slice(0, 1);
+    return given[0]?.value ? { given, lead: word.slice(0, flag.length + 1) } : { given };
+  }
+  const given: OptionDeclaration[] = [];
+  for (let index = 1; index < word.length; index += 1) {
+    const [option] = find(`-${word[index]}`);
+    if (option) given.push(option);
+    if (option?.value) return { given, lead: word.slice(0, index + 1) };
+  }
+  return { given };
+}
+
+/** `['-o', '--output']` */
+function flagsOf({ flags }: OptionDeclaration): readonly string[] {
+  return (flags.split(' <')[0] ?? '').split(', ');
+}
+
+type Entry = Pick<CommandDeclaration, 'name' | 'aliases' | 'summary'>;
+
+function namesOf({ name, aliases = [] }: Entry): readonly string[] {
+  return [name, ...aliases];
+}
+
+function visible({ subcommands = [] }: Partial<CommandDeclaration>): readonly CommandDeclaration[] {
+  return subcommands.filter(({ hidden }) => !hidden);
+}
+
+function findCandidates(context: Context, position: Position): Candidates {
+  const { subcommands, options, value, typed } = position;
+  if (options.length > 0) {
+    // The short flag if it was typed, else the long one: both would be the same line twice.
+    return space(
+      options.map((option) => {
+        const flags = flagsOf(option);
+        const flag = flags.find((each) => each === typed) ?? flags.at(-1) ?? '';
+        return [flag, optionTerm(option)[1]];
+      }),
+    );
+  }
+  if (subcommands.length > 0) return space(entriesOf(subcommands));
+  if (value?.kind === 'choice') return words(value.words);
+  return value?.kind === 'text' && value.from
+    ? fromSource(context, position, value.from)
+    : words([]);
+}
+
+const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function fromSource(context: Context, position: Position, source: ValueSource): Candidates {
+  const { typed, rest } = position;
+  switch (source) {
+    case 'api-paths':
+      return words(PATHS);
+    case 'columns':
+      return list([...FIELDS, 'all'], typed);
+    case 'commands':
+      return space(helpPages(context, rest));
+    case 'cursors':
+      return words(cursorNames(context.paths.state));
+    case 'fields':
+      return words(FIELDS);
+    case 'files':
+    case 'folders':
+    case 'packages':
+      return { mode: source, candidates: [] };
+    case 'filters':
+      return filters(context, typed);
+    case 'images':
+      return space(images(context, typed));
+    case 'locks':
+      return words(lockNames(context));
+    case 'methods':
+      return words(METHODS);
+    case 'profiles':
+      return words([...context.config.profiles.keys()]);
+    case 'setting-keys':
+      return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
+    case 'setting-values':
+      return settingValues(rest.at(-1) ?? '', typed);
+    case 'sorts':
+      return typed.includes(',') ? steps(typed, DIRECTIONS, '') : words(SORT_FIELDS, '', ',');
+    case 'sync-ids':
+      return space(syncIds(context));
+  }
+}
+
+/** Fields whose values are cached, with their place in a cached image. */
+const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
+  ['folder', 1],
+  ['data_store', 2],
+]);
+
+function filters(context: Context, typed: string): Candidates {
+  const [field = '', operator] = typed.split(',');
+  if (operator === undefined) return words(FIELDS, '', ',');
+  const start = `${field},${operator},`;
+  if (!typed.startsWith(start)) return steps(typed, OPERATORS, ',');
+  const column = PLACES.get(field);
+  if (column === undefined) return words([]);
+  const places = cachedImages(context).map(([, image]) => image[column]);
+  const known = [...new Set(places)].filter((place) => place !== '').sort();
+  if (operator !== 'in') return words(known, start);
+  const single = known.filter((place) => !place.includes(','));
+  return list(single, typed.slice(start.length), start);
+}
+
+/** Returns the words that can follow a typed `field,`, with this end. */
+function steps(typed: string, next: readonly string[], end: string): Candidates {
+  const [field = '', ...more] = typed.split(',');
+  if (!SORT_FIELDS.some((each) => each === field) || more.length > 1) return words([]);
+  return words(next, `${field},`, end);
+}
+
+/** Completes a list of these words, separated by commas. */
+function list(all: readonly string[], typed: string, start = ''): Candidates {
+  const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
+  const taken = chosen.split(',');
+  const left = all.filter((each) => !taken.includes(each) && (chosen === '' || each !== 'all'));
+  return { ...words(left, `${start}${chosen}`), mode: 'nospace' };
+}
+
+function settingValues(key: string, typed: string): Candidates {
+  if (key.startsWith('columns.')) return list([...FIELDS, 'all'], typed);
+  if (key === 'ca-file') return { mode: 'files', candidates: [] };
+  const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
+  return words(setting?.valid ?? setting?.suggested ?? []);
+}
+
+/** Returns names, and ids if one is being typed. */
+function images(context: Context, typed: string): Candidate[] {
+  const cached = cachedImages(context);
+  const names = new Set(cached.map(([, [name]]) => name));
+  const ids = cached.filter(([id]) => /^\d+$/.test(typed) && String(id).startsWith(typed));
+  return [
+    ...[...names].map((name): Candidate => [name]),
+    ...ids.map(([id, [name]]): Candidate => [String(id), name]),
+  ];
+}
+
+function cachedImages(context: Context) {
+  return [...readImageNames(context.paths.cache, context.settings.account)];
+}
+
+function lockNames({ io }: Context): string[] {
+  return valueOr(() => {
+    const text = fs.readFileSync(path.join(io.cwd, DEFAULT_LOCK_FILE), 'utf8');
+    return Object.keys(JSON.parse(text).images);
+  }, []);
+}
+
+function syncIds(context: Context): Candidate[] {
+  const { profile, baseUrl } = context.settings.account;
+  const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
+  return newestFirst.map(({ id, status }) => [String(id), status ?? undefined]);
+}
+
+function helpPages({ program }: Context, rest: readonly string[]): Candidate[] {
+  let below = visible({ subcommands: program.commands });
+  for (const word of rest) {
+    const found = below.find((each) => namesOf(each).includes(word));
+    below = found ? visible(found) : [];
+  }
+  return entriesOf(rest.length > 0 ? below : [...below, ...TOPICS]);
+}
+
+function entriesOf(commands: readonly Entry[]): Candidate[] {
+  return commands.flatMap((command) =>
+    namesOf(command).map((name): Candidate => [name, command.summary]),
+  );
+}
+
+function space(candidates: readonly Candidate[]): Candidates {
+  return { mode: 'space', candidates };
+}
+
+/** Puts `start` before each value and `end` behind it; an end means that more follows in the same word. */
+function words(values: readonly string[], start = '', end = ''): Candidates {
+  const candidates = values.map((value): Candidate => [`${start}${value}${end}`]);
+  return { mode: end === '' ? 'space' : 'nospace', candidates };
 }

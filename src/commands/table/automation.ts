@@ -63,16 +63,13 @@ export const completion: CommandSpec = {
   load: async () => (await import('../completion.ts')).run,
 };
 
-/** The command that the completion scripts run. */
+/** The completion scripts run this. */
 export const complete: CommandSpec = {
   name: '__complete',
   summary: 'print completions of a command line',
   examples: [],
   hidden: true,
-  arguments: [
-    { name: 'shell', description: 'shell that runs the completion' },
-    { name: 'word', description: 'words up to the cursor', variadic: true },
-  ],
+  arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
   load: async () => (await import('../complete.ts')).run,
 };
 

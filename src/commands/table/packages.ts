@@ -55,7 +55,7 @@ export const FILES: ArgumentDeclaration = {
   description: 'OVA files, or OVF files with their disks in the same folder',
   required: true,
   variadic: true,
-  value: { kind: 'text', from: 'files' },
+  value: { kind: 'text', from: 'packages' },
 };
 
 const SYNC_ID = 'identifier of the sync request, as the service sent it';
