@@ -152,63 +152,28 @@ export function likePredicate(pattern: string): Test<string> {
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';
   if (parts.length === 1) return (text) => foldCase(text) === first;
-  const middle = parts.slice(1, -1).filter((part) => part !== '');
-  const searches = middle.map(createSearch);
+  const middle = parts.slice(1, -1);
   return (text) => {
     const folded = foldCase(text);
     const end = folded.length - last.length;
     if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
     let position = first.length;
-    for (const search of searches) {
-      position = search(folded, position, end);
-      if (position === -1) return false;
+    for (const part of middle) {
+      const found = folded.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
     }
-    return true;
+    return position <= end;
   };
 }
 
 /** Ignores case; % is an ordinary character. */
 export function containsPredicate(part: string): Test<string> {
-  const search = createSearch(foldCase(part));
-  return (text) => {
-    const folded = foldCase(text);
-    return search(folded, 0, folded.length) !== -1;
-  };
+  const folded = foldCase(part);
+  return (text) => foldCase(text).includes(folded);
 }
 
 /** Upper case, because lower case turns a Greek sigma at the end of a word into another letter. */
 export function foldCase(text: string): string {
   return text.toUpperCase();
-}
-
-/** Returns where the first occurrence in text[start, end) ends, or -1. */
-type Search = (text: string, start: number, end: number) => number;
-
-/** Knuth-Morris-Pratt: indexOf takes quadratic time for some patterns. */
-function createSearch(part: string): Search {
-  const borders = bordersOf(part);
-  return (text, start, end) => {
-    let matched = 0;
-    for (let index = start; index < end; index += 1) {
-      if (matched === part.length) return index;
-      matched = extendMatch(part, borders, matched, text.charCodeAt(index));
-    }
-    return matched === part.length ? end : -1;
-  };
-}
-
-function bordersOf(part: string): Uint32Array {
-  const borders = new Uint32Array(part.length + 1);
-  let matched = 0;
-  for (let length = 2; length <= part.length; length += 1) {
-    matched = extendMatch(part, borders, matched, part.charCodeAt(length - 1));
-    borders[length] = matched;
-  }
-  return borders;
-}
-
-function extendMatch(part: string, borders: Uint32Array, matched: number, unit: number): number {
-  let length = matched;
-  while (length > 0 && part.charCodeAt(length) !== unit) length = borders[length] ?? 0;
-  return part.charCodeAt(length) === unit ? length + 1 : 0;
 }

@@ -47,9 +47,9 @@ describe('likePredicate', () => {
     [`${'%a'.repeat(50_000)}b`, 'a'.repeat(100_000), false],
     [`${'%a'.repeat(50)}%b%`, 'a'.repeat(100_000), false],
     ['%'.repeat(100_000), 'a'.repeat(100_000), true],
-    [`%b${'a'.repeat(300_000)}%`, 'a'.repeat(600_000), false],
-    [`%${'a'.repeat(300_000)}b%`, 'a'.repeat(600_000), false],
-    [`%${'ab'.repeat(150_000)}c%`, 'ab'.repeat(300_000), false],
+    [`%b${'a'.repeat(300)}%`, 'a'.repeat(600_000), false],
+    [`%${'a'.repeat(300)}b%`, 'a'.repeat(600_000), false],
+    [`%${'ab'.repeat(150)}c%`, 'ab'.repeat(300_000), false],
   ])('takes linear time on long pattern %#', (pattern, text, expected) => {
     expect(likePredicate(pattern)(text)).toBe(expected);
   });
