@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
+import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 import { printBeforeError, timesOfTable } from './shared-options.ts';
-import { describeChanges, describeNames } from './sync-changes.ts';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
@@ -56,6 +56,27 @@ export async function showRequest(
   if (started === undefined) return;
   const duration = describeDuration(context.io.now() - started);
   context.console.success(`sync ${id} ${state} in ${duration}: ${describeChanges(request)}`, null);
+}
+
+/** Returns `added a.ova; deleted 2`. */
+export function describeChanges({ added, deleted }: SyncRequest): string {
+  const changes = [
+    ['added', describeNames(added)],
+    ['deleted', describeNames(deleted)],
+  ].filter(([, what]) => what !== null && what !== 0 && what !== 'none');
+  return changes.map((words) => words.join(' ')).join('; ') || 'nothing changed';
+}
+
+/** Joins a list of names for people; returns anything else unchanged. */
+export function describeNames(value: SyncRequest['added']): number | string | null {
+  if (typeof value === 'number' || value === null) return value;
+  return value.length === 0 ? 'none' : value.map(nameOf).join(', ');
+}
+
+function nameOf(element: unknown): string {
+  if (typeof element === 'string') return element;
+  const { name } = Object(element) as { name?: unknown };
+  return typeof name === 'string' ? name : stringify(element);
 }
 
 export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {

@@ -1,14 +1,13 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
+import type { SubmittedSync } from '../api/sync.ts';
 import type { Context } from '../context.ts';
-import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
-import type { Row } from '../output/writers.ts';
 import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
 import { type GetOptions, readGet } from './shared-options.ts';
-import { describeNames } from './sync-changes.ts';
 import {
+  describeNames,
   follow,
   REQUEST_FIELDS,
   rememberRequest,
@@ -40,13 +39,12 @@ async function sync(
   const { tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
-  const before = options.wait ? await listImages(context).catch(ignoreTransient) : undefined;
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted, get);
   const started = context.io.now();
   const request = await follow(context, submitted.key, options, started);
   measure(measuresOf(request));
-  return showRequest(context, await nameChanges(context, request, before), { get, started });
+  return showRequest(context, request, { get, started });
 }
 
 interface KnownSync extends SubmittedSync {
@@ -80,8 +78,9 @@ export async function showSubmitted(
 }
 
 async function dryRun(context: Context): Promise<void> {
-  const { baseUrl } = await context.session();
-  const images = (await listImages(context)).map(nameOf);
+  const { baseUrl, client } = await context.session();
+  const { images: own } = await client.listUserImages();
+  const images = own.map(({ id, name }) => String(name ?? id));
   const record = {
     method: 'PATCH',
     url: `${baseUrl}/v2/user/image/vm`,
@@ -89,52 +88,6 @@ async function dryRun(context: Context): Promise<void> {
   };
   await context.printRecord(record, { idField: 'url' });
   context.console.note('the token is valid; nothing was submitted');
-}
-
-async function listImages(context: Context): Promise<readonly Row[]> {
-  const { client } = await context.session();
-  return (await client.listUserImages()).images;
-}
-
-/** The list before a sync is optional, so it fails only if the submit would fail as well. */
-function ignoreTransient(error: unknown): undefined {
-  const lasting: readonly ErrorCode[] = ['interrupted', 'terminated', 'token-refused'];
-  if (!(error instanceof ImgctlError) || lasting.includes(error.code)) throw error;
-}
-
-/** Replaces the numbers of the service by the names of the images that were added and deleted. */
-async function nameChanges(
-  context: Context,
-  request: SyncRequest,
-  before: readonly Row[] | undefined,
-): Promise<SyncRequest> {
-  const isNamed = Array.isArray(request.added) && Array.isArray(request.deleted);
-  if (isNamed || before === undefined) return request;
-  const after = await listImages(context).catch(() => undefined);
-  if (after === undefined) return request;
-  return {
-    ...request,
-    added: nameReported(request.added, without(after, before)),
-    deleted: nameReported(request.deleted, without(before, after)),
-  };
-}
-
-/** Another sync may run at the same time, so names must agree with the reported number. */
-function nameReported(reported: SyncRequest['added'], images: readonly Row[]) {
-  return reported === null || reported === images.length ? images.map(nameOf) : reported;
-}
-
-function without(images: readonly Row[], others: readonly Row[]): readonly Row[] {
-  const known = new Set(others.map(keyOf));
-  return images.filter((image) => !known.has(keyOf(image)));
-}
-
-function keyOf({ id, name }: Row): string {
-  return String(id ?? name);
-}
-
-function nameOf({ id, name }: Row): string {
-  return String(name ?? id);
 }
 
 function unknownId({ response }: SubmittedSync): ImgctlError {

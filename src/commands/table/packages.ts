@@ -91,7 +91,7 @@ export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints which ones. If the service does not name them, imgctl compares your images before and after the sync. The service may not know a new request at once, so --wait retries a 404 for the first minute.',
+    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints them as the service reports them, by name or by number. The service may not know a new request at once, so --wait retries a 404 for the first minute.',
   ],
   examples: [
     'imgctl sync --wait',
