@@ -3,7 +3,7 @@
 import type { HttpResponse } from '../http/message.ts';
 import { ExactNumber, isObject, type JsonObject } from '../json.ts';
 import type { Send } from './auth.ts';
-import { readJsonExactly, shapeError } from './responses.ts';
+import { readJson, shapeError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage, UserImageList } from './types.ts';
 
 /** Maximum page size, section 2.4. */
@@ -98,7 +98,7 @@ export async function listImages(
  */
 export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${id}` });
-  const value = await readJsonExactly(response);
+  const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
   if (!isImage(image) || !('id' in image || 'name' in image)) {
     throw shapeError(response, 'the body is not an image');
@@ -128,7 +128,7 @@ export async function listUserImages(send: Send): Promise<UserImages> {
 async function readEnvelope(
   response: HttpResponse,
 ): Promise<{ data: unknown[]; meta: JsonObject }> {
-  const value = await readJsonExactly(response);
+  const value = readJson(response);
   if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
@@ -144,7 +144,8 @@ function requireExactIds(response: HttpResponse, elements: readonly unknown[]): 
     if (
       typeof id === 'number' ? Math.abs(id) > Number.MAX_SAFE_INTEGER : id instanceof ExactNumber
     ) {
-      throw shapeError(response, `the image id ${id} is larger than 2^53 or not exact`);
+      const named = /^-?\d+$/.test(`${id}`) ? `the image id ${id}` : 'an image id';
+      throw shapeError(response, `${named} is larger than 2^53 or not exact`);
     }
   }
 }

@@ -11,7 +11,7 @@ import {
   MAX_INSTANT,
   requestedWait,
 } from '../http/retry.ts';
-import { isObject, type Parsed, parseJson, parseJsonExactly } from '../json.ts';
+import { isObject, parseJson } from '../json.ts';
 
 const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
 
@@ -21,21 +21,12 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
 }
 
 /**
- * Parses the JSON of a successful response, with rounded numbers.
+ * Parses the JSON of a successful response.
  * @throws ImgctlError of the status; bad-answer if the body is not JSON or exceeds a limit
  */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
-  return valueIn(response, parseJson(response.body));
-}
-
-/** Does the same, but keeps numbers that JavaScript cannot hold. */
-export async function readJsonExactly(response: HttpResponse): Promise<unknown> {
-  if (!isSuccess(response)) throw statusError(response);
-  return valueIn(response, await parseJsonExactly(response.body));
-}
-
-function valueIn(response: HttpResponse, parsed: Parsed): unknown {
+  const parsed = parseJson(response.body);
   if (parsed.text !== undefined) return parsed.value;
   const { method, status, url } = response;
   const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;

@@ -4,9 +4,9 @@ import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
-import { ExactNumber, isObject, type JsonObject, parseJsonExactly, stringify } from '../json.ts';
+import { ExactNumber, isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import { readJsonExactly, serviceMessage, shapeError, statusError } from './responses.ts';
+import { readJson, serviceMessage, shapeError, statusError } from './responses.ts';
 
 /** Of the JSON type and with the text that the service sent. */
 export type SyncId = number | string | ExactNumber;
@@ -46,7 +46,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
     throw mayBeSubmitted(error) ? submitError(error) : error;
   });
   // A body that is not JSON does not undo the sync, so it is no error here.
-  const parsed = await parseJsonExactly(response.body);
+  const parsed = parseJson(response.body);
   const body =
     parsed.text !== undefined ? parsed.value : bodyText(response.body.subarray(0, 2_000));
   const record = isObject(body) ? body : {};
@@ -94,7 +94,7 @@ export async function getSyncRequest(
 ): Promise<SyncRequest> {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
-  const body = await readJsonExactly(response);
+  const body = readJson(response);
   if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
   const record = isObject(body.data) ? body.data : body;
   const status = nonEmpty(record.status);

@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { isObject, type JsonObject, parseJsonExactly, stringify, turn } from '../json.ts';
+import { isObject, type JsonObject, parseJson, stringify, turn } from '../json.ts';
 
 const VERSION = 1;
 
@@ -63,13 +63,13 @@ type Parts = Pick<Snapshot, 'head' | 'lines'>;
 function divide(text: string): Parts | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  const head = parseJson(`${text.slice(0, start)}]}`);
+  const head = parseAny(`${text.slice(0, start)}]}`);
   const body = text.slice(start, -END.length);
   return isObject(head) ? { head, lines: body === '' ? [] : body.split(',\n') } : undefined;
 }
 
 function parseWhole(text: string, file: FileLabel): Parts {
-  const value = parseJson(text);
+  const value = parseAny(text);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
@@ -77,7 +77,7 @@ function parseWhole(text: string, file: FileLabel): Parts {
   return { head, lines: images.map((image) => stringify(image)) };
 }
 
-function parseJson(text: string): unknown {
+function parseAny(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -85,7 +85,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Below the size from which parseJsonExactly counts values. */
+/** Below the size from which parseJson counts values. */
 const LINES_AT_ONCE = 200;
 const LINES_PER_TURN = 10_000;
 
@@ -98,7 +98,7 @@ export async function parseLines(
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
     if (start % LINES_PER_TURN === 0) await turn();
     const some = lines.slice(start, start + LINES_AT_ONCE);
-    const { value } = await parseJsonExactly(Buffer.from(`[${some.join(',')}]`));
+    const { value } = parseJson(Buffer.from(`[${some.join(',')}]`));
     if (!Array.isArray(value) || value.length !== some.length) throw damaged(file);
     for (const image of value) {
       if (!isObject(image)) throw damaged(file);

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { isObject, parseJsonExactly } from '../json.ts';
+import { isObject, parseJson } from '../json.ts';
 import { jsonText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
 import { DEFAULT_LIMIT, type Given, type Tool, toolsFor } from './tools.ts';
@@ -124,7 +124,7 @@ async function listCounted(
     { words: given.text ?? [], filters: given.filter ?? [], sorts: [] },
     { now: now() },
   );
-  const { value } = await parseJsonExactly(Buffer.from(output.rows.join('')));
+  const { value } = parseJson(Buffer.from(output.rows.join('')));
   if (!isObject(value) || !isObject(value.meta) || !Array.isArray(value.data)) return undefined;
   const { filter, pages } = value.meta;
   const isConfirmed = plan.server.filter === undefined || filter !== undefined;
