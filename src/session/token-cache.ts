@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isToken } from '../api/auth.ts';
 import { errorReason, type ReadResult, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { LockLostError, withLockIfPossible } from '../files/lock.ts';
-import { keyedFile, makeDirectory, shortDigest } from '../files/paths.ts';
+import { makeDirectory, shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 import type { Account } from './token-store.ts';
@@ -27,8 +27,6 @@ interface TokenFiles {
   readonly limit: string;
   /** Empty; says that the profile used the token. */
   readonly use: string;
-  /** The token of this profile alone, as earlier builds stored it. */
-  readonly former: string;
 }
 
 export function tokenFolder(directory: string): string {
@@ -38,13 +36,12 @@ export function tokenFolder(directory: string): string {
 /** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
 function tokenFilesOf(directory: string, account: Account): TokenFiles {
   const folder = tokenFolder(directory);
-  const { profile, baseUrl, username } = account;
+  const { profile } = account;
   const key = accountKey(account);
   return {
     token: path.join(folder, `${TOKEN}.${key}.json`),
     limit: path.join(folder, `${LIMIT}.${key}.json`),
     use: path.join(folder, `${profile}.${key}.used`),
-    former: keyedFile(folder, profile, [profile, baseUrl, username]),
   };
 }
 
@@ -89,12 +86,11 @@ export class TokenCache implements TokenStore {
 
   read(refused?: string): CachedToken | undefined {
     if (this.#files === undefined) return undefined;
-    const { token: file, former } = this.#files;
+    const { token: file } = this.#files;
     const value = this.#readRecord(file);
-    const shared = tokenOf(value);
-    if (value && !shared) this.#warnOnce(`${file} holds no token and is ignored`);
-    const token = takeOver(former, file, shared) ?? shared;
+    const token = tokenOf(value);
     if (token) this.#markUse();
+    else if (value) this.#warnOnce(`${file} holds no token and is ignored`);
     return token?.token === refused ? undefined : token;
   }
 
@@ -208,25 +204,6 @@ export class TokenCache implements TokenStore {
 
 function isOpen({ mode }: fs.Stats): boolean {
   return (mode & 0o077) !== 0;
-}
-
-/** Returns the token that an earlier build stored for the profile alone, if it is valid for longer. */
-function takeOver(
-  former: string,
-  file: string,
-  shared: CachedToken | undefined,
-): CachedToken | undefined {
-  const found: ReadResult = readJsonFile(former);
-  if (found.state === 'absent') return undefined;
-  const token = found.state === 'read' ? tokenOf(found.value) : undefined;
-  const isBetter = token !== undefined && token.expiresAt > (shared?.expiresAt ?? 0);
-  try {
-    if (isBetter) fs.renameSync(former, file);
-    else fs.rmSync(former, { force: true });
-  } catch {
-    // On a read-only file system it is read again by the next run.
-  }
-  return isBetter ? token : undefined;
 }
 
 function tokenOf(value: JsonObject | undefined): CachedToken | undefined {

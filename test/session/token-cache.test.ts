@@ -1,15 +1,6 @@
 // The token cache: what it accepts, what it removes, and what it warns about.
 
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keyedFile } from '../../src/files/paths.ts';
@@ -163,32 +154,6 @@ describe('the cached token', () => {
     expect(cache.read()).toBeUndefined();
     expect(cache.limitFile).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('no home directory')]);
-  });
-});
-
-describe('a token that an earlier build stored', () => {
-  const later = { ...TOKEN, token: 'later', expiresAt: TOKEN.expiresAt + HOUR };
-
-  unixOnly('modes are Unix').each([
-    ['is taken over', undefined, TOKEN, TOKEN],
-    ['replaces a token that expires earlier', TOKEN, later, later],
-    ['is removed if the shared token is valid for longer', later, TOKEN, later],
-  ])('%s', async (_what, shared, former, expected) => {
-    const directory = temporaryDirectory();
-    if (shared) await cacheIn(directory, { profile: 'work' }).cache.write(shared);
-    const file = storeFormerToken(directory, {}, recordOf(former));
-    const { cache, warnings } = cacheIn(directory);
-    expect([cache.read(), cache.read(), warnings]).toEqual([expected, expected, []]);
-    expect(existsSync(file)).toBe(false);
-    expect(readFileSync(tokenFile(directory), 'utf8')).toContain(`"${expected.token}"`);
-    expect(modeOf(tokenFile(directory))).toBe('600');
-  });
-
-  it.each(['{"token": "s3cret"', '{"token": ""}'])('is removed if it reads %s', (text) => {
-    const directory = temporaryDirectory();
-    storeFormerToken(directory, {}, text);
-    expect(cacheIn(directory).cache.read()).toBeUndefined();
-    expect(namesIn(directory)).toEqual([]);
   });
 });
 
