@@ -3,11 +3,11 @@
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { forgetAllTokens, forgetTokens } from '../session/forget-tokens.ts';
 import { openPasswordStore } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { type Settings, storedSettings } from '../session/settings.ts';
+import { forgetAllTokens, forgetTokens } from '../session/token-cache.ts';
 import { StoreError } from '../session/token-store.ts';
 import { openSharedStore } from './token-state.ts';
 
@@ -67,7 +67,7 @@ async function deleteSharedToken(context: Context, settings: Settings): Promise<
     return (await store?.forget()) === true;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const message = `cannot delete the token in ${store?.place}: ${error.message}`;
+    const message = `cannot delete the token in ${store?.location}: ${error.message}`;
     throw new ImgctlError('unreachable', message, {
       hint: 'run imgctl logout --all again when the token store can be used',
     });

@@ -3,9 +3,9 @@
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { nearest, quoted, suggest } from '../query/suggest.ts';
-import { forgetUnsharedTokens } from '../session/forget-tokens.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/settings.ts';
+import { forgetUnsharedTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
 

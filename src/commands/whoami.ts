@@ -39,7 +39,7 @@ export async function run(context: Context, options: WhoamiOptions): Promise<voi
     expires_in: token
       ? timeLeft(token.expiresAt - now, get === undefined && context.format === 'table')
       : null,
-    stored_in: (token && store.place) ?? null,
+    stored_in: (token && store.location) ?? null,
   };
   const times = timesOfTable(context, ['expires_on'], get);
   const printed = context.printRecord(record, { idField: 'username', get, times });

@@ -18,8 +18,11 @@ const MAX_FILE_SIZE = 4 * 2 ** 20;
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Reads a JSON object. Tightens a file that others could read to 0600 and refuses a symbolic link. */
-export function readJsonFile(file: string): ReadResult {
+/**
+ * Reads a JSON object. Tightens a file that others could read to 0600 and refuses a symbolic link.
+ * @param owner the user id that the file must have, if given
+ */
+export function readJsonFile(file: string, owner?: number): ReadResult {
   let descriptor: number;
   try {
     descriptor = fs.openSync(file, READ_FLAGS);
@@ -31,6 +34,9 @@ export function readJsonFile(file: string): ReadResult {
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) return { state: 'broken', reason: 'it is not a regular file' };
+    if (owner !== undefined && stat.uid !== owner) {
+      return { state: 'broken', reason: 'it belongs to another user' };
+    }
     if (stat.size > MAX_FILE_SIZE) return { state: 'broken', reason: 'it is too large' };
     if ((stat.mode & 0o077) !== 0) tighten(descriptor);
     return parse(fs.readFileSync(descriptor, 'utf8'));

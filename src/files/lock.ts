@@ -4,13 +4,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
-import { errorReason, isMissing } from './atomic-file.ts';
+import { isMissing } from './atomic-file.ts';
 import { makeDirectory } from './paths.ts';
 
 /** Milliseconds between two renewals. */
 const RENEWAL = 1_000;
 /** Milliseconds without a change. NFS shows changes up to 3 s late. */
 const STALE_AFTER = 5_000;
+
+const MAX_PAUSE = 1_000;
 
 /** Another process took the lock over while this one was stopped. */
 export class LockLostError extends ImgctlError {}
@@ -77,49 +79,34 @@ export async function withLockIfPossible<Result>(
   return action(() => {});
 }
 
-/** Returns the holder's file. The time waited is the sum of the pauses, so it never counts a suspension. */
+/** Returns the holder's file. */
 async function acquire(folder: string, patience: number, io: Clock): Promise<string> {
   makeDirectory(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());
-  let seen: string | undefined;
+  let seen = '';
   let unchanged = 0;
   for (let waited = 0; ; ) {
-    if (create(folder, own)) return own;
+    if (claim(folder, own)) return own;
     const { holder, state } = look(folder);
     if (state !== seen) unchanged = 0;
     seen = state;
-    if (unchanged > STALE_AFTER && takeOver(folder, holder, own)) return own;
+    if (unchanged > STALE_AFTER && claim(folder, own, { from: holder })) return own;
     if (waited > patience) {
       const message = `another imgctl has held ${folder} for ${patience / 1_000} s`;
       const hint = 'if no other imgctl is running, remove that directory';
       throw new ImgctlError('timeout', message, { hint });
     }
     const pause = 50 + 100 * io.random();
+    const before = io.now();
     await io.sleep(pause, io.signal);
-    waited += pause;
-    unchanged += pause;
+    // Under load a pause takes longer. A suspension or a change of the clock counts as one long pause at most.
+    const passed = Math.min(Math.max(io.now() - before, pause), MAX_PAUSE);
+    waited += passed;
+    unchanged += passed;
   }
 }
 
-function create(folder: string, own: string): boolean {
-  try {
-    fs.mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (errorReason(error) === 'EEXIST') return false;
-    throw error;
-  }
-  try {
-    fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    ignoreErrors(() => fs.rmdirSync(folder));
-    // Stopped before, so that another process removed the empty folder.
-    if (isMissing(error)) return false;
-    throw error;
-  }
-  return isAlone(folder, own);
-}
-
-/** Returns the name of the holder, and a text that changes with every renewal. */
+/** Returns the name of the holder's file, if there is one, and a text that changes with every renewal. */
 function look(folder: string): { readonly holder: string | undefined; readonly state: string } {
   try {
     const [holder] = fs.readdirSync(folder);
@@ -131,21 +118,26 @@ function look(folder: string): { readonly holder: string | undefined; readonly s
   }
 }
 
-/** Renaming the file of that holder succeeds for one process only, and not if another one holds the lock now. */
-function takeOver(folder: string, holder: string | undefined, own: string): boolean {
+/** Takes a free lock, or a stale one from its holder. Of several processes, one succeeds. */
+function claim(folder: string, own: string, stale?: { from: string | undefined }): boolean {
   try {
-    // Its holder was killed before it wrote its file.
-    if (holder === undefined) fs.rmdirSync(folder);
-    else fs.renameSync(path.join(folder, holder), own);
-  } catch {
-    return false;
+    if (stale?.from !== undefined) {
+      fs.renameSync(path.join(folder, stale.from), own);
+    } else {
+      // Its holder was killed before it wrote its file.
+      if (stale) fs.rmdirSync(folder);
+      fs.mkdirSync(folder, { mode: 0o700 });
+      fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
+    }
+    if (fs.readdirSync(folder).length === 1) return true;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    const isRemoved = code === 'ENOENT' && syscall === 'open';
+    if (stale || code === 'EEXIST' || isRemoved) return false;
+    ignoreErrors(() => fs.rmdirSync(folder));
+    throw error;
   }
-  return holder === undefined ? create(folder, own) : isAlone(folder, own);
-}
-
-/** False, and the file is removed, if another process got the lock while this one was stopped. */
-function isAlone(folder: string, own: string): boolean {
-  if (fs.readdirSync(folder).length === 1) return true;
+  // Stopped after it made the folder, so that another process took that for stale.
   release(folder, own);
   return false;
 }

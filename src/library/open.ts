@@ -74,7 +74,7 @@ function checked(password: unknown): string {
 function memoryStore(): TokenStore {
   let limit: RememberedLimit | undefined;
   return {
-    place: undefined,
+    location: undefined,
     read: () => undefined,
     write: async () => {},
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),

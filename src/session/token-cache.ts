@@ -3,13 +3,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
-import { errorReason, type ReadResult, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { ImgctlError } from '../errors.ts';
+import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { LockLostError, withLockIfPossible } from '../files/lock.ts';
 import { makeDirectory, shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
-import type { Account } from './token-store.ts';
 import {
+  type Account,
   type CachedToken,
   isInForce,
   type RememberedLimit,
@@ -18,14 +19,14 @@ import {
 } from './token-store.ts';
 
 /** No profile can have these names. */
-export const LIMIT = '_limit';
+const LIMIT = '_limit';
 const TOKEN = '_token';
 
 interface TokenFiles {
   readonly token: string;
   /** Also the file to lock for a token request. */
   readonly limit: string;
-  /** Empty; says that the profile used the token. */
+  /** Empty; says that the profile used the token, so that its logout removes it. */
   readonly use: string;
 }
 
@@ -35,17 +36,16 @@ export function tokenFolder(directory: string): string {
 
 /** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
 function tokenFilesOf(directory: string, account: Account): TokenFiles {
-  const folder = tokenFolder(directory);
-  const { profile } = account;
-  const key = accountKey(account);
+  const fileOf = (owner: string, extension: string) =>
+    path.join(tokenFolder(directory), `${owner}.${accountKey(account)}.${extension}`);
   return {
-    token: path.join(folder, `${TOKEN}.${key}.json`),
-    limit: path.join(folder, `${LIMIT}.${key}.json`),
-    use: path.join(folder, `${profile}.${key}.used`),
+    token: fileOf(TOKEN, 'json'),
+    limit: fileOf(LIMIT, 'json'),
+    use: fileOf(account.profile, 'used'),
   };
 }
 
-export function accountKey({ baseUrl, username }: Account): string {
+function accountKey({ baseUrl, username }: Account): string {
   return shortDigest([baseUrl, username].join('\0'), 16);
 }
 
@@ -80,7 +80,7 @@ export class TokenCache implements TokenStore {
     return this.#files?.limit;
   }
 
-  get place(): string | undefined {
+  get location(): string | undefined {
     return this.#files?.token;
   }
 
@@ -108,7 +108,6 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.#files?.token, record, isCopy);
   }
 
-  /** A logout of the profile removes the token by this mark, whatever account the profile has then. */
   #markUse(): void {
     if (this.#files === undefined) return;
     const { use } = this.#files;
@@ -152,7 +151,7 @@ export class TokenCache implements TokenStore {
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#secure(path.dirname(file));
-    const result = readJsonFile(file);
+    const result = readJsonFile(file, this.#system.uid);
     if (result.state === 'broken')
       this.#warnOnce(`cannot read ${file}: ${result.reason}; the file is ignored`);
     return result.state === 'read' ? result.value : undefined;
@@ -215,4 +214,100 @@ function tokenOf(value: JsonObject | undefined): CachedToken | undefined {
 /** True for a time that a Date can show. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
+}
+
+/** A file in the folder of tokens. */
+interface Entry {
+  readonly file: string;
+  readonly owner: string;
+  readonly key: string;
+  /** A staging file of a killed run holds a token too, but does not count as one. */
+  readonly kind: 'token' | 'use' | 'leftover';
+}
+
+/** Returns all files except the limits, which stay: the service still counts. */
+function entriesIn(directory: string | undefined): Entry[] {
+  if (directory === undefined) return [];
+  const folder = tokenFolder(directory);
+  let names: string[];
+  try {
+    names = fs.readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw cannotRemove(folder, error);
+  }
+  return names.flatMap((name): Entry[] => {
+    const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
+    if (owner === LIMIT) return [];
+    const isToken = !name.startsWith('.') && name.endsWith('.json');
+    const kind = name.endsWith('.used') ? 'use' : isToken ? 'token' : 'leftover';
+    return [{ file: path.join(folder, name), owner, key, kind }];
+  });
+}
+
+/** Removes the tokens of all profiles. @returns their number. @throws ImgctlError config: one cannot be removed */
+export function forgetAllTokens(directory: string | undefined): number {
+  return removeAll(entriesIn(directory));
+}
+
+interface ForgottenTokens {
+  readonly count: number;
+  /** Other profiles that used one of them. */
+  readonly alsoUsedBy: readonly string[];
+}
+
+/**
+ * Removes every token that the profile used, also of another user or base URL, and that of its account.
+ * @throws ImgctlError config: one cannot be removed
+ */
+export function forgetTokens(directory: string | undefined, account: Account): ForgottenTokens {
+  const { profile } = account;
+  const entries = entriesIn(directory);
+  const keys = keysUsedBy(profile, entries).add(accountKey(account));
+  const isForgotten = ({ owner, key }: Entry) => owner === profile || keys.has(key);
+  const forgotten = entries.filter(isForgotten);
+  const others = forgotten.filter(({ kind, owner }) => kind === 'use' && owner !== profile);
+  const alsoUsedBy = [...new Set(others.map(({ owner }) => owner))].sort();
+  return { count: removeAll(forgotten), alsoUsedBy };
+}
+
+/** Removes the tokens that no other profile used. @throws ImgctlError config: one cannot be removed */
+export function forgetUnsharedTokens(directory: string | undefined, profile: string): void {
+  const entries = entriesIn(directory);
+  const keys = keysUsedBy(profile, entries);
+  for (const { kind, owner, key } of entries)
+    if (kind === 'use' && owner !== profile) keys.delete(key);
+  removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
+}
+
+function keysUsedBy(profile: string, entries: readonly Entry[]): Set<string> {
+  const uses = entries.filter(({ kind, owner }) => kind === 'use' && owner === profile);
+  return new Set(uses.map(({ key }) => key));
+}
+
+/** Removes the marks of use last: one that stays leads the next logout to a token that stays. */
+function removeAll(entries: readonly Entry[]): number {
+  const uses = entries.filter(({ kind }) => kind === 'use');
+  const others = entries.filter(({ kind }) => kind !== 'use');
+  const removed = [...others, ...uses].filter(({ file }) => remove(file));
+  return removed.filter(({ kind }) => kind === 'token').length;
+}
+
+/** Directories stay: they hold no token. */
+function remove(file: string): boolean {
+  try {
+    if (fs.lstatSync(file).isDirectory()) return false;
+    fs.rmSync(file, { force: true });
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw cannotRemove(file, error);
+  }
+}
+
+function cannotRemove(file: string, cause: unknown): ImgctlError {
+  return new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
+    hint: 'remove it by hand: it holds an access token',
+    cause,
+  });
 }

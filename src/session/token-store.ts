@@ -36,7 +36,7 @@ export interface Turn<Result> {
 /** Stores the token and the limit of one account. A failure to read or write is a warning, once. */
 export interface TokenStore {
   /** Where the token is stored: a file or a URL; undefined if nowhere. */
-  readonly place: string | undefined;
+  readonly location: string | undefined;
   /** Returns the stored token, unless it is the refused one. */
   read(refused?: string): Promise<CachedToken | undefined> | CachedToken | undefined;
   write(token: CachedToken): Promise<void>;

@@ -1,6 +1,14 @@
 // The token cache: what it accepts, what it removes, and what it warns about.
 
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keyedFile } from '../../src/files/paths.ts';
@@ -9,8 +17,8 @@ import {
   forgetAllTokens,
   forgetTokens,
   forgetUnsharedTokens,
-} from '../../src/session/forget-tokens.ts';
-import { TokenCache } from '../../src/session/token-cache.ts';
+  TokenCache,
+} from '../../src/session/token-cache.ts';
 import type { Account } from '../../src/session/token-store.ts';
 import { needsRenewal } from '../../src/session/token-store.ts';
 import { modeOf } from '../support/files.ts';
@@ -101,6 +109,23 @@ describe('the cached token', () => {
     expect(warnings).toEqual([expect.stringMatching(warning)]);
     expect(warnings.join()).not.toContain('s3cret');
   });
+
+  // Only root can give a file away.
+  it.skipIf(process.getuid?.() !== 0)(
+    'of another user is not used, causes one warning and is replaced by the next login',
+    async () => {
+      const directory = temporaryDirectory();
+      const { cache, warnings } = cacheIn(directory);
+      await cache.write(TOKEN);
+      chownSync(tokenFile(directory), 65_534, 65_534);
+      expect([cache.read(), cache.read()]).toEqual([undefined, undefined]);
+      expect(warnings).toEqual([
+        `cannot read ${tokenFile(directory)}: it belongs to another user; the file is ignored`,
+      ]);
+      await cache.write(TOKEN);
+      expect(cache.read()).toEqual(TOKEN);
+    },
+  );
 
   unixOnly('modes are Unix').each(['reading', 'writing'])(
     'tightens its own directory on %s, not the one above',

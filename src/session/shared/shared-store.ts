@@ -94,7 +94,7 @@ export class SharedStore implements TokenStore {
     };
   }
 
-  get place(): string {
+  get location(): string {
     return this.#options.address.text;
   }
 
@@ -235,7 +235,7 @@ export class SharedStore implements TokenStore {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (this.#failure === undefined) {
-        const message = `cannot use the token store ${this.place}: ${error.message}`;
+        const message = `cannot use the token store ${this.location}: ${error.message}`;
         this.#options.warn(message, 'tokens of this machine are used; check: imgctl doctor');
       }
       this.#failure ??= error;
