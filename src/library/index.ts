@@ -1,25 +1,62 @@
-// The package as a library: a client that keeps its token in memory and reads no settings.
+// The package as a library: a client that keeps its token in memory and reads no settings. See docs/library.md.
 
+import { version } from '../../package.json';
 import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync.ts';
 import type { Image } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { systemClock } from '../io.ts';
-import {
-  type ClientOptions,
-  checkedImageId,
-  checkedSyncId,
-  connectionOf,
-  type ImageQuery,
-} from './options.ts';
+import { baseUrlText, isLoopback, parseBaseUrl } from '../http/url.ts';
+import { type Clock, systemClock } from '../io.ts';
+import type { QueryPlan } from '../query/plan.ts';
+import { certificateFlaw } from '../session/setting-values.ts';
+import { Settings } from '../session/settings.ts';
+import type { RememberedLimit, TokenStore } from '../session/token-store.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { HttpResponse } from '../http/message.ts';
-export type { ClientOptions, Credentials, ImageQuery } from './options.ts';
+
+/** An access token, which is used unchanged, or the account to request tokens for. */
+export type Credentials =
+  | { readonly token: string; readonly username?: undefined; readonly password?: undefined }
+  | {
+      readonly token?: undefined;
+      readonly username: string;
+      /** The password, or a function that returns it for each token request. */
+      readonly password: string | (() => string | Promise<string>);
+    };
+
+export type ClientOptions = Credentials & {
+  readonly baseUrl: string | URL;
+  readonly allowHttp?: boolean | undefined;
+  /** Milliseconds for each request, until the last byte. */
+  readonly timeout?: number | undefined;
+  readonly retries?: number | undefined;
+  readonly concurrency?: number | undefined;
+  readonly authScheme?: 'bearer' | 'basic' | undefined;
+  /** Additional trusted certificates (PEM). */
+  readonly ca?: string | undefined;
+  /** An HTTP proxy, `http://user:password@host:port`; proxy variables are not read. */
+  readonly proxy?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Receives one trace line per request, as `--debug` prints it: without headers and bodies. */
+  readonly onTrace?: ((line: string) => void) | undefined;
+  /** Receives warnings, such as a filter that the service ignored. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+};
+
+export interface ImageQuery {
+  readonly text?: string | readonly string[] | undefined;
+  /** `field,operator,value`; an image must match all filters. */
+  readonly filter?: string | readonly string[] | undefined;
+  /** `field`, `field,asc` or `field,desc`, most significant first. */
+  readonly sort?: string | readonly string[] | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Every method throws ImgctlError, or the reason of the signal that aborted it. */
 export interface ImageClient {
@@ -37,37 +74,150 @@ export interface ImageClient {
 
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions): ImageClient {
+  const { signal, onWarning: warn } = options;
   const connection = connectionOf(options);
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
-  const clock = systemClock(AbortSignal.any(options.signal ? [options.signal] : []));
+  const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   let opened: Promise<Client> | undefined;
-  const open = (): Promise<Client> => {
-    opened ??= import('./open.ts').then(({ openClient }) => openClient(options, connection, clock));
+  const open = () => {
+    opened ??= openClient(options, connection, clock);
     return opened;
   };
   return {
     async *images(query = {}) {
-      const { listImages } = await import('./listing.ts');
-      yield* listImages(await open(), query, {
-        now: clock.now(),
-        concurrency: connection.concurrency,
-        onWarning: options.onWarning,
-      });
+      const { listCatalogue } = await import('../catalogue/listing.ts');
+      const { concurrency } = connection;
+      const plan = await planOf(query, clock.now());
+      const request = { plan, limit: query.limit, streams: true, concurrency };
+      const batches = listCatalogue(await open(), request, warn ? { warn } : {});
+      for await (const { images } of batches) yield* images as Image[];
     },
-    getImage: async (id) => {
-      const checked = checkedImageId(id);
-      return (await (await open()).getImage(checked)) as Image;
-    },
+    getImage: async (id) => (await (await open()).getImage(id)) as Image,
     async myImages(query = {}) {
-      const { listMyImages } = await import('./listing.ts');
-      return listMyImages(await open(), query, clock.now());
+      const plan = await planOf(query, clock.now());
+      const { images } = await (await open()).listUserImages();
+      return plan.sort(images.filter(plan.matchesAll)).slice(0, query.limit) as Image[];
     },
     submitSync: async () => (await open()).submitSync(),
-    getSyncRequest: async (id, signal) => {
-      const checked = checkedSyncId(id);
-      return (await open()).getSyncRequest(checked, signal);
-    },
+    getSyncRequest: async (id, until) => (await open()).getSyncRequest(id, until),
     send: async (request) => (await open()).send(request),
     close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+type Connection = ReturnType<typeof connectionOf>;
+
+/** Checks the options by the rules of the program's settings. */
+function connectionOf(options: ClientOptions) {
+  const { baseUrl, token, username, password, timeout, retries, concurrency, ca } = options;
+  // Empty counts as missing: credentials often come from environment variables.
+  if (token ? username || password : !(username && password)) {
+    throw new ImgctlError(
+      'config',
+      'createClient needs either a token or a username and password',
+      {
+        hint: 'pass { token } or { username, password }',
+      },
+    );
+  }
+  const flaw = ca === undefined ? undefined : certificateFlaw(ca);
+  if (flaw !== undefined) {
+    throw new ImgctlError('usage', `cannot read ca: ${flaw}`, {
+      hint: 'pass certificates in PEM format, such as the content of a .pem file',
+    });
+  }
+  const flags = {
+    username,
+    timeout: timeout === undefined ? undefined : `${timeout}ms`,
+    retries: retries?.toString(),
+    concurrency: concurrency?.toString(),
+  };
+  const settings = new Settings('library', flags, {}, {});
+  settings.resolve('username');
+  return {
+    baseUrl: parseBaseUrl(String(baseUrl), options.allowHttp === true, 'allowHttp: true'),
+    timeout: settings.duration('timeout'),
+    retries: settings.number('retries'),
+    concurrency: settings.number('concurrency'),
+  };
+}
+
+async function planOf({ text, filter, sort, limit }: ImageQuery, now: number): Promise<QueryPlan> {
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+    throw new ImgctlError('usage', `limit must be a whole number of at least 1 (got ${limit})`);
+  }
+  const { planQuery } = await import('../query/plan.ts');
+  const list = (given: string | readonly string[] = []) => [given].flat();
+  return planQuery({ words: list(text), filters: list(filter), sorts: list(sort) }, { now });
+}
+
+/** Everything beyond the checks is loaded late, since the program's first chunk holds what this file imports. */
+async function openClient(
+  options: ClientOptions,
+  { concurrency, ...connection }: Connection,
+  clock: Clock,
+): Promise<Client> {
+  const { createClient: create, MAX_BYTES } = await import('../api/client.ts');
+  const { fixedToken, Tokens } = await import('../session/tokens.ts');
+  const { describeEvent } = await import('../session/trace.ts');
+  const { parseProxy } = await import('../http/proxy-env.ts');
+  const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
+  const { baseUrl } = connection;
+  const tokens =
+    password === undefined
+      ? fixedToken(token, 'the option token', 'create a client with a new token')
+      : new Tokens({
+          io: clock,
+          store: memoryStore(),
+          username,
+          password: {
+            origin: 'the option password',
+            remedy: 'create a client with the right user name and password',
+            read: () => readPassword(password),
+          },
+          client: () => client,
+          loginCommand: 'createClient({ baseUrl, username, password })',
+          baseUrl: baseUrlText(baseUrl),
+        });
+  const isDirect = !proxy || isLoopback(baseUrl.hostname);
+  const client: Client = create({
+    ...clock,
+    ...connection,
+    userAgent: `imgctl/${version}`,
+    tokens,
+    authScheme,
+    connections: concurrency,
+    maxBytes: MAX_BYTES,
+    ca,
+    proxy: isDirect ? undefined : parseProxy(proxy, 'the option proxy'),
+    onEvent: onTrace && ((event) => onTrace(describeEvent(event))),
+  });
+  return client;
+}
+
+/** Refuses an empty password before a request is sent: the service limits token requests. */
+async function readPassword(password: string | (() => string | Promise<string>)): Promise<string> {
+  const read = typeof password === 'function' ? await password() : password;
+  if (read) return read;
+  throw new ImgctlError('usage', 'the password function returned no password', {
+    hint: 'return the password as a string',
+  });
+}
+
+/** Stores only the token request limit, as Tokens holds the newest token itself. */
+function memoryStore(): TokenStore {
+  let limit: RememberedLimit | undefined;
+  return {
+    location: undefined,
+    read: () => undefined,
+    write: async () => {},
+    async readLimit(now) {
+      const { isInForce } = await import('../session/token-store.ts');
+      return limit && isInForce(limit, now) ? limit : undefined;
+    },
+    async writeLimit(known) {
+      limit = known;
+    },
+    takeTurn: ({ action }) => action(async () => {}),
   };
 }

@@ -28,11 +28,6 @@ function client(options: ClientOptions): ImageClient {
   return created;
 }
 
-/** A value that TypeScript would reject. */
-function junk<Type>(value: unknown): Type {
-  return value as Type;
-}
-
 async function emulator(options: Partial<EmulatorOptions> = {}) {
   const requests: string[] = [];
   const { baseUrl, expireTokens } = await serve({
@@ -91,13 +86,6 @@ describe('library images', () => {
     [{ sort: 'name,up' }, 'up'],
     [{ limit: 0 }, 'limit must be a whole number of at least 1 (got 0)'],
     [{ text: '' }, 'empty search text'],
-    [junk({ filter: null }), 'filter must be a string (got null)'],
-    [junk({ filter: ['id,eq,1', 5] }), 'filter must be a string (got 5)'],
-    [junk({ sort: {} }), 'sort must be a string (got {})'],
-    [junk({ text: 5 }), 'text must be a string (got 5)'],
-    [junk({ limit: null }), 'limit must be a whole number of at least 1 (got null)'],
-    [junk(null), 'a query must be an object (got null)'],
-    [junk('ubuntu'), 'a query must be an object (got ubuntu)'],
   ])('throws a usage error for %j and sends no request', async (query, message) => {
     const { baseUrl, requests } = await scriptedServer({});
     const { images, myImages } = client({ baseUrl, ...TOKEN });
@@ -107,27 +95,6 @@ describe('library images', () => {
     expect(requests).toEqual([]);
   });
 });
-
-it.each(['../user/image/vm', '7', -1, 0.5, 2 ** 53, Number.NaN, null, undefined])(
-  'library getImage throws a usage error for %j and sends no request',
-  async (id) => {
-    const { baseUrl, requests } = await scriptedServer({});
-    const error = { code: 'usage', message: `invalid image id: ${id}` };
-    await expect(client({ baseUrl, ...TOKEN }).getImage(junk(id))).rejects.toMatchObject(error);
-    expect(requests).toEqual([]);
-  },
-);
-
-it.each(['', '.', '..', -1, 0.5, null, undefined])(
-  'library getSyncRequest throws a usage error for %j and sends no request',
-  async (id) => {
-    const { baseUrl, requests } = await scriptedServer({});
-    const { getSyncRequest } = client({ baseUrl, ...TOKEN });
-    const error = { code: 'usage', message: `invalid sync request id: ${id}` };
-    await expect(getSyncRequest(junk(id))).rejects.toMatchObject(error);
-    expect(requests).toEqual([]);
-  },
-);
 
 it.each(['41', '"007"', '9007199254740993'])(
   'library getSyncRequest accepts the id %s of submitSync',
@@ -189,16 +156,13 @@ describe('library token', () => {
     await expect(myImages()).rejects.toMatchObject({ code: 'wrong-credentials', status: 401 });
   });
 
-  it.each([undefined, '', null, 5])(
-    'is not requested if the password function returns %j',
-    async (returned) => {
-      const { baseUrl, count } = await emulator();
-      const { myImages } = client({ baseUrl, username: 'demo', password: () => junk(returned) });
-      const message = expect.stringMatching(/^the password function returned no password/);
-      await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
-      expect(count('POST')).toBe(0);
-    },
-  );
+  it('is not requested if the password function returns an empty text', async () => {
+    const { baseUrl, count } = await emulator();
+    const { myImages } = client({ baseUrl, username: 'demo', password: () => '' });
+    const message = 'the password function returned no password';
+    await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
+    expect(count('POST')).toBe(0);
+  });
 
   it('is not requested after the token request limit is reached', async () => {
     const { baseUrl, count } = await emulator({ tokenLimit: 2 });
@@ -229,10 +193,7 @@ describe('library options', () => {
     ['a timeout of 0', { ...HTTPS, timeout: 0, ...TOKEN }, 'timeout'],
     ['half a retry', { ...HTTPS, retries: 0.5, ...TOKEN }, 'retries'],
     ['a concurrency of 0', { ...HTTPS, concurrency: 0, ...TOKEN }, 'concurrency'],
-    ['an unknown authScheme', { ...HTTPS, ...TOKEN, authScheme: junk('digest') }, 'digest'],
-    ['a password that is a number', { ...HTTPS, username: 'u', password: junk(5) }, 'password'],
     ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no PEM certificate'],
-    ['a ca that is no text', { ...HTTPS, ...TOKEN, ca: junk([]) }, 'ca is not a string'],
     [
       'a ca with a broken certificate',
       {
