@@ -64,7 +64,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
   [/^commands\/(emulator|demo)\.ts$/, /^emulator\//],
   // They look at the connection itself.
-  [/^commands\/(api\.ts|doctor\/)/, /^http\//],
+  [/^commands\/(api|doctor)\.ts$/, /^http\//],
   [/^emulator\//, /^api\/types\.ts$/],
   [/^upload\//, /^ovf\/xml\.ts$/],
 ];

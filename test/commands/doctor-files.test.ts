@@ -1,4 +1,4 @@
-// doctor: files that others can read or write, links and leftovers. Each remedy is run as it is.
+// doctor: files that others can read or write, links and leftovers. Each hint is run as it is.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -66,18 +66,18 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
       },
       /^left behind by a killed run: .*, .*\.new$/,
     ],
-  ])('prints a remedy that helps against %s', async (_, spoil, expected) => {
+  ])('prints a hint that helps against %s', async (_, spoil, expected) => {
     const place = await loggedIn();
     spoil(place);
     const before = (await diagnose({ env: place.env })).rows.filter(isOfFiles);
     expect(before.map(({ state }) => state)).toEqual(['warning']);
     expect(before[0]?.finding).toMatch(expected);
-    const remedy = before[0]?.remedy ?? 'false';
+    const hint = before[0]?.hint ?? 'false';
     // doctor reads the token, which already repairs its mode.
-    if (remedy.startsWith('chmod 600')) spoil(place);
-    execFileSync('sh', ['-c', remedy]);
+    if (hint.startsWith('chmod 600')) spoil(place);
+    execFileSync('sh', ['-c', hint]);
     const after = (await diagnose({ env: place.env })).rows.filter(isOfFiles);
-    expect(after.map(({ state, remedy }) => [state, remedy])).toEqual([['ok', null]]);
+    expect(after.map(({ state, hint }) => [state, hint])).toEqual([['ok', null]]);
   });
 
   it('ignores a write in progress', async () => {
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
     const { rows, exitCode } = await diagnose({ env });
     const found = rows.filter(({ check }) => check === 'token');
     expect(found).toMatchObject([
-      { state: 'failed', remedy: 'run: imgctl login' },
+      { state: 'failed', hint: 'run: imgctl login' },
       { state: 'warning', finding: expect.stringMatching(/^cannot read .*: not valid JSON at/) },
     ]);
     expect([JSON.stringify(rows).includes('canary'), exitCode]).toEqual([false, 4]);
@@ -110,7 +110,9 @@ describe.skipIf(process.platform === 'win32')('doctor', () => {
   it('reports a file in place of the folder', async () => {
     const { env, token } = await loggedIn();
     const { of } = await diagnose({ env: { ...env, IMGCTL_CONFIG_DIR: path.join(token, 'x') } });
-    expect(of('files')).toMatch(/^warning: .*\.json is not a directory -> set IMGCTL_CONFIG_DIR/);
+    expect(of('files')).toMatch(
+      /^warning: cannot write to .*\.json: not a directory -> set IMGCTL_CONFIG_DIR/,
+    );
   });
 
   it('reports a password file that is missing or readable by everybody', async () => {

@@ -6,12 +6,12 @@ export interface Row {
   readonly check: string;
   readonly state: string;
   readonly finding: string;
-  readonly remedy: string | null;
+  readonly hint: string | null;
 }
 
 interface Diagnosis {
   readonly rows: readonly Row[];
-  /** Returns `state: finding -> remedy` of a check with one row. */
+  /** Returns `state: finding -> hint` of a check with one row. */
   of(check: string): string;
   /** The failed checks and the warnings, as `check: state`. */
   readonly problems: readonly string[];
@@ -45,6 +45,6 @@ export async function diagnose(
   };
 }
 
-function textOf({ state, finding, remedy }: Row): string {
-  return `${state}: ${finding}${remedy === null ? '' : ` -> ${remedy}`}`;
+function textOf({ state, finding, hint }: Row): string {
+  return `${state}: ${finding}${hint === null ? '' : ` -> ${hint}`}`;
 }

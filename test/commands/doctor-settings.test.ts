@@ -17,14 +17,14 @@ describe('doctor', () => {
     expect(of('configuration')).toMatch(
       /^failed: .*config\.json: not valid JSON at line 1.* -> fix/,
     );
-    expect(of('service')).toMatch(/^ok: /);
+    expect(of('connection')).toMatch(/^ok: /);
     expect([requests, exitCode]).toEqual([['GET /v2'], 2]);
     const homeless = await diagnose({ env: { IMGCTL_CONFIG_DIR: env.IMGCTL_CONFIG_DIR } });
-    expect(homeless.of('base URL')).toBe('not checked: configuration failed');
+    expect(homeless.of('connection')).toBe('not checked: configuration failed');
     expect(homeless.exitCode).toBe(2);
   });
 
-  unixOnly('modes are Unix')('reports every invalid setting with its remedy', async () => {
+  unixOnly('modes are Unix')('reports every invalid setting with its hint', async () => {
     const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
     const directory = configDirectory(settings);
     const { rows } = await diagnose({
@@ -37,7 +37,7 @@ describe('doctor', () => {
       expect.stringMatching(/^failed: unknown field 'nam' in setting columns\.images/),
       'warning: unknown setting bas-url; did you mean base-url?',
     ]);
-    expect(found.map(({ remedy }) => remedy)).toEqual([
+    expect(found.map(({ hint }) => hint)).toEqual([
       'use a user name without a colon',
       'imgctl config set timeout VALUE (use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w)',
       expect.stringMatching(/^imgctl config set columns\.images VALUE \(did you mean name\?/),
@@ -57,11 +57,11 @@ describe('doctor', () => {
     const { env, imgctl } = await emulatorUser();
     await imgctl(['config', 'set', 'time', 'iso', '--profile', 'staging']);
     const { of } = await diagnose({ env: { ...env, IMGCTL_PROFILE: 'stagin' } });
-    expect(of('profile')).toBe(
+    expect(of('configuration')).toBe(
       'warning: unknown profile stagin; profiles: staging -> use --profile staging, or run: imgctl login --profile stagin',
     );
     const wrong = await diagnose({ env: { ...env, IMGCTL_PROFILE: '../x' } });
-    expect(wrong.of('profile')).toMatch(/^failed: invalid profile name/);
+    expect(wrong.of('configuration')).toMatch(/^failed: invalid profile name/);
     expect(wrong.exitCode).toBe(2);
   });
 
@@ -96,19 +96,19 @@ describe('doctor', () => {
       'IMGCTL_XYZZY',
       'IMGCTL_UPLOAD_URL',
     ]);
-    expect(found.at(-1)?.remedy).toBe('imgctl config set upload-url VALUE');
-    expect(found.every(({ state, remedy }) => state === 'warning' && remedy)).toBe(true);
+    expect(found.at(-1)?.hint).toBe('imgctl config set upload-url VALUE');
+    expect(found.every(({ state, hint }) => state === 'warning' && hint)).toBe(true);
   });
 
   unixOnly('modes are Unix')('prints the same rows in every format', async () => {
     const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
     const csv = await runCli(['doctor', '-o', 'csv'], { env });
-    expect(csv.stdout).toMatch(/^check,state,finding,remedy\r\nimgctl,ok,/);
+    expect(csv.stdout).toMatch(/^check,state,finding,hint\r\nprogram,ok,/);
     const ndjson = await runCli(['doctor', '-o', 'ndjson'], { env });
-    expect(JSON.parse(ndjson.stdout.split('\n')[0] ?? '')).toMatchObject({ check: 'imgctl' });
+    expect(JSON.parse(ndjson.stdout.split('\n')[0] ?? '')).toMatchObject({ check: 'program' });
     const table = await runCli(['doctor'], { env, columns: 40 });
     expect(table.stdout).toContain('to try without an account: imgctl demo\n');
     const quiet = await runCli(['doctor', '-q'], { env });
-    expect(quiet.stdout).toBe('base URL\n');
+    expect(quiet.stdout).toBe('connection\n');
   });
 });

@@ -115,7 +115,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(await doctor({ IMGCTL_TOKEN_STORE: 'file' })).toEqual([]);
     await imgctl('login', PASSWORD);
     expect(await doctor({ IMGCTL_TOKEN_STORE_KEY: KEY })).toMatchObject([
-      { state: 'warning', remedy: 'delete it: imgctl logout --all' },
+      { state: 'warning', hint: 'delete it: imgctl logout --all' },
     ]);
     const wrong = await doctor({ IMGCTL_TOKEN_STORE_PASSWORD: 'canary' });
     expect(wrong).toEqual([
@@ -123,7 +123,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
         check: 'token store',
         state: 'warning',
         finding: expect.stringMatching(`^cannot use ${redis.url}: WRONGPASS`),
-        remedy: expect.stringContaining('imgctl help fleet'),
+        hint: expect.stringContaining('imgctl help fleet'),
       },
     ]);
     redis.cli('config', 'set', 'maxmemory', '1');
@@ -139,7 +139,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       {
         state: 'warning',
         finding: expect.stringMatching(/; this machine is (1 h|59 min.*) behind the store$/),
-        remedy: 'set the clock',
+        hint: 'set the clock',
       },
     ]);
     expect((await imgctl('doctor')).stdout).toContain('same time');
@@ -202,7 +202,7 @@ it('doctor reports a missing credential helper', async () => {
       check: 'password',
       state: 'failed',
       finding: 'the credential helper docker-credential-nonexistent is not installed',
-      remedy: 'install it, or run: imgctl config unset credential-helper',
+      hint: 'install it, or run: imgctl config unset credential-helper',
     },
   ]);
 });
