@@ -31,9 +31,7 @@ const METRICS = {
   last_uploaded_bytes: 'Bytes that the last RUN uploaded.',
 };
 
-type Metric = keyof typeof METRICS;
-
-type Values = Partial<Record<Metric, number | undefined>>;
+type Values = { [Metric in keyof typeof METRICS]?: number | undefined };
 
 /** What a command tells about itself; the last success is the time of its end if `succeeded`. */
 export interface Measures extends Values {
@@ -50,29 +48,30 @@ export async function withMetrics(
   run: Run,
   action: (measure: (measures: Measures) => void) => Promise<void>,
 ): Promise<void> {
+  const { io } = context;
   const file = context.settingsWith({ 'metrics-file': options.metricsFile }).text('metrics-file');
   if (file === undefined) return action(() => {});
-  const started = context.io.now();
+  const started = io.now();
   let measures: Measures = {};
-  let exitCode: number | undefined;
+  let failure: unknown;
   try {
     await action((more) => {
       measures = { ...measures, ...more };
     });
   } catch (thrown) {
-    exitCode = thrown instanceof BrokenPipeError ? 0 : asImgctlError(thrown).exitCode;
+    failure = thrown;
     throw thrown;
   } finally {
-    const now = context.io.now();
-    // The command may have set an exit code without failing.
-    const { exitCode: set } = context;
     const { succeeded = false, ...values } = measures;
-    await write(context, path.resolve(context.io.cwd, file), run, {
-      last_run_timestamp_seconds: now / 1000,
-      ...(succeeded && !exitCode && { last_success_timestamp_seconds: now / 1000 }),
-      last_exit_code: exitCode ?? set,
-      last_duration_seconds: (now - started) / 1000,
+    const failed = failure !== undefined && !(failure instanceof BrokenPipeError);
+    const now = io.now() / 1_000;
+    await write(context, path.resolve(io.cwd, file), run, {
       ...values,
+      last_run_timestamp_seconds: now,
+      last_success_timestamp_seconds: succeeded && !failed ? now : undefined,
+      // The command may have set an exit code without failing.
+      last_exit_code: failed ? asImgctlError(failure).exitCode : context.exitCode,
+      last_duration_seconds: now - started / 1_000,
     });
   }
 }
@@ -82,17 +81,19 @@ const PATIENCE = 5_000;
 
 /** A file that cannot be written is a warning: the work is done. */
 async function write(context: Context, file: string, run: Run, values: Values): Promise<void> {
+  const { io, profileName, console } = context;
   try {
-    if (!fs.existsSync(path.dirname(file)))
-      throw new Error(`no such folder: ${path.dirname(file)}`);
-    await withLockIfPossible(file, PATIENCE, context.io, async (confirm) => {
-      const text = withValues(readText(file), run, context.profileName, values);
+    const folder = path.dirname(file);
+    if (!fs.existsSync(folder)) throw new Error(`no such folder: ${folder}`);
+    await withLockIfPossible(file, PATIENCE, io, async (confirm) => {
+      const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+      const text = withValues(old, run, profileName, values);
       confirm();
-      await replaceFile(file, text, context.io.system, { create: createReadable });
+      await replaceFile(file, text, io.system, { create: createReadable });
     });
   } catch (error) {
     const hint = 'use a file in a folder that you can write: --metrics-file FILE';
-    context.console.warn(`cannot write the metrics to ${file}: ${errorReason(error)}`, hint);
+    console.warn(`cannot write the metrics to ${file}: ${errorReason(error)}`, hint);
   }
 }
 
@@ -102,17 +103,6 @@ function createReadable(file: string, text: string): void {
   fs.chmodSync(file, 0o644);
 }
 
-const MAX_FILE_SIZE = 2 ** 20;
-
-/** Returns the file, or nothing if it cannot be read as a whole. */
-function readText(file: string): string {
-  try {
-    return fs.statSync(file).size > MAX_FILE_SIZE ? '' : fs.readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 /** Replaces the values of this run and profile in a text; other samples and the last success stay. */
 export function withValues(text: string, run: Run, profile: string, values: Values): string {
   const label = `{profile="${profile}"}`;
@@ -120,34 +110,31 @@ export function withValues(text: string, run: Run, profile: string, values: Valu
   for (const [, name = '', labels = '', value = ''] of text.matchAll(SAMPLE)) {
     const isOwn = name.startsWith(`imgctl_${run}_`) && labels === label;
     if (!isOwn || name.endsWith('_last_success_timestamp_seconds')) {
-      samples.set(`${name}${labels}`, value);
+      samples.set(name + labels, value);
     }
   }
   for (const [metric, value] of Object.entries(values)) {
     if (value !== undefined) samples.set(`imgctl_${run}_${metric}${label}`, `${value}`);
   }
-  return FAMILIES.map(([name, help]) => {
-    const lines = [...samples]
-      .filter(([series]) => series.startsWith(`${name}{`))
-      .map(([series, value]) => `${series} ${value}\n`);
-    return lines.length === 0
-      ? ''
-      : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
-  }).join('');
+  const lines: string[] = [];
+  for (const [prefix, command] of Object.entries(RUNS)) {
+    for (const [metric, help] of Object.entries(METRICS)) {
+      const name = `imgctl_${prefix}_${metric}`;
+      const own = [...samples].filter(([series]) => series.startsWith(`${name}{`));
+      if (own.length === 0) continue;
+      lines.push(`# HELP ${name} ${help.replace('RUN', command)}`, `# TYPE ${name} gauge`);
+      for (const [series, value] of own) lines.push(`${series} ${value}`);
+    }
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 const SAMPLE = /^(imgctl_\w+)(\{profile="[\w-]+"\}) (\d[\d.e+]*)$/gm;
 
-/** The full name and help of every metric. */
-const FAMILIES = Object.entries(RUNS).flatMap(([run, command]) =>
-  Object.entries(METRICS).map(
-    ([metric, help]) => [`imgctl_${run}_${metric}`, help.replace('RUN', command)] as const,
-  ),
-);
-
 /** Returns what a sync request says when it has ended. */
-export function measuresOf(request: SyncRequest): Measures {
-  const { state, added, deleted, errors, warnings } = request;
+export function measuresOf({ state, added, deleted, errors, warnings }: SyncRequest): Measures {
+  const countOf = (changed: SyncRequest['added']) =>
+    typeof changed === 'number' ? changed : changed?.length;
   return {
     succeeded: state === 'succeeded',
     last_added: countOf(added),
@@ -155,9 +142,4 @@ export function measuresOf(request: SyncRequest): Measures {
     last_errors: errors.length,
     last_warnings: warnings.length,
   };
-}
-
-function countOf(changed: SyncRequest['added']): number | undefined {
-  if (changed === null || typeof changed === 'number') return changed ?? undefined;
-  return changed.length;
 }
