@@ -13,7 +13,8 @@ export function nodeProgram(script, ...args) {
 
 /**
  * Returns medians by name: wall (seconds), and for Node programs cpu (seconds) and peak (MiB).
- * A contestant is { command: [program, argument...], env, images, mark }, and must print the mark once per image.
+ * A contestant is { command: [program, argument...], env, images, mark }, and must print the mark once per image if
+ * `images` is given.
  */
 export async function compare(contestants, runs) {
   const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
@@ -46,7 +47,7 @@ async function measure({ command: [program, ...args], env, images, mark = '"name
   const [status] = await once(child, 'close');
   const wall = Number(process.hrtime.bigint() - start) / 1e9;
   const found = Buffer.concat(output).toString().split(mark).length - 1;
-  if (status !== 0 || found !== images) {
+  if (status !== 0 || found !== (images ?? found)) {
     throw new Error(
       `${program} ended with ${status} after ${found} of ${images} images: ${stderr}`,
     );

@@ -1,6 +1,6 @@
 // Measures the start-up of imgctl: CPU time of whole processes that run in turn, as medians.
-// Usage: node bench/start.mjs [runs]   (default: 25)   IMGCTL_BIN selects another launcher, NODE_24 a Node 24.
-// Needs bash and openssl. Without NODE_24 it fetches Node 24 from the npm registry. The comparison of the single
+// Usage: node bench/start.mjs [runs]   (default: 25)   IMGCTL_BIN selects another launcher.
+// Needs bash and openssl. It fetches Node 22 and 24 from the npm registry. The comparison of the single
 // executable (npm run executables) needs gh and openstack (Debian: python3-openstackclient).
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -30,7 +30,7 @@ const environment = {
 const service = await startService();
 try {
   const scripts = writeScripts(service.baseUrl);
-  const nodes = [process.execPath, process.env.NODE_24 || fetchNode('24')];
+  const nodes = [process.execPath, fetchNode('22'), fetchNode('24')];
   const login = ['login', '--base-url', service.baseUrl, '--username', 'bench'];
   checked(process.execPath, [launcher, ...login], { IMGCTL_PASSWORD: 'bench' });
   for (const node of nodes) reportNode(node, scripts);
