@@ -17,7 +17,7 @@ import {
   type Row,
   writeRecord,
 } from './output/writers.ts';
-import { nearest, quoted, suggest } from './query/suggest.ts';
+import { quoted, suggest } from './query/suggest.ts';
 import type { Session, SessionOptions } from './session/session.ts';
 import {
   type ConfigFile,
@@ -209,7 +209,7 @@ export class Context implements ConsoleStyle {
     const known = [...this.config.profiles.keys()];
     if (known.length === 0 || known.includes(profile)) return;
     if (this.settings.text('base-url') !== undefined) return;
-    const hint = suggest(nearest(profile, known), 'imgctl profile list');
+    const hint = suggest(profile, known, 'imgctl profile list');
     throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
       hint: `${hint} (to create it: ${loginCommand})`,
     });

@@ -49,8 +49,6 @@ export type Value =
       readonly kind: 'choice';
       readonly noun: string;
       readonly words: readonly string[];
-      /** Words of other tools, each with the word to suggest for it. */
-      readonly synonyms?: ReadonlyMap<string, string>;
     };
 
 export interface ArgumentDeclaration {

@@ -175,8 +175,7 @@ function valueParser(value: Value, name: string): (text: string) => string | num
         return value.keepText ? text : milliseconds;
       };
     case 'choice': {
-      const { noun, words, synonyms } = value;
-      const choice = { noun, valid: words, where: name, ...(synonyms && { synonyms }) };
+      const choice = { noun: value.noun, valid: value.words, where: name };
       return (text) => parseChoice(text, choice);
     }
   }

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
-import { nearest, suggest } from '../query/suggest.ts';
+import { nearest } from '../query/suggest.ts';
 import { renderPage, renderRoot } from './help/page.ts';
 import { renderBlocks } from './help/text.ts';
 import { TOPIC_NAMES, TOPICS } from './table/topics.ts';
@@ -41,7 +41,7 @@ function renderCommand(
       const page = ['imgctl help', ...path.slice(1)].join(' ');
       const text = words.join(' ').slice(0, MAX_QUOTED);
       throw new ImgctlError('usage', `no command or topic: ${text}`, {
-        hint: suggest(meant && `${page} ${meant}`, page),
+        hint: meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`,
       });
     }
     path.push(command.name);

@@ -15,7 +15,7 @@ import { ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/user-file.ts';
-import { nearest, quoted, suggest } from '../query/suggest.ts';
+import { quoted, suggest } from '../query/suggest.ts';
 import type { Source } from './source.ts';
 
 export interface LockFileOptions {
@@ -75,7 +75,7 @@ export function requirePin(pins: Pins, name: string): Pin {
   const pin = pins.get(name);
   if (pin !== undefined) return pin;
   throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
-    hint: suggest(nearest(name, [...pins.keys()]), 'imgctl images lock list'),
+    hint: suggest(name, [...pins.keys()], 'imgctl images lock list'),
   });
 }
 

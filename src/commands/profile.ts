@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
-import { nearest, quoted, suggest } from '../query/suggest.ts';
+import { quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/settings.ts';
 import { forgetUnsharedTokens } from '../session/token-cache.ts';
@@ -69,6 +69,6 @@ function requireProfile(context: Context, name: string): void {
   const { profiles } = context.config;
   if (profiles.has(name)) return;
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
-    hint: suggest(nearest(name, [...profiles.keys()]), 'imgctl profile list'),
+    hint: suggest(name, [...profiles.keys()], 'imgctl profile list'),
   });
 }

@@ -1,63 +1,107 @@
-// Usage errors that commander finds, in the words of imgctl.
+// Usage errors that commander finds, in the words of imgctl, with hints for words of other tools.
 
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { nearest, suggest } from '../query/suggest.ts';
-import { guessArguments, guessCommand, guessInGroup, guessOption } from './guesses.ts';
+import { nearest } from '../query/suggest.ts';
 import { fullName, isOperand, pathOf } from './names.ts';
+
+/** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['list', 'use: imgctl images list'],
+  ['ls', 'use: imgctl images list'],
+  ['search', 'use: imgctl images list TEXT'],
+  ['status', 'use: imgctl sync-status'],
+  ['upload', 'use: imgctl push FILE'],
+  ['pin', 'use: imgctl images lock'],
+  ['auth login', 'use: imgctl login'],
+  ['images search', 'use: imgctl images list TEXT'],
+  ['images delete', 'images disappear when their upload is removed and synced'],
+  ['images diff', 'use: imgctl images changes'],
+]);
+
+const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
+
+/** Options of other tools; some make sense only for commands that have a certain option. */
+const OPTIONS: ReadonlyMap<string, { readonly hint: string; readonly beside?: string }> = new Map([
+  ['--all', { hint: 'omit it: every image is listed unless you use --limit', beside: '--limit' }],
+  ['--name', { hint: WORDS, beside: '--filter' }],
+  ['--folder', { hint: 'use -f folder,eq,NAME', beside: '--filter' }],
+  ['--mine', { hint: 'use: imgctl my-images', beside: '--filter' }],
+  ['--format', { hint: 'use -o FORMAT, such as -o json' }],
+  ['--jq', { hint: 'pipe JSON to jq: imgctl images list --json | jq' }],
+  [
+    '--insecure',
+    { hint: 'certificates are always verified; trust another: imgctl config set ca-file FILE' },
+  ],
+  ['--no-color', { hint: 'use --color never' }],
+  ['--password', { hint: 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD' }],
+]);
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
 
-/** Converts commander's error: one line, its suggestion as the hint, options without their values. */
+/** Converts commander's error: one line, the probable meaning as the hint, options without their values. */
 export function usageError(error: CommanderError, command: Command): ImgctlError {
-  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const words = [...pathOf(command), ...command.args.filter(isOperand)];
+  const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const help = `${fullName(command)} --help`;
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   if (option !== undefined) return optionError(option, command, help);
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
   if (incomplete !== undefined) {
-    const message = `option '${incomplete}' needs a value`;
-    return new ImgctlError('usage', message, { hint: suggest(undefined, help) });
-  }
-  if (error.code === 'commander.excessArguments') {
-    const given = command.args.length;
-    const name = pathOf(command).join(' ');
-    const message = `${name} takes ${limitOf(command)} (got ${given})`;
-    return new ImgctlError('usage', message, {
-      hint: guessCommand(words) ?? guessArguments(name, command.args) ?? suggest(undefined, help),
+    return new ImgctlError('usage', `option '${incomplete}' needs a value`, {
+      hint: `see: ${help}`,
     });
   }
-  const suggestion = /\(Did you mean (.+?)\?\)/.exec(rest.join(' '))?.[1];
+  if (error.code === 'commander.excessArguments') {
+    const { length } = command.registeredArguments;
+    const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
+    const name = pathOf(command).join(' ');
+    return new ImgctlError('usage', `${name} takes ${limit} (got ${command.args.length})`, {
+      hint: `see: ${help}`,
+    });
+  }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  const isUnknown = error.code === 'commander.unknownCommand';
-  const guess = isUnknown ? guessCommand(words) : undefined;
-  const last = isUnknown && suggestion === undefined ? guessInGroup(command.name()) : undefined;
-  return new ImgctlError('usage', message, { hint: guess ?? last ?? suggest(suggestion, help) });
+  const hint = error.code === 'commander.unknownCommand' ? commandHint(command) : undefined;
+  return new ImgctlError('usage', message, { hint: hint ?? `see: ${help}` });
+}
+
+/** Returns the hint for a word that is no command. */
+function commandHint(command: Command): string | undefined {
+  const path = pathOf(command);
+  const words = command.args.filter(isOperand);
+  const guess = (typed: readonly string[]) => COMMANDS.get([...path, ...typed].join(' '));
+  const exact = guess(words.slice(0, 1)) ?? guess(words.slice(0, 2));
+  if (exact !== undefined) return exact;
+  const [word = ''] = words;
+  const names = command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => each.name());
+  const ofOthers = path.length === 0 ? [...COMMANDS.keys()].filter((each) => each.length > 3) : [];
+  const meant = nearest(word, [...names, ...ofOthers.filter((each) => !each.includes(' '))]);
+  if (meant === undefined) return undefined;
+  return names.includes(meant) ? `did you mean ${meant}?` : guess([meant]);
 }
 
 /** Commander also calls an option unknown if it takes no value. */
 function optionError(option: string, command: Command, help: string): ImgctlError {
-  const known = optionNames(command);
+  const page = command.createHelp();
+  const options = [...page.visibleOptions(command), ...page.visibleGlobalOptions(command)];
+  const known = options.flatMap(({ long }) => long ?? []);
   if (known.includes(option)) {
-    const message = `option '${option}' takes no value`;
     const longer = known.find((name) => name.startsWith(`${option}-`));
-    return new ImgctlError('usage', message, { hint: suggest(longer, help) });
+    return new ImgctlError('usage', `option '${option}' takes no value`, {
+      hint: longer === undefined ? `see: ${help}` : `did you mean ${longer}?`,
+    });
   }
-  const hint =
-    guessOption(pathOf(command).join(' '), option) ?? suggest(nearest(option, known), help);
-  return new ImgctlError('usage', `unknown option '${option}'`, { hint });
-}
-
-function limitOf({ registeredArguments: { length } }: Command): string {
-  return length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-}
-
-/** Returns the long names of the options of a command, including global ones. */
-function optionNames(command: Command): string[] {
-  const help = command.createHelp();
-  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
-  return options.flatMap(({ long }) => long ?? []);
+  const guess = OPTIONS.get(option);
+  const fits = guess && (guess.beside === undefined || known.includes(guess.beside));
+  // Dashes would make short names look alike.
+  const meant = nearest(
+    option.slice(2),
+    known.map((name) => name.slice(2)),
+  );
+  const near = meant === undefined ? `see: ${help}` : `did you mean --${meant}?`;
+  return new ImgctlError('usage', `unknown option '${option}'`, { hint: fits ? guess.hint : near });
 }

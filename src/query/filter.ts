@@ -29,20 +29,13 @@ export interface Filter {
 
 const EXAMPLE = 'use field,operator,value, for example name,like,%ubuntu%';
 
-const SYNONYMS: ReadonlyMap<string, Operator> = new Map([
-  ['=', 'eq'],
-  ['==', 'eq'],
-  ['is', 'eq'],
+const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['!=', 'ne'],
-  ['<>', 'ne'],
   ['<', 'lt'],
   ['<=', 'le'],
-  ['lte', 'le'],
   ['>', 'gt'],
   ['>=', 'ge'],
-  ['gte', 'ge'],
   ['~', 'like'],
-  ['contains', 'like'],
 ]);
 
 /** Splits at the first two commas only. @throws ImgctlError usage */
@@ -54,12 +47,7 @@ export function parseFilter(text: string, now: number): Filter {
   }
   if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
   const field = resolveField(fieldName, where);
-  const operator = parseChoice(operatorName, {
-    noun: 'operator',
-    valid: OPERATORS,
-    where,
-    synonyms: SYNONYMS,
-  });
+  const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? rest.map((item) => item.trim()) : [rest.join(',')];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
   return {
@@ -81,7 +69,7 @@ function suggestFilter(text: string): string | undefined {
     /^(\w+) ?(==?|!=|<=|>=|[<>~:]) ?(.+)$/.exec(text) ?? [];
   const field = FIELDS.find((each) => each === name.toLowerCase());
   if (field === undefined) return undefined;
-  const operator = SYNONYMS.get(sign) ?? 'eq';
+  const operator = SIGNS.get(sign) ?? 'eq';
   const pattern = operator === 'like' && !value.includes('%') ? `%${value}%` : value;
   return `did you mean ${field},${operator},${pattern}?`;
 }

@@ -10,8 +10,9 @@ export function quoted(text: string): string {
   return `'${start}…'`;
 }
 
-/** Returns a hint: the word that was probably meant, or else a command that lists the valid words. */
-export function suggest(meant: string | undefined, command: string): string {
+/** Returns a hint: the candidate that was probably meant, or else the command that lists them. */
+export function suggest(word: string, candidates: readonly string[], command: string): string {
+  const meant = nearest(word, candidates);
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
 
@@ -21,8 +22,6 @@ interface Choice<Word extends string> {
   readonly valid: readonly Word[];
   /** The option and its value: "--sort 'nam,asc'". */
   readonly where: string;
-  /** Words of other tools, each with the valid word to suggest for it. */
-  readonly synonyms?: ReadonlyMap<string, Word>;
 }
 
 /** Longer lists bury the suggestion. */
@@ -30,12 +29,12 @@ const MAX_LISTED = 12;
 
 /** Returns the valid word, ignoring case. @throws ImgctlError usage */
 export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
-  const { noun, valid, where, synonyms } = choice;
+  const { noun, valid, where } = choice;
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
-  const meant = synonyms?.get(lowerCase) ?? nearest(word, valid);
+  const meant = nearest(word, valid);
   const list = `valid: ${valid.join(', ')}`;
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;

@@ -19,7 +19,7 @@ it('completion > ignores the case of the shell', async () => {
 
 it.each([
   ['bsh', 'did you mean bash? '],
-  ['pwsh', 'did you mean powershell? '],
+  ['pwsh', ''],
   ['tcsh', ''],
   ['constructor', ''],
   ['', ''],

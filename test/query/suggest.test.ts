@@ -26,19 +26,13 @@ describe('parseChoice', () => {
     const error = thrownBy(() => parseChoice(word, choice));
     expect(error).toMatchObject({ code: 'usage', message, hint });
   });
-
-  it('suggests a synonym before a word with similar spelling', () => {
-    const synonyms = new Map([['rod', 'Blue']] as const);
-    expect(thrownBy(() => parseChoice('rod', { ...choice, synonyms })).hint).toBe(
-      'did you mean Blue? valid: red, Blue',
-    );
-  });
 });
 
 describe('suggest', () => {
   it('returns the word that was meant, else the command', () => {
-    expect(suggest('staging', 'imgctl profile list')).toBe('did you mean staging?');
-    expect(suggest(undefined, 'imgctl profile list')).toBe('see: imgctl profile list');
+    const profiles = ['default', 'staging'];
+    expect(suggest('stagin', profiles, 'imgctl x')).toBe('did you mean staging?');
+    expect(suggest('other', profiles, 'imgctl x')).toBe('see: imgctl x');
   });
 });
 

@@ -52,11 +52,6 @@ export const completion: CommandSpec = {
         kind: 'choice',
         noun: 'shell',
         words: ['bash', 'zsh', 'fish', 'powershell'],
-        synonyms: new Map([
-          ['sh', 'bash'],
-          ['pwsh', 'powershell'],
-          ['ps1', 'powershell'],
-        ]),
       },
     },
   ],
