@@ -6,7 +6,6 @@ import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
-import type { PrintOptions } from './output/print-options.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
   createListWriter,
@@ -14,6 +13,7 @@ import {
   type Format,
   isFormat,
   type ListWriter,
+  type PrintOptions,
   type Row,
   writeRecord,
 } from './output/writers.ts';

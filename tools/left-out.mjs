@@ -30,9 +30,6 @@ const LEFT_OUT = [
   ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
   ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
   ['conf', 'semver', NOTHING],
-  // screen-table.ts gives it only text whose width is its length, and colours it itself.
-  ['cli-table3', 'string-width', 'module.exports = (text) => text.length;'],
-  ['cli-table3', '@colors/colors/safe', NOTHING],
   // spinner.ts gives ora its frames and a stream; ora would patch process.stdout, and hide the cursor.
   ['ora', 'node:process', 'module.exports = { env: {} };'],
   ['ora', 'string-width', 'module.exports = (text) => text.length;'],

@@ -6,7 +6,7 @@ import type { Sink } from '../io.ts';
 import type { Terminal } from './terminal.ts';
 import { loadStyle } from './terminal.ts';
 import { printable } from './text.ts';
-import { cutToWidth } from './width.ts';
+import { cutEnd } from './width.ts';
 
 export interface Spinner {
   start(): void;
@@ -44,7 +44,7 @@ export async function createOra(
     prefixText() {
       // Some terminals start a new line after a character in the last column.
       const width = Math.min(sink.columns || 80, MAX_WIDTH) - '⠋  '.length;
-      drawing.text = cutToWidth(printable(describe()), Math.max(0, width), terminal.unicode);
+      drawing.text = cutEnd(printable(describe()), Math.max(0, width), terminal.unicode);
       return '';
     },
   });

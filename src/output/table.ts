@@ -1,158 +1,279 @@
-// Writes aligned tables for pipes, and records as keys and values.
+// Writes tables: padded lines in a pipe, drawn by cli-table3 on a terminal, and records as keys and values.
 
-import { turn } from '../json.ts';
-import { type Paint, PLAIN, type Style, stateStyle } from './terminal.ts';
-import { type ChunkWriter, cellText, inPieces, MAX_PIECE, printable } from './text.ts';
-import { ASCII, displayWidth } from './width.ts';
+import type { TableConstructorOptions } from 'cli-table3';
+import type { Sink } from '../io.ts';
+import { loadStyle, type Paint, PLAIN, type Style, stateStyle, type Terminal } from './terminal.ts';
+import { ASCII, cellText, printable, writeText } from './text.ts';
 
-export const GAP = '  ';
+const GAP = '  ';
 
 /** Wider cells stick out, so that one of a megabyte does not pad every other line. */
-export const MAX_ALIGNED = 1_000;
+const MAX_ALIGNED = 1_000;
 
-/** Longer texts are not measured. Few characters have so many UTF-16 units for each cell. */
-const MAX_MEASURED = 4 * MAX_ALIGNED;
+/** Fewer cells of a name do not tell images apart. */
+const MIN_CUT_WIDTH = 16;
 
-/** What a column holds, which decides about its colour, and whether its values may be cut. */
-export type ColumnKind = 'id' | 'time' | 'state' | 'text';
+/** Narrower tables become records. */
+const MIN_TABLE_WIDTH = 40;
 
-export interface Column {
-  /** Of the widest cell. */
-  width: number;
-  numbers: number;
-  /** Values that are neither numbers nor null. */
-  others: number;
+/** Dropped in this order if the terminal is too narrow. */
+const LOW_PRIORITY = ['data_store', 'folder'];
+
+/** Rows to draw at a time: the time of cli-table3 grows with their square. */
+const BATCH = 50;
+
+export interface TableData {
+  readonly columns: readonly string[];
+  /** The values of each row, in the order of the columns. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly idField: string;
+  readonly timeFields: readonly string[];
+  readonly terminal: Terminal;
 }
 
-/** Aligns numbers to the right and shows null as `-`. Nothing is cut. */
-export async function writeTable(
-  out: ChunkWriter,
-  header: readonly string[] | undefined,
-  rows: Iterable<readonly unknown[]>,
-  kinds: readonly ColumnKind[],
-  style: Style,
-): Promise<void> {
-  const columns: Column[] = [];
-  const body = await cellsOf(rows, columns);
-  const numeric = columns.map(isNumeric);
-  const names = header && (await cellsOf([header], columns))[0];
-  const widths = columns.map(({ width }) => Math.min(width, MAX_ALIGNED));
-  const line = (cells: readonly string[], paints: readonly Paint[] | undefined) => {
-    const aligned = cells.map((cell, column) => {
-      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)));
-      const text = paints?.[column]?.(cell) ?? cell;
-      return numeric[column] ? padding + text : text + padding;
-    });
-    return `${withoutTrailingSpace(aligned.join(GAP))}\n`;
-  };
-  const colors = style === PLAIN ? undefined : kinds.map((kind) => cellPaint(kind, style));
-  if (names)
-    await out.add(
-      line(
-        names,
-        colors?.map(() => style.faint),
-      ),
-    );
-  await out.addAll(body, (cells) => line(cells, colors));
+export interface TableOptions extends TableData {
+  readonly header: boolean;
+  /** False if a terminal's width changes nothing. */
+  readonly trunc: boolean;
+  /** False if the user asked for these columns. */
+  readonly mayDrop: boolean;
+  /** Draws frames on a terminal. */
+  readonly boxed: boolean;
 }
 
-/** Writes a field per line. */
-export async function writeRecordTable(
-  out: ChunkWriter,
-  record: Readonly<Record<string, unknown>>,
-  kindOf: (name: string) => ColumnKind,
-  style: Style,
-): Promise<void> {
-  const columns: Column[] = [];
-  const keys = Object.keys(record);
-  const fields = await cellsOf(Object.entries(record), columns);
-  const width = columns[0]?.width ?? 0;
-  for (const [index, [name = '', value = '']] of fields.entries()) {
-    const padding = ' '.repeat(width - widthOf(name));
-    const text = cellPaint(kindOf(keys[index] ?? ''), style)(value);
-    await out.add(`${withoutTrailingSpace(`${style.faint(name)}${padding}${GAP}${text}`)}\n`);
+interface Column {
+  readonly name: string;
+  readonly title: string;
+  readonly titleWidth: number;
+  readonly texts: readonly string[];
+  /** Cells of the widest text, or the title if it is shown. */
+  readonly width: number;
+  readonly isNumeric: boolean;
+  /** Ids, times and numbers are never cut: part of an id is another id. */
+  readonly mayCut: boolean;
+  readonly paint: Paint;
+}
+
+type Measure = (text: string) => number;
+
+/**
+ * Writes a row per line: aligned and uncut in a pipe, fitted to the width of a terminal.
+ * @returns the columns that the terminal has no room for
+ */
+export async function writeTable(sink: Sink, options: TableOptions): Promise<readonly string[]> {
+  const { header, terminal, trunc, mayDrop, boxed } = options;
+  const style = await loadStyle(terminal);
+  const { columns, measure } = await measureColumns(options, style, header);
+  const { width = Number.POSITIVE_INFINITY } = terminal;
+  const shown = trunc ? fitColumns(columns, width, boxed, mayDrop) : columns;
+  if (shown === undefined) {
+    await writeText(sink, recordLines(columns, style));
+    return [];
   }
+  const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
+  const lines = isDrawn
+    ? await drawnLines(shown, options, style)
+    : alignedLines(shown, measure, style, header);
+  await writeText(sink, lines);
+  const names = shown.map(({ name }) => name);
+  return options.columns.filter((name) => !names.includes(name));
 }
 
-export function cellPaint(kind: ColumnKind, style: Style): Paint {
+/** Writes the fields of one row below each other. */
+export async function writeRecordTable(sink: Sink, data: TableData): Promise<void> {
+  const style = await loadStyle(data.terminal);
+  const { columns } = await measureColumns(data, style, false);
+  await writeText(sink, recordLines(columns, style));
+}
+
+async function measureColumns(data: TableData, style: Style, header: boolean) {
+  const titles = data.columns.map(printable);
+  const cells = titles.map((_, at) => data.rows.map((row) => shownText(row[at])));
+  const isPlain = [titles, ...cells].every((texts) => texts.every((text) => ASCII.test(text)));
+  const measure: Measure = isPlain
+    ? (text) => text.length
+    : (await import('./width.ts')).displayWidth;
+  const columns = data.columns.map((name, at): Column => {
+    const kind = kindOf(name, data);
+    const values = data.rows.map((row) => row[at] ?? null).filter((value) => value !== null);
+    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
+    const { [at]: title = '' } = titles;
+    const { [at]: texts = [] } = cells;
+    const titleWidth = measure(title);
+    const width = texts.reduce(
+      (widest, text) => Math.max(widest, measure(text)),
+      header ? titleWidth : 0,
+    );
+    const mayCut = kind === 'text' && !isNumeric;
+    return {
+      ...{ name, title, titleWidth, texts, width, isNumeric, mayCut },
+      paint: paintOf(kind, style),
+    };
+  });
+  return { columns, measure };
+}
+
+function shownText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  const text = cellText(value);
+  return ASCII.test(text) ? text : printable(text);
+}
+
+type Kind = 'id' | 'time' | 'state' | 'text';
+
+const STATES = ['state', 'status', 'token', 'severity', 'change'];
+
+function kindOf(name: string, { idField, timeFields }: TableData): Kind {
+  if (name === idField) return 'id';
+  if (timeFields.includes(name) || name.endsWith('_on')) return 'time';
+  return STATES.includes(name) ? 'state' : 'text';
+}
+
+function paintOf(kind: Kind, style: Style): Paint {
+  if (style === PLAIN) return String;
   return (text) => {
-    if (text === '' || style === PLAIN) return text;
+    if (text === '') return text;
     if (text === '-' || kind === 'time') return style.faint(text);
     if (kind === 'id') return style.id(text);
     return kind === 'state' ? stateStyle(text, style)(text) : text;
   };
 }
 
-/** The bar protects the start of the line: numbers begin with spaces. */
-function withoutTrailingSpace(line: string): string {
-  return line.slice(0, `|${line}`.trim().length - 1);
+function* alignedLines(
+  columns: readonly Column[],
+  measure: Measure,
+  style: Style,
+  header: boolean,
+): Generator<string> {
+  const count = columns[0]?.texts.length ?? 0;
+  for (let row = header ? -1 : 0; row < count; row += 1) {
+    const cells = columns.map(({ title, texts, width, isNumeric, paint }) => {
+      const text = row < 0 ? title : (texts[row] ?? '');
+      const painted = row < 0 ? style.faint(text) : paint(text);
+      const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - measure(text)));
+      return isNumeric ? padding + painted : painted + padding;
+    });
+    yield `${cells.join(GAP).trimEnd()}\n`;
+  }
 }
 
-export function isNumeric({ numbers, others }: Column): boolean {
-  return numbers > 0 && others === 0;
-}
-
-/** Formats all cells and adds them up in `columns`; the event loop turns meanwhile. */
-export async function cellsOf(
-  rows: Iterable<readonly unknown[]>,
-  columns: Column[],
-): Promise<string[][]> {
-  const body: string[][] = [];
-  let length = 0;
-  for (const row of rows) {
-    const texts = row.map(rawText);
-    const isPlain = texts.every(isAscii);
-    const cells = isPlain ? texts : await allPrintable(texts);
-    body.push(cells);
-    length += addUp(columns, row, cells, isPlain);
-    if (length > MAX_PIECE) {
-      length = 0;
-      await turn();
+/** Returns each row as keys and values, with an empty line between two rows. */
+function* recordLines(columns: readonly Column[], style: Style): Generator<string> {
+  const width = Math.max(0, ...columns.map(({ titleWidth }) => titleWidth));
+  const count = columns[0]?.texts.length ?? 0;
+  for (let row = 0; row < count; row += 1) {
+    if (row > 0) yield '\n';
+    for (const { title, titleWidth, texts, paint } of columns) {
+      const key = style.faint(title) + ' '.repeat(width - titleWidth);
+      yield `${(key + GAP + paint(texts[row] ?? '')).trimEnd()}\n`;
     }
   }
-  return body;
 }
 
-function rawText(value: unknown): string {
-  return value === null || value === undefined ? '-' : cellText(value);
-}
-
-function isAscii(text: string): boolean {
-  return ASCII.test(text);
-}
-
-async function allPrintable(texts: readonly string[]): Promise<string[]> {
-  const cells: string[] = [];
-  for (const text of texts) cells.push(isAscii(text) ? text : await inPieces(text, printable));
-  return cells;
-}
-
-/** Returns the length of the cells in UTF-16 units. */
-function addUp(
-  columns: Column[],
-  row: readonly unknown[],
-  cells: readonly string[],
-  isPlain: boolean,
-): number {
-  let length = 0;
-  for (let at = 0; at < cells.length; at += 1) {
-    const text = cells[at] ?? '';
-    const column = columns[at] ?? { width: 0, numbers: 0, others: 0 };
-    columns[at] = column;
-    addTo(column, row[at], isPlain ? text.length : widthOf(text));
-    length += text.length;
+/**
+ * Drops columns that say little, then limits long ones to a common maximum.
+ * @returns undefined if the rows are better shown as records
+ */
+function fitColumns(
+  columns: readonly Column[],
+  available: number,
+  boxed: boolean,
+  mayDrop: boolean,
+): readonly Column[] | undefined {
+  let shown = columns;
+  const limited = ({ width, titleWidth, mayCut }: Column, max: number) =>
+    mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
+  /** The cells that remain if no column that may be cut is wider than this. */
+  const spareWith = (max: number) => {
+    const frame = boxed ? 3 * shown.length + 1 : GAP.length * (shown.length - 1);
+    return shown.reduce((room, column) => room - limited(column, max), available - frame);
+  };
+  const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
+  if (!fits() && available < MIN_TABLE_WIDTH) return undefined;
+  for (const name of mayDrop ? LOW_PRIORITY : []) {
+    if (!fits()) shown = shown.filter((column) => column.name !== name);
   }
-  return length;
+  if (fits()) return shown;
+  let max = MIN_CUT_WIDTH;
+  if (spareWith(max) < 0) return undefined;
+  while (spareWith(max + 1) >= 0) max += 1;
+  // The cells that remain go to the columns that are cut, from the left.
+  let spare = spareWith(max);
+  return shown.map((column) => {
+    const width = limited(column, max);
+    if (width === column.width || spare === 0) return { ...column, width };
+    spare -= 1;
+    return { ...column, width: width + 1 };
+  });
 }
 
-/** Returns the number of cells; of a long text just more than is aligned. */
-export function widthOf(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  return text.length > MAX_MEASURED ? MAX_ALIGNED + 1 : displayWidth(text);
+/** Loads cli-table3, and returns the lines of the table in batches. */
+async function drawnLines(
+  columns: readonly Column[],
+  { header, terminal, boxed }: TableOptions,
+  style: Style,
+): Promise<Iterable<string>> {
+  const { default: Table } = await import('cli-table3');
+  const { cutMiddle } = await import('./width.ts');
+  const { unicode } = terminal;
+  const count = columns[0]?.texts.length ?? 0;
+  const padding = boxed ? 1 : 0;
+  const options: TableConstructorOptions = {
+    // By default cli-table3 colours borders and headers, even with NO_COLOR.
+    style: {
+      border: [],
+      head: [],
+      compact: true,
+      'padding-left': padding,
+      'padding-right': padding,
+    },
+    colWidths: columns.map(({ width }) => width + 2 * padding),
+    colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+  };
+  function* batches() {
+    for (let start = 0; start < count; start += BATCH) {
+      const end = Math.min(start + BATCH, count);
+      const hasHead = header && start === 0;
+      const table = new Table({
+        ...options,
+        head: hasHead ? columns.map(({ title }) => style.faint(title)) : [],
+        chars: boxed ? frameOf(start === 0, end === count, unicode) : NO_FRAME,
+      });
+      for (let row = start; row < end; row += 1) {
+        const cut = ({ texts, width }: Column) => cutMiddle(texts[row] ?? '', width, unicode);
+        table.push(columns.map((column) => column.paint(cut(column))));
+      }
+      yield boxed ? `${table}\n` : `${table}\n`.replace(/ +$/gm, '');
+    }
+  }
+  return batches();
 }
 
-function addTo(column: Column, value: unknown, width: number): void {
-  column.width = Math.max(column.width, width);
-  if (typeof value === 'number') column.numbers += 1;
-  else if (value !== null) column.others += 1;
+type Frame = NonNullable<TableConstructorOptions['chars']>;
+
+const TOP = ['top', 'top-left', 'top-mid', 'top-right'] as const;
+const MID = ['mid', 'left-mid', 'mid-mid', 'right-mid'] as const;
+const BOTTOM = ['bottom', 'bottom-left', 'bottom-mid', 'bottom-right'] as const;
+
+/** Gives the parts of an edge these four characters, or none. */
+function edge(parts: readonly (keyof Frame)[], characters: string): Frame {
+  return Object.fromEntries(parts.map((part, index) => [part, characters.charAt(index)]));
+}
+
+const NO_FRAME: Frame = {
+  ...edge([...TOP, ...MID, ...BOTTOM], ''),
+  left: '',
+  middle: GAP,
+  right: '',
+};
+
+/** Returns a frame, whose top is drawn with the first batch and its bottom with the last. */
+function frameOf(isFirst: boolean, isLast: boolean, unicode: boolean): Frame {
+  const bar = unicode ? '│' : '|';
+  return {
+    ...edge(TOP, isFirst ? (unicode ? '─┌┬┐' : '-+++') : ''),
+    ...edge(MID, unicode ? '─├┼┤' : '-+++'),
+    ...edge(BOTTOM, isLast ? (unicode ? '─└┴┘' : '-+++') : ''),
+    ...{ left: bar, middle: bar, right: bar },
+  };
 }

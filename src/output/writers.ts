@@ -1,11 +1,9 @@
 // Writes lists and records in every format.
 
+import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
-import { stringify } from '../json.ts';
-import { createBareWriter } from './bare-values.ts';
-import { columnKind, showRecord, showTable, type TerminalLook } from './show-table.ts';
 import type { Terminal } from './terminal.ts';
-import { ChunkWriter, cellText, escapeInJson, printable } from './text.ts';
+import { cellText, escapeInJson, jsonText, printable, writeText } from './text.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
@@ -38,7 +36,7 @@ interface ValueOptions {
 export interface RecordOptions extends ValueOptions {
   /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
   readonly columns?: readonly string[] | undefined;
-  /** Shows all fields instead of `columns` in json, ndjson and yaml [true]. */
+  /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
   readonly allFields?: boolean | undefined;
   readonly times?: TimeFields | undefined;
   readonly quiet?: boolean | undefined;
@@ -48,8 +46,24 @@ export interface RecordOptions extends ValueOptions {
   readonly idField?: string | undefined;
 }
 
-export interface ListOptions extends RecordOptions, TerminalLook {
+export interface ListOptions extends RecordOptions {
   readonly columns: readonly string[];
+  /** False to cut nothing of a table on a terminal [true]. */
+  readonly trunc?: boolean | undefined;
+  /** Draws frames around a table on a terminal [false]. */
+  readonly boxed?: () => boolean;
+  /** Called after a table on a terminal, with the columns that it has no room for. */
+  readonly footer?: (hidden: readonly string[]) => void;
+}
+
+type Overrides = 'allFields' | 'columns' | 'format' | 'get' | 'header' | 'idField' | 'times';
+
+/** How a command wants its data printed; overrides options and settings. */
+export interface PrintOptions extends Partial<Pick<ListOptions, Overrides>> {
+  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
+  readonly trunc?: boolean | undefined;
+  /** Returns how many rows there are, for the line below a table on a terminal. */
+  readonly summary?: () => string;
 }
 
 export interface ListWriter<Item> {
@@ -61,26 +75,31 @@ export interface ListWriter<Item> {
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
-  const { columns, times, get } = options;
-  if (get !== undefined) {
-    return createBareWriter(get, (row) => fieldOf(row, get, times), options.sink);
+  const { columns, times, get, quiet, idField = 'id', format, sink } = options;
+  if (get !== undefined) return createBareWriter(get, (row) => fieldOf(row, get, times), sink);
+  if (quiet) {
+    // Bare lines in csv and tsv too, as scripts loop over identifiers.
+    const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
+    const ids = createValueWriter(idField, { ...options, format: lineFormat });
+    return { ...ids, write: (rows) => ids.write(rows.map((row) => fieldOf(row, idField))) };
   }
-  if (options.quiet) return createIdWriter(options);
   const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
   return createWriter(options, {
     columns,
     cells,
     data: (row) => dataOf(row, options),
-    async table(out, rows) {
+    async table(rows) {
+      const { header = true, trunc = true, allFields: mayDrop = true, boxed, footer } = options;
       if (rows.length === 0) return;
-      const kinds = columns.map(kindsOf(options));
-      await showTable(out, { ...options, kinds, rows: mapped(rows, cells) });
+      const { writeTable } = await import('./table.ts');
+      const terminal = options.terminal();
+      const hidden = await writeTable(sink, {
+        ...{ columns, rows: rows.map(cells), idField, timeFields: times?.fields ?? [] },
+        ...{ terminal, header, trunc, mayDrop, boxed: boxed?.() === true },
+      });
+      if (terminal.width !== undefined) footer?.(hidden);
     },
   });
-}
-
-function kindsOf({ idField = 'id', times }: RecordOptions) {
-  return (name: string) => columnKind(name, idField, times?.fields ?? []);
 }
 
 /** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
@@ -89,36 +108,38 @@ export function createValueWriter(name: string, options: ValueOptions): ListWrit
     columns: [name],
     cells: (value) => [value],
     data: (value) => value,
-    table: (out, values) => out.addAll(values, (value) => `${printable(cellText(value))}\n`),
+    table(values) {
+      const lines = mapped(values, (value) => `${printable(cellText(value))}\n`);
+      return writeText(options.sink, lines);
+    },
   });
 }
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
 export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
-  const { sink, format, times, columns = Object.keys(record) } = options;
-  const isBare = options.quiet || options.get !== undefined;
-  if (!isBare && (format === 'json' || format === 'ndjson' || format === 'yaml')) {
-    await writeDocument(sink, format, dataOf(record, options));
-  } else if (!isBare && format === 'table') {
-    const out = new ChunkWriter(sink);
-    await showRecord(out, pickFields(record, columns, times), kindsOf(options), options.terminal());
-    await out.end();
-  } else {
+  const { sink, format, times, quiet, get, idField = 'id' } = options;
+  const columns = options.columns ?? Object.keys(record);
+  if (quiet || get !== undefined || format === 'csv' || format === 'tsv') {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
     await list.end();
+  } else if (format === 'table') {
+    const { writeRecordTable } = await import('./table.ts');
+    await writeRecordTable(sink, {
+      ...{ columns, rows: [columns.map((name) => fieldOf(record, name, times))] },
+      ...{ idField, timeFields: times?.fields ?? [], terminal: options.terminal() },
+    });
+  } else if (format === 'yaml') {
+    const { yamlText } = await import('./yaml.ts');
+    await sink.write(yamlText(dataOf(record, options)));
+  } else {
+    await sink.write(`${jsonText(dataOf(record, options), format === 'json' ? 2 : 0)}\n`);
   }
 }
 
-/** Writes bare lines in csv and tsv too, as scripts loop over identifiers. */
-function createIdWriter(options: ListOptions): ListWriter<Row> {
-  const { idField = 'id', format } = options;
-  const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
-  const ids = createValueWriter(idField, { ...options, format: lineFormat });
-  return {
-    write: (rows) => ids.write(rows.map((row) => fieldOf(row, idField))),
-    end: (meta) => ids.end(meta),
-  };
+/** Writes JSON that may be long. */
+export async function writeJsonText(sink: Sink, json: string): Promise<void> {
+  await writeText(sink, [escapeInJson(json)]);
 }
 
 function fieldOf(row: Row, name: string, times?: TimeFields): unknown {
@@ -126,113 +147,123 @@ function fieldOf(row: Row, name: string, times?: TimeFields): unknown {
   return typeof value === 'string' && times?.fields.includes(name) ? times.format(value) : value;
 }
 
-function pickFields(row: Row, names: readonly string[], times?: TimeFields): Row {
+function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
+  if (allFields && times === undefined) return row;
+  const names = columns && !allFields ? columns : Object.keys(row);
   return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, times)]));
 }
 
-function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
-  if (columns && !allFields) return pickFields(row, columns, times);
-  return times ? pickFields(row, Object.keys(row), times) : row;
+/**
+ * Returns a writer of one line per row. All rows are read first, so that nothing is written if a value is missing.
+ * @throws ImgctlError not-found, at the end
+ */
+function createBareWriter(
+  field: string,
+  valueIn: (row: Row) => unknown,
+  sink: Sink,
+): ListWriter<Row> {
+  const lines: string[] = [];
+  let missing = 0;
+  return {
+    async write(rows) {
+      for (const row of rows) {
+        const value = valueIn(row) ?? undefined;
+        if (value === undefined) missing += 1;
+        else lines.push(`${tsvCell(value, sink.isTTY)}\n`);
+      }
+    },
+    async end() {
+      if (missing === 0) return writeText(sink, lines);
+      const count = missing + lines.length;
+      const message =
+        count === 1
+          ? `there is no value of ${field}`
+          : `${missing} of ${count} results have no ${field}`;
+      throw new ImgctlError('not-found', message, { hint: 'omit --get to see all fields' });
+    },
+  };
 }
 
 interface View<Item> {
   readonly columns: readonly string[];
   cells(item: Item): readonly unknown[];
   data(item: Item): unknown;
-  table(out: ChunkWriter, items: readonly Item[]): Promise<void>;
+  table(items: readonly Item[]): Promise<void>;
 }
 
-function createWriter<Item>(options: ValueOptions, view: View<Item>): ListWriter<Item> {
-  const { sink, format } = options;
+function createWriter<Item>(
+  { sink, format, header = true }: ValueOptions,
+  { columns, cells, data, table }: View<Item>,
+): ListWriter<Item> {
   const all: Item[] = [];
   return {
     async write(items) {
-      if (format === 'ndjson') {
-        const out = new ChunkWriter(sink, escapeInJson);
-        await out.addAll(items, (item) => `${stringify(view.data(item))}\n`);
-        await out.end();
-      } else {
-        for (const item of items) all.push(item);
-      }
+      const lines = mapped(items, (item) => `${jsonText(data(item), 0)}\n`);
+      if (format === 'ndjson') await writeText(sink, lines);
+      else for (const item of items) all.push(item);
     },
     async end(meta) {
-      if (format !== 'ndjson') await writeList(all, meta, { ...options, format }, view);
+      if (format === 'table') await table(all);
+      if (format === 'json') await writeText(sink, jsonList(mapped(all, data), meta));
+      if (format === 'yaml') {
+        const { yamlList } = await import('./yaml.ts');
+        await writeText(sink, yamlList(all.map(data), meta));
+      }
+      if (format === 'csv' || format === 'tsv') {
+        const line = format === 'csv' ? csvLine : tsvLine;
+        const rows = function* () {
+          if (header) yield line(columns, sink.isTTY);
+          for (const item of all) yield line(cells(item), sink.isTTY);
+        };
+        await writeText(sink, rows());
+      }
     },
   };
 }
 
-async function writeList<Item>(
-  items: readonly Item[],
-  meta: unknown,
-  { format, sink, header = true }: ValueOptions & { format: Exclude<Format, 'ndjson'> },
-  view: View<Item>,
-): Promise<void> {
-  const out = new ChunkWriter(sink, await loadEscape(format));
-  if (format === 'json') {
-    await writeJsonList(out, items, view.data, meta);
-  } else if (format === 'yaml') {
-    const { writeYamlList } = await import('./yaml.ts');
-    await writeYamlList(out, mapped(items, view.data), meta);
-  } else if (format === 'table') {
-    await view.table(out, items);
-  } else {
-    const { writeCsv, writeTsv } = await import('./delimited.ts');
-    const write = format === 'csv' ? writeCsv : writeTsv;
-    if (header) await write(out, [view.columns], sink.isTTY);
-    await write(out, mapped(items, view.cells), sink.isTTY);
-  }
-  await out.end();
-}
-
-/** Maps each item when it is needed, so that a long list takes many short steps. */
+/** Maps each item when it is needed, so that the text of a long list is never in memory as a whole. */
 function* mapped<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
   for (const item of items) yield map(item);
 }
 
-/** Items that are turned into JSON at a time. */
-const BATCH = 50;
-
-/** Writes the same as one call of JSON.stringify, but batch by batch. */
-async function writeJsonList<Item>(
-  out: ChunkWriter,
-  items: readonly Item[],
-  map: (item: Item) => unknown,
-  meta: unknown,
-): Promise<void> {
-  const wrap = (list: readonly unknown[]) => (meta === undefined ? list : { data: list });
-  const whole = stringify(meta === undefined ? [] : { data: [], meta }, 2);
-  const start = whole.indexOf('[') + 1;
-  const ending = meta === undefined ? '\n' : '\n  ';
-  const endLength = stringify(wrap([]), 2).length - start + ending.length;
-  for (let at = 0; at < items.length; at += BATCH) {
-    const batch = items.slice(at, at + BATCH).map(map);
-    const before = at === 0 ? whole.slice(0, start) : ',';
-    await out.add(before + stringify(wrap(batch), 2).slice(start, -endLength));
+/** Returns the same as one call of JSON.stringify, item by item. */
+function* jsonList(items: Iterable<unknown>, meta: unknown): Generator<string> {
+  const hasMeta = meta !== undefined;
+  const indented = (value: unknown, margin: string) =>
+    jsonText(value, 2).replaceAll('\n', `\n${margin}`);
+  const margin = hasMeta ? '    ' : '  ';
+  let count = 0;
+  yield hasMeta ? '{\n  "data": [' : '[';
+  for (const item of items) {
+    yield `${count === 0 ? '' : ','}\n${margin}${indented(item, margin)}`;
+    count += 1;
   }
-  await out.add(items.length === 0 ? whole : ending + whole.slice(start));
-  await out.add('\n');
+  if (count > 0) yield hasMeta ? '\n  ' : '\n';
+  yield hasMeta ? `],\n  "meta": ${indented(meta, '  ')}\n}\n` : ']\n';
 }
 
-/** Loads what the text of a format still needs, chunk by chunk, as it takes long for a long text. */
-async function loadEscape(format: Format): Promise<((chunk: string) => string) | undefined> {
-  if (format === 'json' || format === 'ndjson') return escapeInJson;
-  return format === 'yaml' ? (await import('./yaml.ts')).escapeInYaml : undefined;
+// Spreadsheets run these as formulas; the last four are full-width forms of the first four.
+// They drop a byte order mark at the beginning of a file, where --no-header puts a name.
+const FORMULA = /^\ufeff*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/** RFC 4180; parsers skip empty lines, so a row with one empty cell becomes `""`. */
+function csvLine(row: readonly unknown[], onTerminal: boolean): string {
+  return `${row.map((value) => csvCell(value, onTerminal)).join(',') || '""'}\r\n`;
 }
 
-async function writeDocument(
-  sink: Sink,
-  format: Extract<Format, 'json' | 'ndjson' | 'yaml'>,
-  value: unknown,
-): Promise<void> {
-  const out = new ChunkWriter(sink, await loadEscape(format));
-  if (format === 'yaml') await (await import('./yaml.ts')).writeYaml(out, value);
-  else await out.add(`${stringify(value, format === 'json' ? 2 : 0)}\n`);
-  await out.end();
+/** Puts a `'` before formulas; escapes control characters on a terminal only. */
+function csvCell(value: unknown, onTerminal: boolean): string {
+  const text = cellText(value);
+  const safe = typeof value !== 'number' && FORMULA.test(text) ? `'${text}` : text;
+  const cell = onTerminal ? printable(safe) : safe;
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Writes JSON that may be long. */
-export async function writeJsonText(sink: Sink, json: string): Promise<void> {
-  const out = new ChunkWriter(sink, await loadEscape('json'));
-  await out.add(json);
-  await out.end();
+function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
+  return `${row.map((value) => tsvCell(value, onTerminal)).join('\t')}\n`;
+}
+
+function tsvCell(value: unknown, onTerminal: boolean): string {
+  const cell = cellText(value).replace(/[\t\r\n]/g, ' ');
+  return onTerminal ? printable(cell) : cell;
 }

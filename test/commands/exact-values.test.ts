@@ -34,13 +34,13 @@ describe('integers that a double cannot hold', () => {
     const { imgctl } = await service();
     expect((await imgctl('images get 1 -o yaml')).stdout).toBe(
       [
-        'id: 1',
-        'name: a.ova',
-        'size: 12345678901234567890',
-        'x:',
-        '  big: 9007199254740993',
-        '  small: -9007199254740993',
-        '  list:',
+        '"id": 1',
+        '"name": "a.ova"',
+        '"size": 12345678901234567890',
+        '"x":',
+        '  "big": 9007199254740993',
+        '  "small": -9007199254740993',
+        '  "list":',
         '    - 1.5',
         '',
       ].join('\n'),

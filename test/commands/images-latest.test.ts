@@ -50,7 +50,7 @@ describe('images latest', () => {
     ['table', 'name  alma-8.10-x86_64.ova\n'],
     ['json', '{\n  "name": "alma-8.10-x86_64.ova"\n}\n'],
     ['ndjson', '{"name":"alma-8.10-x86_64.ova"}\n'],
-    ['yaml', 'name: alma-8.10-x86_64.ova\n'],
+    ['yaml', '"name": "alma-8.10-x86_64.ova"\n'],
     ['csv', 'name\r\nalma-8.10-x86_64.ova\r\n'],
     ['tsv', 'name\nalma-8.10-x86_64.ova\n'],
   ])('prints %s', async (format, text) => {

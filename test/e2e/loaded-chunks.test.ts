@@ -13,25 +13,34 @@ const SERVICE = catalogueOf(testImages(3));
 // The single executable has one file and ignores NODE_OPTIONS.
 describe.skipIf(COMMAND.length === 1)('in a pipe', () => {
   it.each(['images list', 'images list -o ndjson', 'images list nothing --color always', '--help'])(
-    '%s loads nothing of cli-table3 and ora',
+    '%s loads no library for tables, text, YAML or the spinner',
     async (line) => {
       const { env } = await scriptedService(SERVICE);
       const watched = watchChunks(env);
       const { exitCode } = await startCli(line.split(' '), { env: watched.env }).ended;
       expect(exitCode).toBe(0);
       expect(watched.chunks()).toContain('main');
-      expect(watched.chunks()).not.toContain('screen-table');
-      expect(watched.chunks()).not.toContain('spinner');
+      for (const name of ['cli-table3', 'width', 'yaml', 'spinner']) {
+        expect(watched.chunks()).not.toContain(name);
+      }
     },
   );
 
-  it('cli-table3 and ora are in chunks of their own', () => {
+  it('images list -o yaml loads yaml', async () => {
+    const { env } = await scriptedService(SERVICE);
+    const watched = watchChunks(env);
+    await startCli(['images', 'list', '-o', 'yaml'], { env: watched.env }).ended;
+    expect(watched.chunks()).toContain('yaml');
+  });
+
+  it('cli-table3, string-width, yaml and ora are in chunks of their own', () => {
     const folder = path.resolve(path.dirname(COMMAND[1] ?? ''), '../dist/chunks');
     const chunksWith = (text: string) =>
       readdirSync(folder)
         .filter((name) => readFileSync(path.join(folder, name), 'utf8').includes(text))
         .map((name) => name.replace(/-[\w-]{8}\.cjs$/, ''));
-    expect(chunksWith('Missing cell at ')).toEqual(['screen-table']);
+    expect(chunksWith('Missing cell at ')).toEqual(['cli-table3']);
+    expect(chunksWith('doubleQuotedAsJSON')).toEqual(['yaml']);
     expect(chunksWith('discardStdin')).toEqual(['spinner']);
   });
 });
@@ -43,7 +52,7 @@ it.skipIf(COMMAND.length === 1 || noScript)(
     const watched = watchChunks(env);
     const command = 'stty cols 80; eval "exec $IMGCTL images list"';
     expect((await onTerminal(watched.env, command).ended).exitCode).toBe(0);
-    expect(watched.chunks()).toContain('screen-table');
+    expect(watched.chunks()).toContain('cli-table3');
     expect(watched.chunks()).not.toContain('spinner');
   },
 );

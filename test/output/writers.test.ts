@@ -47,8 +47,8 @@ describe('createListWriter', () => {
     ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join('')],
     [
       'yaml',
-      '- id: 7\n  name: debian.ova\n  folder: debian\n  public: true\n  later:\n    x: 1\n' +
-        '- id: 12\n  name: "a,b.ova"\n  folder: null\n',
+      '- "id": 7\n  "name": "debian.ova"\n  "folder": "debian"\n  "public": true\n  "later":\n    "x": 1\n' +
+        '- "id": 12\n  "name": "a,b.ova"\n  "folder": null\n',
     ],
   ] as const)('writes %s', async (format, expected) => {
     expect(await list(format)).toBe(expected);
@@ -57,7 +57,7 @@ describe('createListWriter', () => {
   it.each([
     ['json', '[\n  {\n    "later": {\n      "x": 1\n    },\n    "id": 7\n  }\n]\n'],
     ['ndjson', '{"later":{"x":1},"id":7}\n'],
-    ['yaml', '- later:\n    x: 1\n  id: 7\n'],
+    ['yaml', '- "later":\n    "x": 1\n  "id": 7\n'],
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n'],
     ['table', 'later    id\n{"x":1}   7\n'],
   ] as const)('writes %s with selected columns', async (format, expected) => {
@@ -104,7 +104,7 @@ describe('createListWriter', () => {
     const meta = { count: 1 };
     expect(JSON.parse(await list('json', {}, ROWS, meta))).toEqual({ data: ROWS, meta });
     expect(await list('yaml', { quiet: true }, ROWS, meta)).toBe(
-      'data:\n  - 7\n  - 12\nmeta:\n  count: 1\n',
+      '"data":\n  - 7\n  - 12\n"meta":\n  "count": 1\n',
     );
     expect(await list('csv', {}, [], meta)).toBe('name,folder,id\r\n');
   });
@@ -183,7 +183,7 @@ describe('a list on a terminal', () => {
     ['tsv', `${HOSTILE_ESCAPED.replace('\\r\\n\\t', '   ')}\n`],
     ['json', `[\n  {\n    "name": "${quoted}"\n  }\n]\n`],
     ['ndjson', `{"name":"${quoted}"}\n`],
-    ['yaml', `- name: "${quoted}"\n`],
+    ['yaml', `- "name": "${quoted}"\n`],
   ] as const)('shows a hostile name escaped in %s', async (format, expected) => {
     const rows = [{ name: HOSTILE }];
     expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
@@ -252,7 +252,7 @@ describe('writeRecord', () => {
     ['table', 'id          41\nstatus      PENDING\nerrors      []\ncreated_on  x\n', {}],
     ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
     ['ndjson', `${JSON.stringify(RECORD)}\n`, {}],
-    ['yaml', 'id: 41\nstatus: PENDING\nerrors: []\ncreated_on: x\n', {}],
+    ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"created_on": "x"\n', {}],
     ['csv', 'id,status,errors,created_on\r\n41,PENDING,[],x\r\n', {}],
     ['tsv', 'id\tstatus\terrors\tcreated_on\n41\tPENDING\t[]\tx\n', {}],
     ['table', 'status  PENDING\nlabel   -\n', COLUMNS],

@@ -2,7 +2,6 @@
 
 import type { ByteSink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
-import { ChunkWriter } from '../../src/output/text.ts';
 
 export class MemorySink implements ByteSink {
   readonly isTTY: boolean;
@@ -33,14 +32,9 @@ export class MemorySink implements ByteSink {
 }
 
 /** Returns what a function writes. */
-export async function textOf(
-  write: (out: ChunkWriter) => Promise<void>,
-  prepare?: (chunk: string) => string,
-): Promise<string> {
+export async function textOf(write: (sink: MemorySink) => Promise<unknown>): Promise<string> {
   const sink = new MemorySink();
-  const out = new ChunkWriter(sink, prepare);
-  await write(out);
-  await out.end();
+  await write(sink);
   return sink.text;
 }
 
