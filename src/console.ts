@@ -10,7 +10,7 @@ import {
   formatSuccess,
 } from './output/messages.ts';
 import { createProgress, type Progress } from './output/progress.ts';
-import { Redaction, redactingSink } from './output/redaction.ts';
+import { Redaction } from './output/redaction.ts';
 import type { Terminal } from './output/terminal.ts';
 import { loadStyle } from './output/terminal.ts';
 
@@ -115,7 +115,8 @@ export class Console {
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     const { errorTerminal, quiet: allQuiet } = this.#style;
     const isShown = !quiet && !allQuiet && (lines || errorTerminal.interactive);
-    const sink = redactingSink(this.#io.stderr, this.redaction);
+    const { stderr } = this.#io;
+    const sink = withWrite(stderr, (text: string) => stderr.write(this.redaction.apply(text)));
     this.#progress = isShown ? createProgress(sink, errorTerminal) : NO_PROGRESS;
     return this.#progress;
   }
@@ -144,19 +145,15 @@ export class Console {
 
   #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
     const { json } = this.#style.errorFormat;
-    this.#enqueue(async (format) => {
-      const noticeFormat = { ...format, json: json && kind !== 'debug', redact: undefined };
-      // A service may send megabytes of warnings.
-      const masked = await this.redaction.applyInSteps(message, this.#io.signal);
-      const maskedHint = hint && this.redaction.apply(hint);
-      return formatNotice(kind, masked, maskedHint, noticeFormat);
-    });
+    this.#enqueue((format) =>
+      formatNotice(kind, message, hint, { ...format, json: json && kind !== 'debug' }),
+    );
   }
 
-  #enqueue(formatted: (format: ErrorFormat) => string | Promise<string>): void {
+  #enqueue(formatted: (format: ErrorFormat) => string): void {
     this.#queue = this.#queue
       .then(async () => {
-        const text = await formatted(await this.#format());
+        const text = formatted(await this.#format());
         await this.#aside(() => this.#io.stderr.write(text));
       })
       .catch(() => {});

@@ -111,12 +111,11 @@ async function printResponse(
 ): Promise<void> {
   const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.
-  const redact = async (text: string) =>
-    isError ? console.redaction.applyInSteps(text, io.signal) : text;
+  const redact = (text: string) => (isError ? console.redaction.apply(text) : text);
   if (options.include) {
     let headers = '';
     for (const [name, value] of Object.entries(response.headers)) {
-      headers += `${name}: ${printable(await redact(value))}\n`;
+      headers += `${name}: ${printable(redact(value))}\n`;
     }
     const { STATUS_CODES } = await import('node:http');
     const { status } = response;
@@ -130,7 +129,7 @@ async function printResponse(
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
   const text = isError || io.stdout.isTTY ? bodyText(shown) : '';
-  const redacted = await redact(text);
+  const redacted = redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);

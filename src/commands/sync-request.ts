@@ -45,9 +45,8 @@ export async function showRequest(
   };
   const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
   // The reasons for a failure may repeat the token.
-  const { console, io } = context;
   const isFailed = state === 'failed';
-  const shown = isFailed ? await console.redaction.applyWithin(record, io.signal) : record;
+  const shown = isFailed ? context.console.redaction.applyWithin(record) : record;
   const times = timesOfTable(context, ['created_on', 'updated_on'], get);
   const printed = context.printRecord(shown, { columns, get, times });
   await (isFailed ? printBeforeError(printed) : printed);

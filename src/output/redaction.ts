@@ -1,9 +1,6 @@
-// Masks secrets in messages by value: a service or proxy may echo what it received.
+// Masks secrets in messages by value: a service or proxy may echo what it received, as it is or encoded.
 
-import { type Sink, withWrite } from '../io.ts';
-import { isObject, turn } from '../json.ts';
-import { fold } from './encodings.ts';
-import { type Form, type FormIndex, findForms, indexForms, type Range } from './find-encoded.ts';
+import { isObject } from '../json.ts';
 
 const MASK = '***';
 
@@ -13,159 +10,182 @@ const MIN_SECRET = 6;
 /** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
 
-/** UTF-16 units to search before the event loop turns. */
-const STEP = 500;
+/** What a secret may look like: a pattern for each of its characters, and how many of them have to match. */
+interface Form {
+  readonly characters: readonly string[];
+  readonly required: number;
+}
 
 export class Redaction {
   readonly #known = new Set<string>();
-  #index: SecretIndex | undefined;
+  /** Finds where a secret begins; undefined until something is masked, which most runs never do. */
+  #search: RegExp | undefined;
+  #longForms: readonly Form[] = [];
+  readonly #characters = new Map<string, RegExp>();
 
   /**
-   * Masks the secret from now on, in every encoding.
+   * Masks the secret from now on: plain, percent-encoded, escaped for JSON or HTML, in hexadecimal and in base64.
    * @param shown a text that messages show anyway: a short secret that equals it stays
    */
   add(secret: string, shown?: string): void {
-    if (this.#known.has(secret)) return;
-    const text = collapsed(secret);
-    if (text === '' || (isShort(text) && secret === shown)) return;
+    if (secret.trim() === '' || (isShort(secret) && secret === shown)) return;
     this.#known.add(secret);
-    this.#index = undefined;
+    this.#search = undefined;
   }
 
-  /** Masks a text of ordinary length. */
   apply(text: string): string {
-    return this.#known.size === 0 ? text : masked(text, this.#find(fold(text), 0, text.length));
-  }
-
-  /**
-   * Masks a text of any length: a search may take seconds per megabyte, so the event loop turns meanwhile.
-   * @throws the signal's reason when it aborts
-   */
-  async applyInSteps(text: string, signal: AbortSignal): Promise<string> {
-    if (text.length <= STEP || this.#known.size === 0) return this.apply(text);
-    const searched = fold(text);
-    const ranges: Range[] = [];
-    for (let start = 0; start < text.length; start += STEP) {
-      await turn();
-      signal.throwIfAborted();
-      for (const range of this.#find(searched, start, start + STEP)) ranges.push(range);
+    if (this.#known.size === 0) return text;
+    const search = this.#searchPattern();
+    const folded = fold(text);
+    let masked = '';
+    let end = 0;
+    search.lastIndex = 0;
+    for (let match = search.exec(folded); match; match = search.exec(folded)) {
+      const { index } = match;
+      const ends = this.#longForms.map((form) => this.#follow(folded, index, form));
+      masked += text.slice(end, index) + MASK;
+      end = Math.max(search.lastIndex, ...ends);
+      search.lastIndex = end;
     }
-    return masked(text, ranges);
+    return masked + text.slice(end);
   }
 
   /** Masks the texts in a JSON object, but not its member names. */
-  async applyWithin(
-    record: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
-    const members: [string, unknown][] = [];
-    for (const [name, value] of Object.entries(record)) {
-      members.push([name, await this.#mask(value, signal)]);
-    }
+  applyWithin(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const members = Object.entries(record).map(([name, value]) => [name, this.#mask(value)]);
     return Object.fromEntries(members);
   }
 
-  async #mask(value: unknown, signal: AbortSignal): Promise<unknown> {
-    if (typeof value === 'string') return this.applyInSteps(value, signal);
-    if (isObject(value)) return this.applyWithin(value, signal);
-    if (!Array.isArray(value)) return value;
-    const elements: unknown[] = [];
-    for (const [index, element] of value.entries()) {
-      if (index % STEP === STEP - 1) await turn();
-      elements.push(await this.#mask(element, signal));
+  #mask(value: unknown): unknown {
+    if (typeof value === 'string') return this.apply(value);
+    if (Array.isArray(value)) return value.map((element) => this.#mask(element));
+    return isObject(value) ? this.applyWithin(value) : value;
+  }
+
+  /** One pattern for all secrets. */
+  #searchPattern(): RegExp {
+    if (this.#search) return this.#search;
+    const secrets = [...this.#known];
+    const short = secrets.filter((secret) => isShort(secret)).flatMap(wholeForms);
+    this.#longForms = secrets.filter((secret) => !isShort(secret)).flatMap(cutForms);
+    const heads = this.#longForms.map(patternOf);
+    if (short.length > 0) {
+      heads.push(`${WORD_START}(?:${short.map(patternOf).join('|')})(?![\\p{L}\\p{N}_])`);
     }
-    return elements;
+    this.#search = new RegExp(heads.join('|'), 'gu');
+    return this.#search;
   }
 
-  #find(searched: string, from: number, to: number): Range[] {
-    // Most runs mask nothing.
-    this.#index ??= indexSecrets(this.#known);
-    const { forms, words } = this.#index;
-    const isWhole = (range: Range) => isWord(searched, range);
-    const found = findForms(searched, words, from, to).filter(isWhole);
-    return [...findForms(searched, forms, from, to), ...found];
+  /** Returns where the text stops to match a form. */
+  #follow(text: string, start: number, { characters }: Form): number {
+    let end = start;
+    for (const source of characters) {
+      const pattern = this.#characters.get(source) ?? new RegExp(source, 'uy');
+      this.#characters.set(source, pattern);
+      pattern.lastIndex = end;
+      if (!pattern.test(text)) break;
+      end = pattern.lastIndex;
+    }
+    return end;
   }
-}
-
-interface SecretIndex {
-  readonly forms: FormIndex;
-  /** Forms that are masked as whole words only. */
-  readonly words: FormIndex;
-}
-
-function indexSecrets(secrets: Iterable<string>): SecretIndex {
-  const forms: Form[] = [];
-  const words: Form[] = [];
-  for (const secret of secrets) {
-    const text = fold(collapsed(secret));
-    if (isShort(text)) words.push(...shortForms(text, secret));
-    else forms.push(...longForms(text, secret));
-  }
-  return { forms: indexForms(forms), words: indexForms(words) };
-}
-
-/** Returns the secret as messages show it, with single spaces. */
-function collapsed(secret: string): string {
-  return secret.trim().replace(/\s+/g, ' ');
-}
-
-function isShort(text: string): boolean {
-  return text.length < MIN_SECRET;
-}
-
-function masked(text: string, ranges: Range[]): string {
-  let result = '';
-  let end = 0;
-  for (const range of ranges.sort((left, right) => left.start - right.start)) {
-    // Overlapping secrets and forms become one mask.
-    if (range.start >= end) result += text.slice(end, range.start) + MASK;
-    end = Math.max(end, range.end);
-  }
-  return result + text.slice(end);
-}
-
-function shortForms(text: string, secret: string): Form[] {
-  const whole = (form: string) => ({ text: form, required: form.length });
-  const hex = Buffer.from(secret).toString('hex');
-  return [text, hex, ...base64Forms(secret, 0)].map(whole);
-}
-
-/** Also in base64 and hexadecimal, with other bytes around it. */
-function longForms(text: string, secret: string): Form[] {
-  const bytes = Buffer.from(secret);
-  const hex = bytes.toString('hex');
-  const base64 = [0, 1, 2].flatMap((offset) => {
-    // The last character depends on what follows.
-    const stable = Math.floor(((offset + bytes.length) * 8) / 6) - firstOwn(offset);
-    return base64Forms(secret, offset).map((form) => ({ text: form, required: stable }));
-  });
-  return [{ text, required: text.length }, { text: hex, required: hex.length }, ...base64].map(
-    (form) => ({ ...form, required: Math.min(form.required, HEAD_LENGTH) }),
-  );
-}
-
-/** Returns the forms of both alphabets behind `offset` other bytes, modulo 3. */
-function base64Forms(secret: string, offset: number): string[] {
-  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
-  const encode = (alphabet: 'base64' | 'base64url') =>
-    fold(bytes.toString(alphabet)).replace(/=+$/, '').slice(firstOwn(offset));
-  return [...new Set([encode('base64'), encode('base64url')])];
-}
-
-/** The first base64 character without a bit of the bytes before. */
-function firstOwn(offset: number): number {
-  return Math.ceil((offset * 8) / 6);
 }
 
 /** Encoded neighbours, such as %20 or \n, are no part of a word. */
-function isWord(text: string, { start, end }: Range): boolean {
-  const before = text.slice(Math.max(0, start - 6), start);
-  // As constants, these would take 0.6 ms of every start.
-  const wordStart = /(?:^|[^\p{L}\p{N}_]|\\[bfnrt]|%[\da-f]{2}|\\u[\da-f]{4})$/u;
-  return wordStart.test(before) && /^(?![\p{L}\p{N}_])/u.test(text.slice(end, end + 2));
+const WORD_START = '(?<=^|[^\\p{L}\\p{N}_]|\\\\[bfnrt]|%[\\da-f]{2}|\\\\u[\\da-f]{4})';
+
+function isShort(secret: string): boolean {
+  return secret.trim().replace(/\s+/g, ' ').length < MIN_SECRET;
 }
 
-/** For plain text only, since a mask could break JSON. */
-export function redactingSink(sink: Sink, redaction: Redaction): Sink {
-  return withWrite(sink, (text: string) => sink.write(redaction.apply(text)));
+function patternOf({ characters, required }: Form): string {
+  return characters.slice(0, required).join('');
+}
+
+/** Returns the forms of a short secret, which have to match as a whole. */
+function wholeForms(secret: string): Form[] {
+  const hex = Buffer.from(secret).toString('hex');
+  const base64 = Buffer.from(secret).toString('base64');
+  const forms = [textCharacters(secret), Array.from(hex), base64Characters(base64)];
+  return forms.map((characters) => ({ characters, required: characters.length }));
+}
+
+/** Returns the forms of a long secret, of which the first characters have to match. */
+function cutForms(secret: string): Form[] {
+  const bytes = Buffer.from(secret);
+  const text = textCharacters(secret);
+  const hex = Array.from(bytes.toString('hex'));
+  // Behind other bytes, base64 has one of three alignments.
+  const aligned = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    // The first characters may hold bits of the bytes before, the last one of those behind.
+    const start = Math.ceil((offset * 8) / 6);
+    const stable = Math.floor(((offset + bytes.length) * 8) / 6) - start;
+    return { characters: base64Characters(encoded.slice(start)), stable };
+  });
+  const forms = [text, hex].map((characters) => ({ characters, stable: characters.length }));
+  return [...forms, ...aligned].map(({ characters, stable }) => ({
+    characters,
+    required: Math.min(stable, HEAD_LENGTH),
+  }));
+}
+
+/** Returns the text with ASCII in lower case, which keeps all indexes and takes less time than the flag i. */
+function fold(text: string): string {
+  return text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+}
+
+/** Also matches the alphabet for URLs, and base64 in a URL. */
+function base64Characters(base64: string): string[] {
+  return Array.from(fold(base64).replace(/=+$/, ''), (character) => {
+    if (character === '+') return '(?:[-+]|%2b)';
+    return character === '/' ? '(?:[/_]|%2f)' : character;
+  });
+}
+
+/** Matches any white space for white space: messages show one space for several, and forms send it as +. */
+function textCharacters(secret: string): string[] {
+  return (secret.trim().match(/\s+|[^\s]/gu) ?? []).map((part) => {
+    if (part.trim() !== '')
+      return `(?:${[...encodingsOf(part), escapeForPattern(fold(part))].join('|')})`;
+    // No two of them match the same text, which would take exponential time.
+    const spaces = [...new Set(` ${part}`)].flatMap(encodingsOf);
+    return `(?:\\s|\\+|${PERCENT}2b|${spaces.join('|')})+`;
+  });
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
+};
+
+const LETTERS: Readonly<Record<string, string>> = {
+  ...{ '"': '"', '/': '\\/', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' },
+};
+
+/** A URL within a URL has %25 for each %. */
+const PERCENT = '%(?:25){0,3}';
+
+/** JSON within JSON doubles each backslash. */
+const BACKSLASHES = '\\\\{1,8}';
+
+/** Returns patterns for the encodings of a character in URLs, JSON and HTML. */
+function encodingsOf(character: string): string[] {
+  const code = character.codePointAt(0) ?? 0;
+  const bytes = Buffer.from(character).toString('hex');
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  const patterns = [
+    bytes.replace(/../g, `${PERCENT}$&`),
+    units.map((unit) => `${BACKSLASHES}u${unit}`).join(''),
+    `&#0*${code};`,
+    `&#x0*${code.toString(16)};`,
+  ];
+  const { [character]: letter } = LETTERS;
+  if (letter !== undefined) patterns.push(BACKSLASHES + letter);
+  const { [character]: name } = NAMES;
+  if (name !== undefined) patterns.push(name);
+  if (character === '\\') patterns.push('\\\\{4}', '\\\\{2}');
+  return patterns;
+}
+
+function escapeForPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -20,7 +20,7 @@ describe.skipIf(COMMAND.length === 1)('in a pipe', () => {
       const { exitCode } = await startCli(line.split(' '), { env: watched.env }).ended;
       expect(exitCode).toBe(0);
       expect(watched.chunks()).toContain('main');
-      for (const name of ['cli-table3', 'width', 'yaml', 'spinner']) {
+      for (const name of ['cli-table3', 'string-width', 'yaml', 'spinner']) {
         expect(watched.chunks()).not.toContain(name);
       }
     },
