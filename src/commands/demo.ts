@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { sampleOva } from '../emulator/sample-ova.ts';
-import { startEmulator } from '../emulator/server.ts';
+import { startEmulator } from '../emulator/service.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { type Sink, withWrite } from '../io.ts';

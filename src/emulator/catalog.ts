@@ -1,20 +1,102 @@
-// Generates the public catalogue: the same count, seed and last day always give the same images.
+// The public catalogue: the same count, seed and last day always give the same images.
 
 import type { Image } from '../api/types.ts';
-import { DISTRIBUTIONS, type Release } from './distributions.ts';
-import { parseTimestamp, serviceTimestamp } from './timestamp.ts';
+import { serviceTimestamp } from './service-time.ts';
 
-/** A catalogue image with its timestamps in milliseconds since the epoch. */
-export interface CatalogEntry {
-  readonly image: Image;
-  readonly created: number;
-  readonly updated: number;
+/** Folder, file name and variants of each distribution; below it its releases with their first and last build. */
+const DISTRIBUTIONS = `
+almalinux: AlmaLinux-VERSION-VARIANT-BUILD.x86_64.ova: GenericCloud OpenNebula
+  8.8 2023-05-18 2023-11-20
+  8.10 2024-05-28 2025-06-20
+  9.3 2023-11-13 2024-05-06
+  9.5 2024-11-18 2025-05-20
+alpine: alpine-VARIANT-VERSION-x86_64-BUILD.ova: virt
+  3.17 2022-11-22 2024-11-12
+  3.19 2023-12-07 2025-05-30
+  3.21 2024-12-05 2025-06-25
+centos: CentOS-Stream-VARIANT-VERSION-BUILD.x86_64.ova: GenericCloud
+  8 2020-01-13 2024-05-27
+  9 2021-12-03 2025-06-23
+  10 2024-12-12 2025-06-24
+debian: debian-VERSION-VARIANT-amd64-BUILD.ova: genericcloud generic nocloud
+  10 2019-07-06 2024-06-24
+  11 2021-08-14 2025-06-10
+  12 2023-06-10 2025-06-23
+fedora: Fedora-Cloud-Base-VARIANT-VERSION-BUILD.x86_64.ova: Generic VMware
+  38 2023-04-18 2024-05-21
+  39 2023-11-07 2024-11-26
+  40 2024-04-23 2025-05-13
+  41 2024-10-29 2025-06-24
+fedora-coreos: fedora-coreos-VERSION.BUILD-VARIANT-vmware.x86_64.ova: stable testing next
+  36 2022-05-10 2022-11-28
+  38 2023-04-22 2023-11-20
+  40 2024-05-07 2024-11-18
+freebsd: FreeBSD-VERSION-VARIANT-amd64-BUILD.ova: RELEASE STABLE
+  12.4 2022-12-05 2023-12-29
+  13.3 2024-03-05 2024-12-30
+  14.1 2024-06-04 2025-03-28
+opensuse: openSUSE-Leap-VERSION-Minimal-VM.x86_64-VARIANT-BuildBUILD.ova: VMware Cloud
+  15.4 2022-06-08 2023-12-07
+  15.5 2023-06-07 2024-12-30
+  15.6 2024-06-12 2025-06-20
+oraclelinux: OLVERSION-VARIANT-x86_64-BUILD.ova: olvm
+  8U9 2023-11-21 2024-05-29
+  9U3 2023-11-20 2024-05-06
+  9U5 2024-11-19 2025-05-21
+photon: photon-VARIANT-VERSION-BUILD.ova: hw11 hw13 hw15
+  3.0 2019-02-07 2023-12-18
+  4.0 2021-02-25 2025-02-10
+  5.0 2023-04-29 2025-06-16
+rocky: Rocky-VERSION-VARIANT-BUILD.x86_64.ova: GenericCloud-Base GenericCloud-LVM
+  8.9 2023-11-22 2024-05-28
+  8.10 2024-05-30 2025-05-29
+  9.3 2023-11-20 2024-05-07
+  9.5 2024-11-19 2025-05-30
+ubuntu: ubuntu-VERSION-VARIANT-cloudimg-amd64-BUILD.ova: server minimal
+  16.04 2016-04-21 2021-04-30
+  18.04 2018-04-26 2023-05-31
+  20.04 2020-04-23 2025-05-29
+  22.04 2022-04-21 2025-06-26
+  24.04 2024-04-25 2025-06-27
+`;
+
+interface Distribution {
+  readonly folder: string;
+  /** With VERSION, VARIANT and BUILD in place of each. */
+  readonly fileName: string;
+  readonly variants: readonly string[];
+  readonly releases: Release[];
 }
 
-interface CatalogFile extends Omit<CatalogEntry, 'image'> {
+interface Release {
+  readonly version: string;
+  /** Days in milliseconds since the epoch. */
+  readonly first: number;
+  readonly last: number;
+}
+
+function parseDistributions(): Distribution[] {
+  const distributions: Distribution[] = [];
+  for (const line of DISTRIBUTIONS.trim().split('\n')) {
+    if (line.startsWith(' ')) {
+      const [version = '', first = '', last = ''] = line.trim().split(' ');
+      const release = { version, first: Date.parse(first), last: Date.parse(last) };
+      distributions.at(-1)?.releases.push(release);
+    } else {
+      const [folder = '', fileName = '', variants = ''] = line.split(': ');
+      distributions.push({ folder, fileName, variants: variants.split(' '), releases: [] });
+    }
+  }
+  return distributions;
+}
+
+interface CatalogFile {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly updated: number;
 }
 
 const SECOND = 1000;
@@ -33,7 +115,7 @@ const UNFILED_ONE_IN = 50;
  * Returns `count` images with ascending ids, oldest first.
  * @param until an instant of the day at whose start, in UTC, the newest image was updated
  */
-export function buildCatalog(count: number, seed: number, until: number): CatalogEntry[] {
+export function buildCatalog(count: number, seed: number, until: number): Image[] {
   const random = seededRandom(seed);
   const end = Math.floor(until / DAY) * DAY;
   const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), end, random);
@@ -43,27 +125,13 @@ export function buildCatalog(count: number, seed: number, until: number): Catalo
   let id = FIRST_ID;
   return files.map((file) => {
     id += 1 + random.below(3);
-    const updated = file.updated === newest ? end : file.updated;
-    return { image: toImage(id, { ...file, updated }), created: file.created, updated };
+    return toImage(id, file.updated === newest ? { ...file, updated: end } : file);
   });
-}
-
-/** Returns the entries of given images, which may have missing fields. */
-export function catalogOf(images: readonly Partial<Image>[]): CatalogEntry[] {
-  // Filters cannot ask for a time in another format, and a sort needs some number.
-  const instant = (text: unknown) => parseTimestamp(`${text}`) ?? 0;
-  return images
-    .map((image) => ({
-      image: image as Image,
-      created: instant(image.created_on),
-      updated: instant(image.updated_on),
-    }))
-    .sort((a, b) => Number(a.image.id) - Number(b.image.id));
 }
 
 function originalFiles(count: number, end: number, random: Random): CatalogFile[] {
   const series = shuffled(
-    DISTRIBUTIONS.flatMap((distribution) =>
+    parseDistributions().flatMap((distribution) =>
       distribution.releases.flatMap((release) =>
         distribution.variants.map((variant) => ({ distribution, release, variant })),
       ),
@@ -77,7 +145,10 @@ function originalFiles(count: number, end: number, random: Random): CatalogFile[
       const maxDelay = Math.min(300 * DAY, end - created);
       const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
       return {
-        name: distribution.fileName(release[0], variant, build),
+        name: distribution.fileName
+          .replace('VERSION', release.version)
+          .replace('VARIANT', variant)
+          .replace('BUILD', build),
         folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
         dataStore: random.pick(DATA_STORES),
         created,
@@ -89,9 +160,8 @@ function originalFiles(count: number, end: number, random: Random): CatalogFile[
 
 /** Returns ascending build days of a release; further builds of a day are numbered. */
 function buildTimes(release: Release, builds: number, end: number, random: Random) {
-  const [, firstDay, lastDay] = release;
-  const first = Date.parse(firstDay) + end - DECLARED_END;
-  const days = (Date.parse(lastDay) - Date.parse(firstDay)) / DAY;
+  const first = release.first + end - DECLARED_END;
+  const days = (release.last - release.first) / DAY;
   const times: { day: number; build: string }[] = [];
   let [day, date, serial] = [0, '', 0];
   for (let index = 0; index < builds; index += 1) {

@@ -3,7 +3,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './http.ts';
+import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './api-request.ts';
 
 /** The last one disturbs uploads only. */
 const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'partial'] as const;

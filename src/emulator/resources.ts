@@ -1,6 +1,7 @@
 // The resources of the service and the handler of each method (section 4).
 
 import type {
+  Image,
   ImageList,
   ImageListMeta,
   ImageResponse,
@@ -8,8 +9,7 @@ import type {
   SyncSubmitResponse,
   UserImageList,
 } from '../api/types.ts';
-import { type Auth, TOKEN_PATH } from './auth.ts';
-import type { CatalogIndex } from './catalog-index.ts';
+import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -17,8 +17,9 @@ import {
   HttpError,
   jsonResponse,
   type Resource,
-} from './http.ts';
-import type { Sync } from './sync.ts';
+} from './api-request.ts';
+import { findImages } from './image-query.ts';
+import type { ImageSync } from './image-sync.ts';
 
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
@@ -26,18 +27,18 @@ const MAX_PER_PAGE = 100;
 type UserHandler = (request: ApiRequest, user: string, id: string) => ApiResponse;
 
 export function createResources(
-  auth: Auth,
-  catalog: CatalogIndex,
-  sync: Sync,
+  tokens: AccessTokens,
+  images: readonly Image[],
+  sync: ImageSync,
   log: (line: string) => void,
 ): Resource[] {
   const withToken =
     (handle: UserHandler): Handler =>
     (request, id) =>
-      handle(request, auth.authenticate(request), id);
+      handle(request, tokens.authenticate(request), id);
 
-  const listImages = withToken((request, user) => imageListResponse(catalog, request, user));
-  const getImage = withToken((request, user, id) => imageResponse(catalog, request, user, id));
+  const listImages = withToken((request, user) => imageListResponse(images, request, user));
+  const getImage = withToken((request, user, id) => imageResponse(images, request, user, id));
 
   // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
   const listUserImages: UserHandler = (request, user) => {
@@ -71,7 +72,7 @@ export function createResources(
   };
 
   return [
-    { path: new RegExp(`^${TOKEN_PATH}$`), methods: new Map([['POST', auth.requestToken]]) },
+    { path: new RegExp(`^${TOKEN_PATH}$`), methods: new Map([['POST', tokens.requestToken]]) },
     { path: /^\/v2$/, methods: new Map([['GET', withToken(showService)]]) },
     { path: /^\/v2\/image$/, methods: new Map([['GET', listImages]]) },
     { path: /^\/v2\/image\/([^/]+)$/, methods: new Map([['GET', getImage]]) },
@@ -104,7 +105,11 @@ function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
 }
 
 /** GET /v2/image with filter, sort and paging (section 4.3). */
-function imageListResponse(catalog: CatalogIndex, request: ApiRequest, user: string): ApiResponse {
+function imageListResponse(
+  images: readonly Image[],
+  request: ApiRequest,
+  user: string,
+): ApiResponse {
   const { query, baseUrl, target } = request;
   const filter = singleValue(query, 'filter');
   const sort = singleValue(query, 'sort');
@@ -112,10 +117,10 @@ function imageListResponse(catalog: CatalogIndex, request: ApiRequest, user: str
   const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
   const expanded = isExpanded(query);
 
-  const found = catalog.find(filter, sort);
+  const found = findImages(images, filter, sort);
   const data = found
     .slice((page - 1) * perPage, page * perPage)
-    .map(({ image }) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
+    .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
   const meta: ImageListMeta = {
     _link: { self: `${baseUrl}${target}` },
     count: data.length,
@@ -129,12 +134,12 @@ function imageListResponse(catalog: CatalogIndex, request: ApiRequest, user: str
 }
 
 function imageResponse(
-  catalog: CatalogIndex,
+  images: readonly Image[],
   request: ApiRequest,
   user: string,
   id: string,
 ): ApiResponse {
-  const data = catalog.get(id);
+  const data = images.find((image) => String(image.id) === id);
   if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
   const meta = { time: processingTime(request), user };
   return jsonResponse(200, { data, meta } satisfies ImageResponse);

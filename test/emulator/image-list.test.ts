@@ -5,7 +5,7 @@ import type { ErrorRecord, Image, ImageList, ImageResponse } from '../../src/api
 import { buildCatalog } from '../../src/emulator/catalog.ts';
 import { END, serve } from '../support/emulator.ts';
 
-const IMAGES = buildCatalog(25, 1, END).map(({ image }) => image);
+const IMAGES = buildCatalog(25, 1, END);
 
 /** A service with 25 images, and ways to read them. */
 async function startListing() {

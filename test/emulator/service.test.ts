@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { RequestRecord } from '../../src/emulator/options.ts';
+import type { RequestRecord } from '../../src/emulator/service-options.ts';
 import { serve } from '../support/emulator.ts';
 
 describe('GET /v2', () => {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { User } from '../../src/emulator/options.ts';
+import type { User } from '../../src/emulator/service-options.ts';
 import { type CliOptions, type CliProcess, startCli } from '../support/cli.ts';
 import { filesBelow } from '../support/files.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Emulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/service.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { DISKS } from './disks.ts';

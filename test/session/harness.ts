@@ -1,8 +1,8 @@
 // A session with the embedded service, over real sockets.
 
 import { onTestFinished } from 'vitest';
-import type { EmulatorOptions, RequestRecord } from '../../src/emulator/options.ts';
-import type { Emulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/service.ts';
+import type { EmulatorOptions, RequestRecord } from '../../src/emulator/service-options.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';

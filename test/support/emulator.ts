@@ -2,8 +2,8 @@
 
 import { onTestFinished } from 'vitest';
 import type { TokenRecord } from '../../src/api/types.ts';
-import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/service.ts';
+import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
 
 type Credentials = { Authorization: string };
 

@@ -1,7 +1,7 @@
 // Many machines of one account, each with a home of its own, against a service that allows few token requests.
 
 import { expect } from 'vitest';
-import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
 import { account, type CliProcess, type Environment, LIST, startCli, type User } from './cli.ts';
 import { serve } from './emulator.ts';
 import type { CliResult } from './io.ts';

@@ -15,7 +15,7 @@ import {
   parseFault,
   sendWithFault,
 } from '../../src/emulator/faults.ts';
-import type { RequestRecord } from '../../src/emulator/options.ts';
+import type { RequestRecord } from '../../src/emulator/service-options.ts';
 import { S3Error, verifySignature } from './s3-signature.ts';
 
 const BUCKET = 's3';

@@ -1,7 +1,9 @@
 // Converts requests to the form that handlers use, and builds responses: JSON bodies, error records, headers.
 
+import { createReadStream } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIPv4 } from 'node:net';
+import { pipeline } from 'node:stream';
 import type { ErrorRecord } from '../api/types.ts';
 
 export interface ApiRequest {
@@ -28,6 +30,7 @@ export function urlHost(address: string): string {
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
+/** @throws HttpError 400: the path is not properly encoded; 421: the host is not of this service */
 export function toApiRequest(
   incoming: IncomingMessage,
   listenHost: string,
@@ -36,6 +39,11 @@ export function toApiRequest(
   const started = now();
   const { host, target } = addressed(incoming);
   const [path = '', ...search] = target.split('?');
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw new HttpError(400, 'The path is not properly encoded.');
+  }
   const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
   return {
     method: incoming.method ?? 'GET',
@@ -79,6 +87,12 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string | undefined;
+  /** Sent instead of the body; its length is one of the headers. */
+  readonly file?: string;
+}
+
+export function emptyResponse(status: number, headers: Headers = {}): ApiResponse {
+  return { status, headers, body: undefined };
 }
 
 /** Responds to a request; the id is the group that the resource's pattern captured, or empty. */
@@ -134,5 +148,8 @@ export function sendHead(stream: ServerResponse, { status, headers, body }: ApiR
 /** Sends the whole response; node:http drops the body for a HEAD request. */
 export function send(stream: ServerResponse, response: ApiResponse): void {
   sendHead(stream, response);
-  stream.end(response.body);
+  const { body, file } = response;
+  if (file === undefined || stream.req.method === 'HEAD') stream.end(body);
+  // The client may leave, or the file shrink, in the meantime.
+  else pipeline(createReadStream(file), stream, () => undefined);
 }

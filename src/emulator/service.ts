@@ -8,10 +8,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { type Auth, createAuth } from './auth.ts';
-import { buildCatalog, catalogOf } from './catalog.ts';
-import { indexCatalog } from './catalog-index.ts';
-import { createFaultPicker, faultResponse, sendWithFault } from './faults.ts';
+import type { Image } from '../api/types.ts';
+import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -21,11 +19,13 @@ import {
   type Resource,
   toApiRequest,
   urlHost,
-} from './http.ts';
-import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
+} from './api-request.ts';
+import { buildCatalog } from './catalog.ts';
+import { createFaultPicker, faultResponse, sendWithFault } from './faults.ts';
+import { createImageSync } from './image-sync.ts';
 import { createResources } from './resources.ts';
-import { createStorage } from './storage.ts';
-import { createSync } from './sync.ts';
+import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './service-options.ts';
+import { BrokenUpload, createStorage } from './webdav.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
 const KEEP_ALIVE = 60_000;
@@ -36,7 +36,8 @@ const REACHABLE = new Map([
   ['::', '::1'],
 ]);
 
-export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
+export interface Emulator
+  extends Pick<AccessTokens, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** Of its WebDAV storage; undefined without a folder for uploads. */
@@ -53,12 +54,10 @@ export interface Emulator extends Pick<Auth, 'revokeAccess' | 'restoreAccess' | 
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveOptions(options);
   const closing = new AbortController();
-  const auth = createAuth(settings);
-  const { catalogue, images, seed, until } = settings;
-  const entries = catalogue ? catalogOf(catalogue) : buildCatalog(images, seed, until);
-  const catalog = indexCatalog(entries);
-  const sync = createSync(settings, closing.signal);
-  const serve = createRequestListener(settings, createResources(auth, catalog, sync, settings.log));
+  const tokens = createAccessTokens(settings);
+  const sync = createImageSync(settings, closing.signal);
+  const resources = createResources(tokens, catalogueOf(settings), sync, settings.log);
+  const serve = createRequestListener(settings, resources);
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, serve);
   server.listen(settings.port, settings.host);
@@ -66,16 +65,15 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
   const { address, port } = bound;
-  void catalog.warm(closing.signal);
 
   const origin = `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`;
   return {
     baseUrl: origin,
     uploadUrl: settings.uploads === undefined ? undefined : `dav+${origin}/upload`,
     port,
-    revokeAccess: auth.revokeAccess,
-    restoreAccess: auth.restoreAccess,
-    expireTokens: auth.expireTokens,
+    revokeAccess: tokens.revokeAccess,
+    restoreAccess: tokens.restoreAccess,
+    expireTokens: tokens.expireTokens,
     close: async () => {
       if (!server.listening) return;
       closing.abort();
@@ -85,6 +83,12 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       await closed;
     },
   };
+}
+
+/** Returns the generated images, or those of a snapshot, which may lack fields, in the order of their ids. */
+function catalogueOf({ catalogue, images, seed, until }: EmulatorSettings): Image[] {
+  if (catalogue === undefined) return buildCatalog(images, seed, until);
+  return (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
 }
 
 function createRequestListener(
@@ -102,15 +106,17 @@ function createRequestListener(
     const fault = pickFault(request.method, request.path);
     if (latency > 0) await setTimeout(latency, undefined, { ref: false });
     const replacement = fault && faultResponse(fault);
-    if (!replacement && storage?.owns(request)) {
-      return storage.serve(request, incoming, stream, fault);
-    }
-    const response = replacement ?? route(resources, request);
+    const response =
+      replacement ??
+      (storage?.owns(request)
+        ? await storage.serve(request, incoming, fault)
+        : route(resources, request));
     sendWithFault(stream, response, fault?.type);
   };
 
   return (incoming, stream) => {
     serve(incoming, stream).catch((thrown: unknown) => {
+      if (thrown instanceof BrokenUpload) return void stream.destroy();
       const expected = thrown instanceof HttpError;
       if (!expected) log(`defect: ${thrown instanceof Error ? thrown.stack : thrown}`);
       const error = expected ? thrown : new HttpError(500, 'The service failed.');

@@ -1,19 +1,19 @@
-// Authentication: issues tokens for user names and passwords, checks tokens, limits requests (sections 4.1, 5, 8).
+// Issues tokens for user names and passwords, checks tokens, limits token requests (sections 4.1, 5, 8).
 
 import { randomBytes } from 'node:crypto';
 import type { TokenRecord } from '../api/types.ts';
-import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './http.ts';
-import type { EmulatorSettings } from './options.ts';
-import { serviceTimestamp } from './timestamp.ts';
+import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
+import type { EmulatorSettings } from './service-options.ts';
+import { serviceTimestamp } from './service-time.ts';
 
 /** Relative to the base URL. */
 export const TOKEN_PATH = '/auth/request-token';
 
 const NOT_AUTHORIZED = 'User is not authorized to access.';
 
-export type Auth = ReturnType<typeof createAuth>;
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-export function createAuth(settings: EmulatorSettings) {
+export function createAccessTokens(settings: EmulatorSettings) {
   const { tokenLimit, tokenWindow, tokenTtl, now } = settings;
   const passwords = new Map(
     [...settings.users, ...settings.deniedUsers].map(({ name, password }) => [name, password]),

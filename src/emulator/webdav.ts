@@ -1,0 +1,190 @@
+// The storage of the embedded service: WebDAV at /upload/ with one folder per user, files only (RFC 4918).
+
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { basicCredentials } from './access-tokens.ts';
+import { type ApiRequest, type ApiResponse, emptyResponse, HttpError } from './api-request.ts';
+import type { FaultKind } from './faults.ts';
+import type { EmulatorSettings } from './service-options.ts';
+
+const ROOT = '/upload/';
+const METHODS = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
+
+/** The connection ended before the body did, so nobody waits for a response. */
+export class BrokenUpload extends Error {}
+
+/** Returns the server of the storage, which knows the users by their passwords. */
+export function createStorage({ uploads, users }: EmulatorSettings) {
+  if (uploads === undefined) return undefined;
+  const passwords = new Map(users.map(({ name, password }) => [name, password]));
+  return {
+    /** True for an address of the storage. */
+    owns: ({ path }: ApiRequest) => path === '/upload' || path.startsWith(ROOT),
+    /** @throws HttpError, BrokenUpload */
+    serve: async (
+      api: ApiRequest,
+      incoming: IncomingMessage,
+      fault: FaultKind | undefined,
+    ): Promise<ApiResponse> => {
+      const user = basicCredentials(api.authorization);
+      if (user === undefined || passwords.get(user.name) !== user.password) {
+        // Closed, as the body of an upload would otherwise be read to its end.
+        const headers = { 'WWW-Authenticate': 'Basic realm="uploads"', Connection: 'close' };
+        throw new HttpError(401, 'Wrong user name or password.', headers);
+      }
+      if (api.method === 'OPTIONS') return emptyResponse(204, { DAV: '1', Allow: METHODS });
+      const folder = join(uploads, user.name);
+      await requireFolder(folder);
+      const name = api.path.slice(ROOT.length);
+      if (name !== '') return serveFile(folder, fileName(name), { api, incoming, fault });
+      if (api.method !== 'PROPFIND') throw notAllowed(api.method);
+      return listFolder(folder, incoming.headers.depth !== '0');
+    },
+  };
+}
+
+interface StorageRequest {
+  readonly api: ApiRequest;
+  readonly incoming: IncomingMessage;
+  readonly fault: FaultKind | undefined;
+}
+
+/** Creates the folder of a user, who may have no file yet. */
+async function requireFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch(() => undefined);
+  const stats = await lstat(folder).catch(() => undefined);
+  if (!stats?.isDirectory()) throw new HttpError(403, 'The upload folder is not a folder.');
+}
+
+function fileName(encoded: string): string {
+  const name = decodeURIComponent(encoded);
+  if (name === '.' || name === '..' || /[/\\\0]/.test(name)) {
+    throw new HttpError(409, 'The storage has no folders.');
+  }
+  return name;
+}
+
+async function serveFile(
+  folder: string,
+  name: string,
+  request: StorageRequest,
+): Promise<ApiResponse> {
+  const { api, incoming } = request;
+  const { method } = api;
+  if (!METHODS.split(', ').includes(method)) throw notAllowed(method);
+  const path = join(folder, name);
+  const file = await factsOf(folder, name);
+  if (method === 'PUT') {
+    // Stored as the whole file, a part would replace it (RFC 9110, section 14.5).
+    if ('content-range' in incoming.headers) throw new HttpError(400, 'Parts are not supported.');
+    await receiveBody(folder, name, request);
+    return emptyResponse(file ? 204 : 201);
+  }
+  if (!file) throw new HttpError(404, `There is no file ${name}.`);
+  if (method === 'PROPFIND') return multistatus([entryOf(file)]);
+  if (method === 'DELETE') {
+    await rm(path);
+    return emptyResponse(204);
+  }
+  if (method === 'MOVE') {
+    const target = destinationOf(request);
+    const existing = await factsOf(folder, target);
+    if (existing && incoming.headers.overwrite === 'F') {
+      throw new HttpError(412, `There is a file ${target}.`);
+    }
+    await rename(path, join(folder, target));
+    return emptyResponse(existing ? 204 : 201);
+  }
+  const headers = { ETag: etagOf(file), 'Content-Length': String(file.size) };
+  return { status: 200, headers, body: undefined, file: path };
+}
+
+function notAllowed(method: string): HttpError {
+  return new HttpError(405, `The method ${method} is not allowed here.`, { Allow: METHODS });
+}
+
+/** Returns the name of the file that a MOVE makes. */
+function destinationOf({ api, incoming: { headers } }: StorageRequest): string {
+  const text = String(headers.destination ?? '');
+  const url = URL.canParse(text, api.baseUrl) ? new URL(text, api.baseUrl) : undefined;
+  const name = url?.pathname.startsWith(ROOT) ? url.pathname.slice(ROOT.length) : '';
+  if (name === '') throw new HttpError(400, 'The destination is not a file of the storage.');
+  // Behind TLS of another program, only the host is the same.
+  if (url?.host !== headers.host) throw new HttpError(502, 'The destination is another server.');
+  return fileName(name);
+}
+
+/** Replaces a file by the body, all at once; with some faults it has what has arrived so far, and keeps it. */
+async function receiveBody(
+  folder: string,
+  name: string,
+  { incoming, fault }: StorageRequest,
+): Promise<void> {
+  const isVisible = fault?.type === 'partial' || fault?.type === 'drop-after';
+  const target = join(folder, isVisible ? name : `.${randomUUID()}`);
+  const handle = await open(target, 'w');
+  let received = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      await handle.writeFile(chunk);
+      received += chunk.length;
+      if (fault?.type === 'drop-after' && received >= fault.bytes) incoming.socket.destroy();
+    }
+    await handle.close();
+    if (fault?.type === 'late') throw new HttpError(fault.status, 'Fault injected after the body.');
+    if (!isVisible) await rename(target, join(folder, name));
+  } catch (error) {
+    await handle.close();
+    if (!isVisible) await rm(target, { force: true });
+    throw incoming.complete ? error : new BrokenUpload();
+  }
+}
+
+interface StoredFile {
+  readonly name: string;
+  readonly size: number;
+  readonly modified: Date;
+}
+
+/** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
+async function factsOf(folder: string, name: string): Promise<StoredFile | undefined> {
+  const stats = await lstat(join(folder, name)).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) throw new HttpError(403, `${name} is not a regular file.`);
+  return { name, size: stats.size, modified: stats.mtime };
+}
+
+function etagOf({ size, modified }: StoredFile): string {
+  return `"${size.toString(16)}-${modified.getTime().toString(16)}"`;
+}
+
+async function listFolder(folder: string, withFiles: boolean): Promise<ApiResponse> {
+  const names = withFiles ? await readdir(folder) : [];
+  const files = await Promise.all(
+    names.sort().map((name) => factsOf(folder, name).catch(() => undefined)),
+  );
+  const own = responseOf(ROOT, '<D:resourcetype><D:collection/></D:resourcetype>');
+  return multistatus([own, ...files.filter((file) => file !== undefined).map(entryOf)]);
+}
+
+function entryOf(file: StoredFile): string {
+  const { name, size, modified } = file;
+  const properties = `<D:resourcetype/><D:getcontentlength>${size}</D:getcontentlength><D:getlastmodified>${modified.toUTCString()}</D:getlastmodified><D:getetag>${escapeXml(etagOf(file))}</D:getetag>`;
+  return responseOf(`${ROOT}${encodeURIComponent(name)}`, properties);
+}
+
+function responseOf(href: string, properties: string): string {
+  return `<D:response><D:href>${escapeXml(href)}</D:href><D:propstat><D:prop>${properties}</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>`;
+}
+
+function multistatus(responses: readonly string[]): ApiResponse {
+  const headers = { 'Content-Type': 'application/xml; charset=utf-8' };
+  const body = `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">${responses.join('')}</D:multistatus>`;
+  return { status: 207, headers, body };
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
