@@ -57,7 +57,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   query: ['errors.ts', 'json.ts'],
   output: ['errors.ts', 'io.ts', 'json.ts'],
   ovf: [],
-  emulator: ['ovf'],
+  emulator: ['ovf', 'query'],
 };
 
 /** Additional imports of single files or folders. */

@@ -5,9 +5,11 @@ import path from 'node:path';
 import type { Image } from '../api/types.ts';
 import type { Context } from '../context.ts';
 import { type Fault, parseFault } from '../emulator/faults.ts';
+import { sampleOva } from '../emulator/sample-ova.ts';
 import { startEmulator } from '../emulator/service.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 
@@ -27,6 +29,7 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
   user?: string[];
   deniedUser?: string[];
   fault?: string[];
+  sample?: boolean;
 }
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
@@ -35,6 +38,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     host = '127.0.0.1',
     port = 8080,
     uploads,
+    sample,
     user,
     deniedUser,
     fault,
@@ -45,8 +49,13 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
   const users = user?.map(parseUser);
   const deniedUsers = deniedUser?.map(parseUser);
   const faults = fault?.map(readFault);
-  if (uploads !== undefined && !fs.existsSync(path.resolve(io.cwd, uploads))) {
-    const folder = path.join(uploads, users?.[0]?.name ?? 'demo');
+  if (sample && uploads === undefined) {
+    throw new ImgctlError('usage', '--sample needs --uploads', {
+      hint: 'name a folder with: imgctl emulator --uploads ./uploads --sample',
+    });
+  }
+  const folder = path.join(uploads ?? '', users?.[0]?.name ?? 'demo');
+  if (uploads !== undefined && !sample && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
     context.console.warn(`folder ${uploads} does not exist`, hint);
   }
@@ -72,6 +81,7 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     throw new ImgctlError('usage', problem, { hint, cause: error });
   });
   try {
+    if (sample) writeSample(path.resolve(io.cwd, folder));
     const { baseUrl, uploadUrl } = emulator;
     // Without a folder for uploads there is no upload_url.
     const addresses = JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl });
@@ -83,6 +93,19 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     });
   } finally {
     await emulator.close();
+  }
+}
+
+/** Leaves a file of that name as it is. */
+function writeSample(folder: string): void {
+  const file = path.join(folder, 'sample.ova');
+  try {
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(file, sampleOva(), { flag: 'wx' });
+  } catch (cause) {
+    const reason = errorReason(cause);
+    if (reason !== 'EEXIST')
+      throw new ImgctlError('config', `cannot write ${file}: ${reason}`, { cause });
   }
 }
 

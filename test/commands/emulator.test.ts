@@ -1,9 +1,11 @@
 // emulator: options, output and end of the command. test/emulator tests the service.
 
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type FakeIoOptions, failed, fakeIo, runCli } from '../support/io.ts';
+import { type FakeIoOptions, failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
 /** Runs the command in this process and waits until it listens. */
@@ -85,6 +87,23 @@ describe('emulator', () => {
       "imgctl: warning: folder no-such folder does not exist\nhint: create it with: mkdir -p 'no-such folder/alice'\n",
     );
     expect((await emulate(['--uploads', '.'])).io.stderr.text).toBe('');
+  });
+
+  it('with --sample puts a valid package into the uploads, and leaves a file of that name', async () => {
+    const cwd = temporaryDirectory();
+    const file = path.join(cwd, 'uploads', 'alice', 'sample.ova');
+    const options = ['--uploads', 'uploads', '--sample', '--user', 'alice:a'];
+    expect((await emulate(options, { cwd })).io.stderr.text).toBe('');
+    expect(await runCli(['validate', file])).toMatchObject({ exitCode: 0, stdout: '' });
+    writeFileSync(file, 'mine');
+    await emulate(options, { cwd });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
+  it('refuses --sample without --uploads', async () => {
+    const stderr =
+      'imgctl: --sample needs --uploads\nhint: name a folder with: imgctl emulator --uploads ./uploads --sample\n';
+    expect(await runCli(['emulator', '--sample'])).toEqual({ stdout: '', stderr, exitCode: 2 });
   });
 
   it.each([

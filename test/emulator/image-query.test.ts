@@ -134,6 +134,6 @@ it('a random filter and sort find what a naive implementation finds', () => {
       const expected = serviceFinds(query[0], query[1] ?? null);
       expect(findImages(RANDOM_IMAGES, ...query)).toEqual(expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: 1000, seed: 20_250_801 },
   );
 });

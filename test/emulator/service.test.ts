@@ -36,6 +36,13 @@ describe('methods and paths', () => {
     expect(body).toMatchObject({ error: 'not found', status: 404 });
   });
 
+  it.each(['/v2/image/%zz', '/%', '/auth/%c3%28'])('%s gets 400', async (path) => {
+    const { login, send } = await serve();
+    const { status, body } = await send('GET', path, await login());
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: 'bad request', status: 400 });
+  });
+
   it.each([
     ['GET', '/auth/request-token', 'POST, OPTIONS'],
     ['PUT', '/v2', 'GET, HEAD, OPTIONS'],

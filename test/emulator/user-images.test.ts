@@ -1,8 +1,10 @@
 // User images over a real socket, from real files: sections 4.7 and 2.3, and broken uploads.
 
-import { rm, utimes, writeFile } from 'node:fs/promises';
+import { rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { DELAY, names, ovaBytes, ovfFiles, startSynced, startUploads } from './uploads-harness.ts';
 
 describe('user images', () => {
@@ -139,6 +141,20 @@ describe('broken uploads', () => {
     expect(status).toBe('PROCESSED');
     expect(message.warnings).toEqual(['stray.vmdk: ignored, because no OVF file references it']);
   });
+});
+
+unixOnly('links need no rights')('links in an upload folder are not followed', async () => {
+  const { folder, images, sync, upload } = await startUploads();
+  const outside = temporaryDirectory();
+  await writeFile(join(outside, 'far.ova'), ovaBytes('far'));
+  await symlink(join(outside, 'far.ova'), join(folder, 'far.ova'));
+  await upload(ovfFiles('near'));
+  await rename(join(folder, 'near-disk1.vmdk'), join(outside, 'disk'));
+  await symlink(join(outside, 'disk'), join(folder, 'near-disk1.vmdk'));
+  const { status, message } = await sync();
+  expect([status, await images()]).toEqual(['ERROR', []]);
+  expect(message.errors).toContain('far.ova: cannot be read (links are not followed)');
+  expect(message.errors.join()).toContain('near');
 });
 
 describe('an upload folder', () => {

@@ -28,7 +28,7 @@ const PRODUCTS = [
   '\u{1f427}tux',
   '\ue000private',
 ];
-const FOLDERS = ['linux', 'Linux', 'bsd', '\u{1f427}', '\ufb01', null];
+const FOLDERS = ['linux', 'Linux', 'bsd', '\u{1f427}', '\uffe5', null];
 
 /** Timestamps as numbers by their texts, so that nothing is parsed here. */
 const instants = new Map<string, number>();

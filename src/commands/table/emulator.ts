@@ -28,6 +28,7 @@ export const emulator: CommandSpec = {
   examples: [
     'imgctl emulator --port 0 --images 1000',
     'imgctl emulator --from catalogue.json',
+    'imgctl emulator --uploads ./uploads --sample',
     'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
     "imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'",
   ],
@@ -62,6 +63,7 @@ export const emulator: CommandSpec = {
       description: 'folder that a sync reads, with one subfolder per user',
       value: { kind: 'text', from: 'folders' },
     },
+    { flags: '--sample', description: "put a small sample.ova into the first user's uploads" },
     {
       flags: '--user <name:password>',
       description: 'add a user; repeatable',
