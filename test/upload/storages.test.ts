@@ -181,21 +181,6 @@ describe('push continues', () => {
       .map(({ headers }) => headers['content-range'])
       .filter((range) => range !== undefined);
 
-  it('a WebDAV upload by Content-Range, after a scratch file proved it', async () => {
-    const { imgctl, work, folder, seen, stored } = await storageUser('dav', [
-      'PUT /upload/.web.ova.imgctl-part=drop:300000,first=1',
-    ]);
-    const file = writeOva(work, 'web', SIZE);
-    const { size } = { size: readFileSync(file).length };
-    await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-    expect(stored()).toEqual(['.web.ova.imgctl-part']);
-    const { exitCode, stderr } = await imgctl(`push ${file} ${OPTIONS}`);
-    expect(stderr).toContain('web.ova: uploading from ');
-    expect(rangesOf(seen)).toEqual([expect.stringMatching(`^bytes \\d{6}-${size - 1}/${size}$`)]);
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
-    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
-  });
-
   it.each([
     ['the server ignores Content-Range', 'PUT /upload/.probe*=501', (text: Buffer) => text],
     [
