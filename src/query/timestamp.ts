@@ -1,20 +1,18 @@
 // Parses and formats points in time: the service's format, ISO 8601, ages and times relative to now.
 
-const SERVICE =
-  /^\d{4}-\d\d-\d\d (?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \d\d:\d\d:\d\d (?:[A-Za-z]{1,6}|[+-][\d:]{2,5})$/;
-const ISO =
-  /^\d{4}-\d\d-\d\d(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-][\d:]{2,5})?)?$/;
-const RELATIVE = /^([+-])(\d{1,9})([mhdw])$/;
-
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const SERVICE =
+  /^(\d{4})-(\d\d)-(\d\d) (Sun|Mon|Tue|Wed|Thu|Fri|Sat) (\d\d):(\d\d):(\d\d) ([A-Za-z]{1,6}|[+-][\d:]{2,5})$/;
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-][\d:]{2,5})?)?$/;
+const RELATIVE = /^([+-])(\d{1,9})([mhdw])$/;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
-const UNITS: ReadonlyMap<string | undefined, number> = new Map([
+const UNITS = new Map([
   ['m', MINUTE],
   ['h', HOUR],
   ['d', DAY],
@@ -28,8 +26,6 @@ const AGE_UNITS = [
   { name: 'minute', span: MINUTE },
   { name: 'second', span: SECOND },
 ];
-/** The Gregorian calendar, with its weekdays, repeats after this time. */
-const FOUR_CENTURIES = 146_097 * DAY;
 const MAX_DATE = 8.64e15;
 
 /**
@@ -37,111 +33,95 @@ const MAX_DATE = 8.64e15;
  * Never guesses: an ambiguous or missing zone and a wrong weekday return undefined.
  */
 export function parseTimestamp(text: string): number | undefined {
-  if (SERVICE.test(text)) return parseServiceFormat(text, minutesEast(text.slice(24)));
-  const iso = ISO.exec(text);
-  return iso?.[5] === undefined ? undefined : parseIso(iso);
+  const service = parseService(text);
+  if (service) return shift(service.utc, minutesEast(service.zone));
+  const iso = parseIso(text);
+  return iso?.zone === undefined ? undefined : shift(iso.utc, minutesEast(iso.zone));
 }
 
 /** Also parses `-30d` (units m h d w), and ISO 8601 without an offset as UTC, the same on every machine. */
 export function parseTimeValue(text: string, now: number): number | undefined {
-  const [, sign, amount, unit] = RELATIVE.exec(text) ?? [];
-  const span = Number(amount) * (UNITS.get(unit) ?? Number.NaN);
+  const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
   if (sign !== undefined) {
+    const span = Number(amount) * (UNITS.get(unit) ?? 0);
     const instant = sign === '-' ? now - span : now + span;
     return Math.abs(instant) <= MAX_DATE ? instant : undefined;
   }
-  const iso = ISO.exec(text);
-  return iso ? parseIso(iso) : parseTimestamp(text);
+  const iso = parseIso(text);
+  return iso ? shift(iso.utc, minutesEast(iso.zone ?? 'Z')) : parseTimestamp(text);
 }
 
 /** True for a valid date in the service's format, even if its zone is unknown. */
 export function isServiceFormat(text: string): boolean {
-  return SERVICE.test(text) && parseServiceFormat(text, 0) !== undefined;
+  return parseService(text)?.utc !== undefined;
 }
 
 export function correctWeekday(text: string): string | undefined {
   return WEEKDAYS.map((day) => text.slice(0, 11) + day + text.slice(14)).find(isServiceFormat);
 }
 
-/** Reads by position, without captures, as a long list has two timestamps per image. */
-function parseServiceFormat(text: string, offset: number | undefined): number | undefined {
-  const midnight = midnightOf(text);
-  const time = timeOfDay(numberAt(text, 15, 2), numberAt(text, 18, 2), numberAt(text, 21, 2));
-  if (midnight === undefined || time === undefined || offset === undefined) return undefined;
-  if (text.slice(11, 14) !== WEEKDAYS[new Date(midnight).getUTCDay()]) return undefined;
-  return midnight + time - offset * MINUTE;
+function shift(utc: number | undefined, east: number | undefined): number | undefined {
+  return utc === undefined || east === undefined ? undefined : utc - east * MINUTE;
 }
 
-function parseIso(parts: RegExpExecArray): number | undefined {
-  const [text, hour = 0, minute = 0, second = 0, fraction = '', zone = 'Z'] = parts;
-  const midnight = midnightOf(text);
-  const time = timeOfDay(Number(hour), Number(minute), Number(second));
-  const offset = minutesEast(zone.toUpperCase());
-  if (midnight === undefined || time === undefined || offset === undefined) return undefined;
-  return midnight + time + Number(fraction.slice(0, 3).padEnd(3, '0')) - offset * MINUTE;
+/** `utc` is undefined for a date or time that does not exist, also by its weekday. */
+function parseService(text: string) {
+  const parts = SERVICE.exec(text);
+  if (parts === null) return undefined;
+  const [, year, month, day, weekday, hour, minute, second, zone = ''] = parts;
+  const utc = instantOf([year, month, day, hour, minute, second].map(Number));
+  const isRight = utc !== undefined && WEEKDAYS[new Date(utc).getUTCDay()] === weekday;
+  return { utc: isRight ? utc : undefined, zone };
 }
 
-function midnightOf(text: string): number | undefined {
-  const year = numberAt(text, 0, 4);
-  const month = numberAt(text, 5, 2);
-  const day = numberAt(text, 8, 2);
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = (DAYS_IN_MONTH[month - 1] ?? 0) + (leap && month === 2 ? 1 : 0);
-  if (day < 1 || day > days) return undefined;
+function parseIso(text: string) {
+  const parts = ISO.exec(text);
+  if (parts === null) return undefined;
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', zone] = parts;
+  const utc = instantOf([year, month, day, hour, minute, second].map(Number));
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  return {
+    utc: utc === undefined ? undefined : utc + milliseconds,
+    zone: zone?.toUpperCase(),
+  };
+}
+
+function instantOf([year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: number[]) {
+  const date = new Date(0);
   // Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  return Date.UTC(year + 400, month - 1, day) - FOUR_CENTURIES;
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 59) return undefined;
+  return date.setUTCHours(hour, minute, second);
 }
 
-function timeOfDay(hour: number, minute: number, second: number): number | undefined {
-  if (hour > 23 || minute > 59 || second > 59) return undefined;
-  return hour * HOUR + minute * MINUTE + second * SECOND;
-}
-
-function numberAt(text: string, start: number, length: number): number {
-  let number = 0;
-  for (let index = start; index < start + length; index += 1) {
-    number = number * 10 + text.charCodeAt(index) - 48;
-  }
-  return number;
-}
-
-/** Only abbreviations with one meaning since 2000: no CST, IST, BST, PST, MST, AST, CDT, MSK or KST. */
-const MINUTES_EAST: ReadonlyMap<string, number> = new Map([
-  ['UTC', 0],
-  ['GMT', 0],
-  ['Z', 0],
-  ['WET', 0],
-  ['WEST', 60],
-  ['CET', 60],
-  ['CEST', 120],
-  ['EET', 120],
-  ['EEST', 180],
-  ['WAT', 60],
-  ['CAT', 120],
-  ['SAST', 120],
-  ['EAT', 180],
-  ['PKT', 300],
-  ['WIB', 420],
-  ['WITA', 480],
-  ['HKT', 480],
-  ['AWST', 480],
-  ['WIT', 540],
-  ['JST', 540],
-  ['ACST', 570],
-  ['AEST', 600],
-  ['ACDT', 630],
-  ['AEDT', 660],
-  ['NZST', 720],
-  ['NZDT', 780],
-  ['HST', -600],
-  ['AKST', -540],
-  ['AKDT', -480],
-  ['PDT', -420],
-  ['MDT', -360],
-  ['EST', -300],
-  ['EDT', -240],
-]);
-
+/** Minutes east of UTC. Only abbreviations with one meaning since 2000: no CST, IST, BST, PST, MST, AST, CDT or MSK. */
+const ZONES: readonly (readonly [minutes: number, names: string])[] = [
+  [0, 'UTC GMT Z WET'],
+  [60, 'WEST CET WAT'],
+  [120, 'CEST EET CAT SAST'],
+  [180, 'EEST EAT'],
+  [300, 'PKT'],
+  [420, 'WIB'],
+  [480, 'WITA HKT AWST'],
+  [540, 'WIT JST'],
+  [570, 'ACST'],
+  [600, 'AEST'],
+  [630, 'ACDT'],
+  [660, 'AEDT'],
+  [720, 'NZST'],
+  [780, 'NZDT'],
+  [-600, 'HST'],
+  [-540, 'AKST'],
+  [-480, 'AKDT'],
+  [-420, 'PDT'],
+  [-360, 'MDT'],
+  [-300, 'EST'],
+  [-240, 'EDT'],
+];
+const MINUTES_EAST = new Map(
+  ZONES.flatMap(([minutes, names]) => names.split(' ').map((name) => [name, minutes] as const)),
+);
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 /** Parses an abbreviation or `+02`, `+0200`, `+02:00`. */
@@ -163,28 +143,10 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'wire' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  if (style === 'iso') {
-    const date = new Date(instant);
-    return `${formatDay(date)}T${formatMinute(date)}:${twoDigits(date.getUTCSeconds())}Z`;
-  }
+  if (style === 'iso') return `${new Date(instant).toISOString().slice(0, 19)}Z`;
   const minutesWest = new Date(instant).getTimezoneOffset();
   const shifted = new Date(instant - minutesWest * MINUTE);
-  return `${formatDay(shifted)} ${formatMinute(shifted)}`;
-}
-
-// Intl and toISOString take several times as long, and a long list has many timestamps.
-
-function formatDay(date: Date): string {
-  const year = `${date.getUTCFullYear()}`.padStart(4, '0');
-  return `${year}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
-}
-
-function formatMinute(date: Date): string {
-  return `${twoDigits(date.getUTCHours())}:${twoDigits(date.getUTCMinutes())}`;
-}
-
-function twoDigits(number: number): string {
-  return number < 10 ? `0${number}` : `${number}`;
+  return shifted.toISOString().slice(0, 16).replace('T', ' ');
 }
 
 function formatAge(age: number): string {
