@@ -25,7 +25,8 @@ function bundledPackages(chunks) {
   const folders = new Set();
   for (const chunk of chunks) {
     for (const [id, { renderedLength }] of Object.entries(chunk.modules ?? {})) {
-      const [folder] = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? [];
+      // Modules that an alias leaves out start with a zero byte.
+      const [folder] = /^[^\0].*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? [];
       if (folder && renderedLength > 0) folders.add(folder);
     }
   }
