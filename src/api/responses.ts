@@ -2,7 +2,6 @@
 
 import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
-import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import {
   isRetryableStatus,
@@ -44,7 +43,7 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
 }
 
 function bodyKind(response: HttpResponse, excess: string | undefined): string {
-  const start = bodyText(response.body.subarray(0, 200)).trimStart();
+  const start = response.body.subarray(0, 200).toString().trimStart();
   if (start === '') return 'an empty body instead of JSON';
   if (isHtml(response)) return htmlOf(response);
   if (excess !== undefined) return excess;
@@ -70,12 +69,12 @@ export function serviceMessage(body: Buffer): string | undefined {
 
 /** Returns the start of the body as one line, or what it is if it is a web page. */
 function bodyExcerpt(response: HttpResponse): string {
-  const text = bodyText(response.body.subarray(0, 2_000)).replace(/\s+/g, ' ').trim();
+  const text = response.body.subarray(0, 2_000).toString().replace(/\s+/g, ' ').trim();
   return isHtml(response) ? `with ${htmlOf(response)}` : text.slice(0, 200);
 }
 
 function isHtml({ body }: HttpResponse): boolean {
-  return bodyText(body.subarray(0, 2_000)).trimStart().startsWith('<');
+  return body.subarray(0, 2_000).toString().trimStart().startsWith('<');
 }
 
 function htmlOf({ proxy }: HttpResponse): string {

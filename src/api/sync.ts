@@ -1,7 +1,6 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { ExactNumber, isObject, type JsonObject, parseJson, stringify } from '../json.ts';
@@ -48,7 +47,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = parseJson(response.body);
   const body =
-    parsed.text !== undefined ? parsed.value : bodyText(response.body.subarray(0, 2_000));
+    parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
   return {
     id: findId(record) ?? idOfUrl(response.headers.location),

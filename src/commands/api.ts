@@ -4,7 +4,6 @@ import { nextPage } from '../api/pages.ts';
 import { statusError } from '../api/responses.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { bodyText } from '../http/body-text.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { resolveUrl } from '../http/url.ts';
@@ -128,7 +127,7 @@ async function printResponse(
     console.warn(`only the first MiB of the ${body.length} bytes of the error is printed`);
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
-  const text = isError || io.stdout.isTTY ? bodyText(shown) : '';
+  const text = isError || io.stdout.isTTY ? shown.toString() : '';
   const redacted = redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);
