@@ -1,6 +1,5 @@
 // Sends one request to one origin and returns its whole response, within a deadline and a size limit.
 
-import symbols from 'undici/lib/core/symbols.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ImgctlError } from '../errors.ts';
 import { type ConnectOptions, createConnector } from './connect.ts';
@@ -40,7 +39,6 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  pool.on('connect', (_origin, clients) => clients.forEach(ignoreContinue));
   const { origin, proxy } = options;
   const forwarding =
     proxy && origin.startsWith('http:')
@@ -219,22 +217,4 @@ async function decode(
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-interface Parser {
-  onHeadersComplete(status: number, upgrade: boolean, keepAlive: boolean): number;
-}
-
-type Connected = Record<symbol, Record<symbol, Parser | undefined> | undefined>;
-
-/**
- * Skips `100 Continue`, which RFC 9110 (section 15.2) allows even if nobody asked for it. undici takes it for a
- * broken response, but skips every other informational one, such as 102.
- */
-function ignoreContinue(client: object): void {
-  const parser = (client as Connected)[symbols.kSocket]?.[symbols.kParser];
-  if (!parser) return;
-  const onHeadersComplete = parser.onHeadersComplete.bind(parser);
-  parser.onHeadersComplete = (status, upgrade, keepAlive) =>
-    onHeadersComplete(status === 100 ? 102 : status, upgrade, keepAlive);
 }

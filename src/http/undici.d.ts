@@ -5,8 +5,3 @@ declare module 'undici/lib/dispatcher/pool.js' {
 
   export default Pool;
 }
-
-declare module 'undici/lib/core/symbols.js' {
-  const symbols: Readonly<Record<'kSocket' | 'kParser', symbol>>;
-  export default symbols;
-}

@@ -129,7 +129,7 @@ describe('the timeout names the step', () => {
 
   it.each([
     ['does not respond', STALL, 'waiting for the response'],
-    ['only says 100', bytes('HTTP/1.1 100 Continue\r\n\r\n'), 'waiting for the response'],
+    ['only says 102', bytes('HTTP/1.1 102 Processing\r\n\r\n'), 'waiting for the response'],
     ['stops in the headers', bytes('HTTP/1.1 200 OK\r\ncontent-'), 'waiting for the response'],
     ['stops in the body', bytes(`${LENGTH_10}123`), 'reading the response'],
     ['sends its body byte by byte', { raw: dripping }, 'reading the response'],

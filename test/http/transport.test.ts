@@ -147,43 +147,20 @@ describe('a response', () => {
   });
 });
 
-describe('100 Continue before a response', () => {
-  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
-  const RESPONSE = 'HTTP/1.1 200 OK\r\nx-a: 1\r\ncontent-length: 1\r\n\r\n7';
-
-  it.each([
-    ['once', CONTINUE],
-    ['three times', CONTINUE.repeat(3)],
-    ['with headers', 'HTTP/1.1 100 Continue\r\nx-a: 9\r\nconnection: keep-alive\r\n\r\n'],
-    [
-      'between other informational responses',
-      `HTTP/1.1 103 Hints\r\n\r\n${CONTINUE}HTTP/1.1 102 P\r\n\r\n`,
-    ],
-  ])('is ignored on every request of a connection, sent %s', async (_, informational) => {
-    const connections = new Set<net.Socket>();
-    const raw = (socket: net.Socket) => {
-      connections.add(socket);
-      socket.write(`${informational}${RESPONSE}`);
-    };
-    const { client, sleeps } = await connect(() => ({ raw }), { connections: 1 });
-    for (const request of [GET, PATCH, GET]) {
-      const { status, headers, body } = await client.send(request);
-      expect([status, headers['x-a'], body.toString()]).toEqual([200, '1', '7']);
-    }
-    expect([connections.size, sleeps]).toEqual([1, []]);
-  });
-
-  it('is ignored if it arrives byte by byte', async () => {
-    const raw = async (socket: net.Socket) => {
-      for (const byte of CONTINUE + RESPONSE) {
-        await new Promise((resolve) => socket.write(byte, resolve));
-        await new Promise(setImmediate);
-      }
-    };
-    const { client, sleeps } = await connect(() => ({ raw: (socket) => void raw(socket) }));
-    expect((await client.send(PATCH)).body.toString()).toBe('7');
-    expect(sleeps).toEqual([]);
-  });
+it('informational responses before the response are ignored, on every request of a connection', async () => {
+  const informational = 'HTTP/1.1 103 Hints\r\nx-a: 9\r\n\r\nHTTP/1.1 102 P\r\n\r\n';
+  const response = 'HTTP/1.1 200 OK\r\nx-a: 1\r\ncontent-length: 1\r\n\r\n7';
+  const connections = new Set<net.Socket>();
+  const raw = (socket: net.Socket) => {
+    connections.add(socket);
+    socket.write(`${informational}${response}`);
+  };
+  const { client, sleeps } = await connect(() => ({ raw }), { connections: 1 });
+  for (const request of [GET, PATCH, GET]) {
+    const { status, headers, body } = await client.send(request);
+    expect([status, headers['x-a'], body.toString()]).toEqual([200, '1', '7']);
+  }
+  expect([connections.size, sleeps]).toEqual([1, []]);
 });
 
 describe('a request', () => {
