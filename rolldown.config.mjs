@@ -49,7 +49,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain|credential|password|prompt|answers|shared|upload)|api[\\/](?!sync)|http[\\/](?!proxy|tunnel|forward))/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain|credential|password|prompt|answers|shared|upload)|api[\\/](?!sync)|http[\\/])/,
           priority: 1,
         },
       ],

@@ -11,7 +11,7 @@ import { describeDuration } from '../duration.ts';
 import { asImgctlError, type ErrorCode, ImgctlError, valueOr, valueOrError } from '../errors.ts';
 import { isMissing, isStagingName, MAX_WRITE_TIME } from '../files/atomic-file.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { chooseProxy, proxySecrets } from '../http/proxy-env.ts';
+import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { httpDate } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';

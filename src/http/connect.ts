@@ -1,9 +1,10 @@
-// Opens the pool's connections: each can be aborted at once, and a failing proxy fails once.
+// Opens connections, directly or through a proxy, and knows how far the newest one has come.
 
+import http from 'node:http';
 import net from 'node:net';
 import type tls from 'node:tls';
-import type { HttpProxy } from './proxy-env.ts';
-import { type CertificateFacts, ConnectStage, untilEvent } from './stages.ts';
+import { ConnectionClosed } from './errors.ts';
+import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
 import { hostAndPort } from './url.ts';
 
 export interface ConnectOptions {
@@ -19,122 +20,100 @@ export interface Target {
   readonly hostname: string;
   readonly protocol: string;
   readonly port: string;
-  readonly servername?: string | null;
 }
 
 type Done = (error: Error | null, socket: net.Socket | null) => void;
 
-interface Connector {
-  connect(target: Target, done: Done): void;
-  /** Returns the stage of the newest connection. */
-  latest(): ConnectStage | undefined;
+export class Connector {
+  /** The newest connection. */
+  latest: ConnectStage | undefined;
+  readonly #options: ConnectOptions;
+  readonly #sockets = new Set<net.Socket>();
+  #closed = false;
+  #trusted: tls.ConnectionOptions | undefined;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  connect(target: Target, done: Done): void {
+    this.#open(target).then(
+      (socket) => withQuickParser(() => done(null, socket)),
+      (error: Error) => done(error, null),
+    );
+  }
+
   /** Ends every connection, including those being opened. */
-  close(): void;
-}
+  close(): void {
+    this.#closed = true;
+    // TLS before the connection that carries it, which would wait for it.
+    for (const socket of [...this.#sockets].reverse()) socket.destroy();
+  }
 
-export function createConnector(options: ConnectOptions): Connector {
-  const sockets = new Set<net.Socket>();
-  let closed = false;
-  const track = <Socket extends net.Socket>(socket: Socket): Socket => {
-    if (closed) socket.destroy();
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    return socket;
-  };
-
-  let latest: ConnectStage | undefined;
-
-  let trusted: tls.ConnectionOptions | undefined;
-  const trust = async () => {
-    trusted ??= trustOptions(await import('node:tls'), options.ca);
-    return trusted;
-  };
-
-  const open = async (target: Target): Promise<net.Socket> => {
-    const { hostname } = target;
-    const { proxy } = options;
-    const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-    const address = hostAndPort(hostname, port);
+  async #open({ hostname, protocol, port }: Target): Promise<net.Socket> {
+    const { proxy, recordCertificate } = this.#options;
+    const isSecure = protocol === 'https:';
+    const portNumber = Number(port || (isSecure ? 443 : 80));
+    const address = hostAndPort(hostname, portNumber);
     const stage = new ConnectStage(address, proxy?.url);
-    latest = stage;
-    if (target.protocol === 'https:') {
-      const tunnel = proxy
-        ? await import('./tunnel.ts').then(({ openTunnel }) =>
-            openTunnel(proxy, address, { stage, track, trust }),
-          )
-        : undefined;
-      return openTls(target, port, stage, tunnel);
+    this.latest = stage;
+    const socket = proxy
+      ? await this.#connectToProxy(proxy, stage)
+      : await this.#connectTo(hostname, portNumber, stage);
+    if (isSecure && proxy) {
+      stage.name = 'tunnel';
+      await openTunnel(socket, proxy, address);
     }
-    const socket = await openPlain(hostname, port, stage);
+    if (isSecure) {
+      stage.name = 'tls';
+      const secure = await this.#startTls(socket, hostname);
+      if (recordCertificate) stage.record(secure);
+      await untilEvent(secure, 'secureConnect');
+      stage.name = 'open';
+      return secure;
+    }
     stage.name = 'open';
     return socket;
-  };
+  }
 
-  /** Connects to the host, or to the proxy that forwards its requests. */
-  const openPlain = async (
-    host: string,
-    port: number,
-    stage: ConnectStage,
-  ): Promise<net.Socket> => {
-    const { proxy } = options;
-    if (proxy) {
-      const { connectToProxy } = await import('./proxy-connection.ts');
-      return connectToProxy(proxy, { stage, track, trust });
-    }
-    const socket = track(net.connect({ host, port, noDelay: true }));
+  async #connectTo(host: string, port: number, stage: ConnectStage): Promise<net.Socket> {
+    const socket = this.#track(net.connect({ host, port, noDelay: true }));
     stage.follow(socket, host);
     return untilEvent(socket, 'connect');
-  };
+  }
 
-  const openTls = async (
-    target: Target,
-    port: number,
-    stage: ConnectStage,
-    tunnel: net.Socket | undefined,
-  ): Promise<net.Socket> => {
-    const tls = await import('node:tls');
-    const { hostname } = target;
-    const socket = track(
-      tls.connect({
-        // The certificate is checked for this name, through a tunnel too.
-        host: hostname,
-        port,
-        ...(tunnel ? { socket: tunnel } : {}),
-        ...(net.isIP(hostname) ? {} : { servername: target.servername ?? hostname }),
-        ...(await trust()),
-        ALPNProtocols: ['http/1.1'],
-      }),
-    );
-    const negotiate = () => {
-      stage.name = 'tls';
-    };
-    if (tunnel) negotiate();
-    else stage.follow(socket.once('connect', negotiate), hostname);
-    if (options.recordCertificate) {
-      // Node reads the certificate in its own listener, and drops one that it refuses.
-      socket.prependOnceListener('secure', () => {
-        stage.protocol = socket.getProtocol() ?? undefined;
-        stage.certificate = certificateFacts(socket.getPeerCertificate());
-      });
+  /** @throws TransportError proxy: the connection failed */
+  async #connectToProxy(proxy: HttpProxy, stage: ConnectStage): Promise<net.Socket> {
+    const { protocol, hostname, port } = proxy.url;
+    const isSecure = protocol === 'https:';
+    const host = hostname.replace(/^\[|\]$/g, '');
+    try {
+      const socket = await this.#connectTo(host, Number(port || (isSecure ? 443 : 80)), stage);
+      if (!isSecure) return socket;
+      stage.name = 'proxy-tls';
+      return await untilEvent(await this.#startTls(socket, host), 'secureConnect');
+    } catch (cause) {
+      throw proxyFailure(proxy, cause as Error, { sent: false });
     }
-    await untilEvent(socket, 'secureConnect');
-    stage.name = 'open';
-    return socket;
-  };
+  }
 
-  return {
-    connect(target, done) {
-      open(target).then(
-        (socket) => done(null, socket),
-        (error: Error) => done(error, null),
-      );
-    },
-    latest: () => latest,
-    close() {
-      closed = true;
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  /** Starts TLS on an open connection; the certificate is checked for this host, through a tunnel too. */
+  async #startTls(socket: net.Socket, host: string): Promise<tls.TLSSocket> {
+    const tls = await import('node:tls');
+    this.#trusted ??= trustOptions(tls, this.#options.ca);
+    const servername = net.isIP(host) ? {} : { servername: host };
+    const options = { socket, host, ...servername, ...this.#trusted, ALPNProtocols: ['http/1.1'] };
+    return this.#track(tls.connect(options));
+  }
+
+  #track<Socket extends net.Socket>(socket: Socket): Socket {
+    // Between two steps nobody else listens; the next step finds the socket closed.
+    socket.on('error', () => {});
+    if (this.#closed) socket.destroy();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
 }
 
 /**
@@ -151,10 +130,142 @@ export function trustOptions(
   return { rejectUnauthorized: true, secureContext };
 }
 
-function certificateFacts(certificate: tls.PeerCertificate): CertificateFacts | undefined {
-  const { subject, issuer, valid_to: validTo } = certificate;
-  // Node gives an empty object if there is no certificate.
-  if (!subject || !issuer) return undefined;
-  const name = ({ CN, O }: tls.Certificate) => String(CN ?? O ?? 'unknown');
-  return { subject: name(subject), issuer: name(issuer), validUntil: Date.parse(validTo) };
+/**
+ * Makes the proxy connect the socket to a target, given as host:port.
+ * @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed
+ */
+function openTunnel(socket: net.Socket, proxy: HttpProxy, target: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      createConnection: () => socket,
+      method: 'CONNECT',
+      path: target,
+      headers: { host: target, ...proxyAuthorization(proxy) },
+    });
+    request.once('connect', (response, _socket, head) => {
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300 && head.length === 0) return resolve();
+      socket.destroy();
+      reject(proxyRefusal(proxy, target, status, false));
+    });
+    request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
+    request.once('close', () => reject(new ConnectionClosed()));
+    request.end();
+  });
+}
+
+/** Resolves with the socket at the event, rejects with its error. */
+function untilEvent<Socket extends net.Socket>(socket: Socket, event: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    socket.once(event, () => resolve(socket));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new ConnectionClosed()));
+  });
+}
+
+// Node 20 only, until the line below: V8 there optimises undici's parser at once, which takes 80 ms of CPU time. undici
+// compiles it when it gets its first socket: meanwhile V8 has to compile without optimising. `liftoff-only` also turns
+// off the last two flags. While any flag differs, V8 refuses stored code.
+const QUICK = ['--no-wasm-lazy-compilation', '--liftoff-only'];
+const NORMAL = ['--wasm-lazy-compilation', '--no-liftoff-only'];
+NORMAL.push('--wasm-tier-up', '--wasm-dynamic-tiering');
+let isParserCompiled = !process.versions.node.startsWith('20.');
+
+function withQuickParser(handOver: () => void): void {
+  const [before, after] = isParserCompiled ? [[], []] : [QUICK, NORMAL];
+  isParserCompiled = true;
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  for (const flag of before) setFlagsFromString(flag);
+  try {
+    handOver();
+  } finally {
+    for (const flag of after) setFlagsFromString(flag);
+  }
+}
+// ---
+
+export type StageName =
+  | 'lookup'
+  | 'connect'
+  | 'proxy-lookup'
+  | 'proxy-connect'
+  | 'proxy-tls'
+  | 'tunnel'
+  | 'tls'
+  | 'open';
+
+/** What a certificate says about itself; not to be trusted before it was verified. */
+interface CertificateFacts {
+  readonly subject: string;
+  readonly issuer: string;
+  /** Milliseconds since the epoch. */
+  readonly validUntil: number;
+}
+
+/** How far a connection has come, for timeout messages and diagnosis. */
+export class ConnectStage {
+  name: StageName;
+  /** Addresses of the host, or of the proxy if there is one. */
+  readonly addresses: string[] = [];
+  /** TLS version, such as `TLSv1.3`; recorded together with the certificate. */
+  protocol: string | undefined;
+  /** Certificate of the host, even if it was refused. */
+  certificate: CertificateFacts | undefined;
+  readonly #target: string;
+  readonly #proxy: URL | undefined;
+
+  /** @param target as host:port */
+  constructor(target: string, proxy: URL | undefined) {
+    this.#target = target;
+    this.#proxy = proxy;
+    this.name = proxy ? 'proxy-lookup' : 'lookup';
+  }
+
+  /** Follows a socket that is connecting to `host`, a name or address. */
+  follow(socket: net.Socket, host: string): void {
+    const found = (address: string) => {
+      this.name = this.#proxy ? 'proxy-connect' : 'connect';
+      if (!this.addresses.includes(address)) this.addresses.push(address);
+    };
+    if (net.isIP(host)) found(host);
+    socket.on('lookup', (error: Error | null, address: string) => {
+      if (!error) found(address);
+    });
+  }
+
+  record(socket: tls.TLSSocket): void {
+    // Node reads the certificate in its own listener, and drops one that it refuses.
+    socket.prependOnceListener('secure', () => {
+      this.protocol = socket.getProtocol() ?? undefined;
+      const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate();
+      // Node gives an empty object if there is no certificate.
+      if (!subject || !issuer) return;
+      const name = ({ CN, O }: tls.Certificate) => String(CN ?? O ?? 'unknown');
+      const validUntil = Date.parse(validTo);
+      this.certificate = { subject: name(subject), issuer: name(issuer), validUntil };
+    });
+  }
+
+  /** Describes what the connection waits for, to follow the word "still". */
+  describe(): string {
+    const proxy = `the proxy ${this.#proxy?.host}`;
+    switch (this.name) {
+      case 'lookup':
+        return `looking up the address of ${this.#target}`;
+      case 'connect':
+        return `connecting to ${this.#target}`;
+      case 'proxy-lookup':
+        return `looking up the address of ${proxy}`;
+      case 'proxy-connect':
+        return `connecting to ${proxy}`;
+      case 'proxy-tls':
+        return `negotiating TLS with ${proxy}`;
+      case 'tunnel':
+        return `waiting for ${proxy} to connect to ${this.#target}`;
+      case 'tls':
+        return `negotiating TLS with ${this.#target}`;
+      case 'open':
+        return 'waiting for a free connection';
+    }
+  }
 }

@@ -2,11 +2,10 @@
 
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ImgctlError } from '../errors.ts';
-import { type ConnectOptions, createConnector } from './connect.ts';
+import { type ConnectOptions, Connector, type ConnectStage } from './connect.ts';
 import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
-import type { Forwarder } from './forward.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
-import type { ConnectStage } from './stages.ts';
+import { Forwarder } from './proxies.ts';
 
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
@@ -28,40 +27,35 @@ export interface Transport {
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { now, onEvent } = options;
-  const connector = createConnector(options);
-  const budget: ByteBudget = { left: options.maxBytes };
-  const pool = new Pool(options.origin, {
-    connections: options.connections,
+  const { origin, connections, proxy, now, onEvent } = options;
+  const connector = new Connector(options);
+  const pool = new Pool(origin, {
+    connections,
     connect: (target, done) =>
-      connector.connect(target, done as Parameters<typeof connector.connect>[1]),
+      connector.connect(target, done as Parameters<Connector['connect']>[1]),
     // One deadline covers the whole request; undici's own limits apply to each gap.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const { origin, proxy } = options;
-  const forwarding =
-    proxy && origin.startsWith('http:')
-      ? import('./forward.ts').then(({ createForwarder }) => createForwarder(proxy))
-      : undefined;
+  const connection = { options, pool, connector, bytesLeft: options.maxBytes };
+  const forwarder = proxy && origin.startsWith('http:') ? new Forwarder(proxy) : undefined;
   return {
     async send(request) {
-      const { method, url, headers } = request;
+      const { method, url } = request;
       const started = now();
       try {
-        const forwarder = await forwarding;
-        const address = forwarder?.address(request) ?? { path: url.pathname + url.search, headers };
-        const dispatched = dispatch(pool, options, request, address, connector.latest, budget);
-        const response = await (forwarder?.judge(dispatched) ?? dispatched);
+        const sent = await dispatch(connection, request, forwarder?.head(request));
+        const response = forwarder?.accept(sent) ?? sent;
         onEvent?.({ kind: 'response', response, milliseconds: now() - started });
         return response;
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const error = forwarder?.explain(cause) ?? cause;
         onEvent?.({ kind: 'error', method, url, milliseconds: now() - started, error });
         throw error;
       }
     },
-    latest: connector.latest,
+    latest: () => connector.latest,
     async close() {
       connector.close();
       await pool.destroy();
@@ -69,19 +63,23 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Bytes that the requests of a transport may still hold in memory, all together. */
-interface ByteBudget {
-  left: number;
+/** What the requests of a transport share. */
+interface Shared {
+  readonly options: TransportOptions;
+  readonly pool: Pool;
+  readonly connector: Connector;
+  /** Bytes that all requests together may still hold in memory. */
+  bytesLeft: number;
 }
 
+type RequestHead = ReturnType<Forwarder['head']>;
+
 function dispatch(
-  pool: Pool,
-  { endpoint, maxBytes, now }: TransportOptions,
+  shared: Shared,
   request: HttpRequest,
-  address: ReturnType<Forwarder['address']>,
-  latest: Transport['latest'],
-  budget: ByteBudget,
+  head: RequestHead = { path: request.url.pathname + request.url.search, headers: request.headers },
 ): Promise<HttpResponse> {
+  const { endpoint, maxBytes, now } = shared.options;
   const { method, url, signal, body: content } = request;
   return new Promise((resolve, reject) => {
     let controller: { abort(reason: Error): void } | undefined;
@@ -95,7 +93,7 @@ function dispatch(
     const finish = (settle: () => void) => {
       if (ended) return;
       ended = true;
-      budget.left += heldBytes;
+      shared.bytesLeft += heldBytes;
       clearTimeout(timer);
       signal.removeEventListener('abort', aborted);
       settle();
@@ -108,8 +106,8 @@ function dispatch(
     const hold = (chunk: Buffer) => {
       if (ended) return false;
       heldBytes += chunk.length;
-      budget.left -= chunk.length;
-      if (budget.left < 0) {
+      shared.bytesLeft -= chunk.length;
+      if (shared.bytesLeft < 0) {
         const isAlone = heldBytes > maxBytes;
         fail(tooLargeError(request, status, { maxBytes, isAlone }, endpoint));
       }
@@ -119,7 +117,8 @@ function dispatch(
     const waitingFor = () => {
       if (status !== 0) return 'reading the response';
       if (isSending) return 'sending';
-      return controller ? 'waiting for the response' : (latest()?.describe() ?? 'connecting');
+      if (controller) return 'waiting for the response';
+      return shared.connector.latest?.describe() ?? 'connecting';
     };
     const timedOut = () =>
       fail(timeoutError(request, waitingFor(), controller !== undefined, endpoint));
@@ -132,8 +131,8 @@ function dispatch(
     if (signal.aborted) return aborted();
     signal.addEventListener('abort', aborted, { once: true });
 
-    pool.dispatch(
-      { method: method as 'GET', ...address, ...(content && bodyOf(content, address, sending)) },
+    shared.pool.dispatch(
+      { method: method as 'GET', ...head, ...(content && bodyOf(content, head, sending)) },
       {
         onRequestStart(started) {
           controller = started;
@@ -171,7 +170,7 @@ function dispatch(
 /** Returns undici's options for a body; calls `sending` with each chunk, and with false at the end. */
 function bodyOf(
   { length, chunks }: RequestBody,
-  { headers }: ReturnType<Forwarder['address']>,
+  { headers }: RequestHead,
   sending: (more: boolean) => void,
 ) {
   const follow = async function* () {

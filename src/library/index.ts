@@ -160,7 +160,7 @@ async function openClient(
   const { createClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
   const { describeEvent } = await import('../session/trace.ts');
-  const { parseProxy } = await import('../http/proxy-env.ts');
+  const { parseProxy } = await import('../http/proxies.ts');
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
   const { baseUrl } = connection;
   const tokens =

@@ -8,7 +8,7 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
-import type { HttpProxy } from '../http/proxy-env.ts';
+import type { HttpProxy } from '../http/proxies.ts';
 import { parseBaseUrl } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
@@ -204,7 +204,7 @@ async function findProxy(
   { io: { env }, onSecret }: SessionOptions,
 ): Promise<HttpProxy | undefined> {
   if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
-  const { chooseProxy, proxySecrets } = await import('../http/proxy-env.ts');
+  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
   const { proxy } = chooseProxy(baseUrl, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   return proxy;

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
-import { chooseProxy, proxySecrets } from '../http/proxy-env.ts';
+import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import { type StorageOptions, storageFull } from './storage.ts';

@@ -3,7 +3,7 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createConnector } from '../../src/http/connect.ts';
+import { Connector } from '../../src/http/connect.ts';
 import { ConnectionClosed } from '../../src/http/errors.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
@@ -89,11 +89,11 @@ describe('a TLS connection', () => {
 
   it('records its stage, address and certificate even if the certificate is refused', async () => {
     const { baseUrl } = await scriptedServer({}, HERE);
-    const connector = createConnector({ recordCertificate: true });
+    const connector = new Connector({ recordCertificate: true });
     const error = await new Promise((resolve) => connector.connect(targetOf(baseUrl), resolve));
     expect(error).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const validUntil = Date.UTC(2049, 11, 31, 23, 59, 59);
-    expect(connector.latest()).toMatchObject({
+    expect(connector.latest).toMatchObject({
       name: 'tls',
       addresses: ['127.0.0.1'],
       protocol: 'TLSv1.3',
@@ -121,7 +121,7 @@ describe('close', () => {
 
   it('ends a connection before its socket exists', async () => {
     const { baseUrl } = await listen(net.createServer());
-    const connector = createConnector({});
+    const connector = new Connector({});
     // The connector loads node:tls first, so close comes before the socket.
     const opened = new Promise((resolve) => connector.connect(targetOf(baseUrl), resolve));
     connector.close();

@@ -3,7 +3,7 @@
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
-import { chooseProxy } from '../../src/http/proxy-env.ts';
+import { chooseProxy } from '../../src/http/proxies.ts';
 import {
   type Handler,
   type Script,

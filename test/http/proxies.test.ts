@@ -1,7 +1,7 @@
 // Tests which proxy the environment chooses for a URL.
 
 import { describe, expect, it } from 'vitest';
-import { chooseProxy } from '../../src/http/proxy-env.ts';
+import { chooseProxy } from '../../src/http/proxies.ts';
 import { thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 

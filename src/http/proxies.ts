@@ -1,7 +1,9 @@
-// Chooses the proxy by the environment variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+// HTTP proxies: which one the environment names, what it is sent, and the errors that it makes.
 
 import net from 'node:net';
 import { ImgctlError } from '../errors.ts';
+import { reasonOf, TransportError } from './errors.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
 import { basicPair, isLoopback } from './url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,9 +77,9 @@ function matchNoProxy(url: URL, noProxy: string): string | undefined {
     const [, name = '', entryPort] = net.isIPv6(entry)
       ? [entry, entry]
       : (/^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? []);
-    const bare = plainHost(name);
-    if (bare === '' || (entryPort !== undefined && entryPort !== port)) return false;
-    return host === bare || (net.isIP(host) === 0 && host.endsWith(`.${bare}`));
+    const domain = plainHost(name);
+    if (domain === '' || (entryPort !== undefined && entryPort !== port)) return false;
+    return host === domain || (net.isIP(host) === 0 && host.endsWith(`.${domain}`));
   });
 }
 
@@ -117,11 +119,98 @@ export function proxySecrets({ url }: HttpProxy): string[] {
   return password === '' ? [] : [password, decode(password), proxyPair(url)];
 }
 
-/** A bare `%` in a password is not a valid escape, so it is meant literally. */
+/** A `%` that starts no escape in a password is meant literally. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     return text;
   }
+}
+
+/**
+ * Sends requests for plain http through a proxy by their whole URL, as curl does: proxies tunnel only to TLS ports.
+ * Tells apart whether the service or the proxy responded or failed.
+ */
+export class Forwarder {
+  readonly #proxy: HttpProxy;
+  #hasResponded = false;
+
+  constructor(proxy: HttpProxy) {
+    this.#proxy = proxy;
+  }
+
+  /** Returns what the request sends to the proxy. */
+  head({ url, headers }: HttpRequest): Pick<HttpRequest, 'headers'> & { readonly path: string } {
+    return {
+      path: `${url.origin}${url.pathname}${url.search}`,
+      headers: { ...headers, ...proxyAuthorization(this.#proxy) },
+    };
+  }
+
+  /** @throws TransportError proxy: the proxy made the response itself */
+  accept(response: HttpResponse): HttpResponse {
+    const { url, status, headers } = response;
+    if (isOfProxy(status, headers)) {
+      const target = `${url.hostname}:${url.port || 80}`;
+      // With a status below 500 the proxy refused to forward the request.
+      throw proxyRefusal(this.#proxy, target, status, status >= 500);
+    }
+    this.#hasResponded = true;
+    const { host } = this.#proxy.url;
+    return { ...response, proxy: { host, hint: checkProxy(this.#proxy) } };
+  }
+
+  /** Returns the error of a request, as one of the proxy if the proxy failed. */
+  explain(error: Error): Error {
+    if (!(error instanceof TransportError) || !(error.cause instanceof Error)) return error;
+    const isBroken = error.code === 'unreachable' || error.cause.name === 'HTTPParserError';
+    if (!error.sent || !isBroken) return error;
+    // A proxy that never responded gets no retry; one that did may only have closed an idle connection.
+    const transient = this.#hasResponded && error.transient;
+    return proxyFailure(this.#proxy, error.cause, { sent: true, transient });
+  }
+}
+
+/** True if the proxy made the response, by RFC 9110 and RFC 9209 or as squid and tinyproxy mark it. */
+function isOfProxy(status: number, headers: HttpResponse['headers']): boolean {
+  if (status < 400) return false;
+  return (
+    status === 407 ||
+    'x-squid-error' in headers ||
+    /;\s*error=/.test(headers['proxy-status'] ?? '') ||
+    /^tinyproxy\b/.test(headers.server ?? '')
+  );
+}
+
+/** The connection to the proxy failed, or it does not speak HTTP. */
+export function proxyFailure(
+  proxy: HttpProxy,
+  cause: Error,
+  details: { readonly sent: boolean; readonly transient?: boolean },
+): TransportError {
+  const message = `the proxy ${proxy.url.host} failed: ${reasonOf(cause)}`;
+  return new TransportError('proxy', message, { ...details, hint: checkProxy(proxy), cause });
+}
+
+/** The proxy responded itself, with an error status. */
+export function proxyRefusal(
+  proxy: HttpProxy,
+  target: string,
+  status: number,
+  sent: boolean,
+): TransportError {
+  // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
+  const hint =
+    status === 407 || status === 401
+      ? `add user name and password to ${proxy.setting}: http://user:password@host:port`
+      : checkProxy(proxy);
+  const refused = status < 500 ? 'refused to connect to' : 'got no response from';
+  const message = `the proxy ${proxy.url.host} ${refused} ${target}: ${status}`;
+  return new TransportError('proxy', message, { hint, status, sent });
+}
+
+/** Returns a hint. */
+function checkProxy({ setting, bypass }: HttpProxy): string {
+  return `check ${setting}${bypass === undefined ? '' : `, or ${bypass}`}`;
 }
