@@ -7,7 +7,7 @@ import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
   'query/(?!series)',
-  'catalogue/(listing|reading)',
+  'catalogue/listing',
   'commands/(listing|shared-options|source)',
   'session/(history|image-names|token-(cache|store))',
 ];

@@ -18,16 +18,11 @@ export interface ImageQuery {
   readonly sort?: string | undefined;
   /** 1 to 100. */
   readonly perPage: number;
-  /** Image objects instead of URLs. */
-  readonly expand: boolean;
 }
-
-/** An image, or its URL in a list that is not expanded. */
-export type ImageOrUrl = ReceivedImage | string;
 
 /** One page of the public catalogue. */
 export interface ImagePage {
-  readonly images: readonly ImageOrUrl[];
+  readonly images: readonly ReceivedImage[];
   /** As sent, section 2.3. */
   readonly meta: Partial<ImageListMeta>;
   /** The page's own number, if the service says so. */
@@ -61,7 +56,8 @@ export async function listImages(
   const parameters = new URLSearchParams();
   parameters.set('per_page', String(query.perPage));
   parameters.set('page', String(page));
-  if (query.expand) parameters.set('expand', '1');
+  // Image objects instead of URLs.
+  parameters.set('expand', '1');
   if (query.filter !== undefined) parameters.set('filter', query.filter);
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
@@ -75,11 +71,7 @@ export async function listImages(
   if (data.length > MAX_ELEMENTS) {
     throw shapeError(response, `a page holds ${data.length} elements, more than ${MAX_ELEMENTS}`);
   }
-  const isExpected = (value: unknown): value is ImageOrUrl =>
-    query.expand ? isImage(value) : typeof value === 'string';
-  if (!data.every(isExpected)) {
-    throw shapeError(response, `data does not hold ${query.expand ? 'images' : 'image URLs'}`);
-  }
+  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
   return {
     images: data,
     meta,

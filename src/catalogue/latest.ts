@@ -4,10 +4,10 @@ import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import { type Candidate, rankCandidates, type Series, SeriesIndex } from '../query/series.ts';
 import { patternOfReading, type Rejected, WordReader } from '../query/words.ts';
-import { type Batch, isImage } from './listing.ts';
 
 type ImageSeries = Series<ReceivedImage>;
-type Batches = AsyncIterable<Batch> | Iterable<Batch>;
+/** Images page by page. */
+type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
 export interface FoundSeries {
   /** In the order of their names. */
@@ -16,11 +16,11 @@ export interface FoundSeries {
 }
 
 /** Reads all images, and keeps those whose names match each word (see `WordReader`). */
-export async function findSeries(batches: Batches, words: readonly string[]): Promise<FoundSeries> {
+export async function findSeries(pages: Pages, words: readonly string[]): Promise<FoundSeries> {
   const reader = new WordReader(words);
   const index = new SeriesIndex<ReceivedImage>(reader);
-  for await (const { images } of batches) {
-    for (const image of images.filter(isImage)) index.add(image);
+  for await (const images of pages) {
+    for (const image of images) index.add(image);
   }
   return { all: index.all(), rejected: reader.rejected };
 }
@@ -32,15 +32,13 @@ export interface FoundCandidates {
 
 /** Reads all images. Returns those whose names match, series by series, the newest first. */
 export async function findCandidates(
-  batches: Batches,
+  pages: Pages,
   words: readonly string[],
 ): Promise<FoundCandidates> {
   const reader = new WordReader(words);
-  const images: ReceivedImage[] = [];
-  for await (const batch of batches) {
-    for (const image of batch.images.filter(isImage)) images.push(image);
-  }
-  return { all: rankCandidates(images, reader), rejected: reader.rejected };
+  const all: ReceivedImage[] = [];
+  for await (const images of pages) for (const image of images) all.push(image);
+  return { all: rankCandidates(all, reader), rejected: reader.rejected };
 }
 
 /**

@@ -1,20 +1,17 @@
 // Lists the public catalogue: every matching image exactly once, or an error.
 
 import type { Client } from '../api/client.ts';
-import { type ImageOrUrl, type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
+import { type ImagePage, type ImageQuery, MAX_PER_PAGE } from '../api/images.ts';
 import { MAX_PAGES } from '../api/pages.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { newImages, Reading, type RequestBudget, SeenKeys } from './reading.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
   readonly limit?: number | undefined;
   /** 1 to 100 (100). */
   readonly perPage?: number | undefined;
-  /** URLs are enough: images are fetched only if the rest of the query needs them. */
-  readonly urls?: boolean;
   /** Yields images page by page if their order allows it, else all at the end. */
   readonly streams?: boolean;
   /** Requests at a time. */
@@ -28,7 +25,7 @@ export interface CatalogueObserver {
 
 /** Images after those of the previous batches, and the meta of the page that was read last. */
 export interface Batch {
-  readonly images: readonly ImageOrUrl[];
+  readonly images: readonly ReceivedImage[];
   readonly meta: ImagePage['meta'];
 }
 
@@ -41,22 +38,13 @@ interface Unconfirmed {
 /** How often a list that keeps changing is read. */
 const MAX_READINGS = 3;
 
+/** Maximum number of pages in a row without a new image. */
+const MAX_IDLE_PAGES = 10;
+
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
 const LIST_FEWER = 'list fewer images with --filter';
-
-/** What one reading of the list passes to the next. */
-interface Progress {
-  readonly seen: SeenKeys;
-  readonly budget: RequestBudget;
-  readonly unconfirmed: Unconfirmed;
-}
-
-type Outcome =
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'unconfirmed'; readonly unconfirmed: Unconfirmed }
-  | { readonly kind: 'incomplete'; readonly fault: string; readonly pages: number };
 
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
@@ -70,24 +58,73 @@ type Outcome =
 export async function* listCatalogue(
   client: Pick<Client, 'listImages'>,
   query: CatalogueQuery,
-  observer: CatalogueObserver = {},
+  { warn, progress }: CatalogueObserver = {},
 ): AsyncGenerator<Batch, void, void> {
-  const seen = new SeenKeys();
+  const { plan, concurrency, perPage = MAX_PER_PAGE, limit = Number.POSITIVE_INFINITY } = query;
+  const yielded = new Set<unknown>();
   let unconfirmed: Unconfirmed = { filter: false, sort: false };
   let budget: RequestBudget = { left: Number.POSITIVE_INFINITY };
-  let readings = 0;
-  while (true) {
-    const outcome = yield* readOnce(client, query, { seen, budget, unconfirmed }, observer);
-    readings += 1;
-    if (outcome.kind === 'complete') return;
-    if (outcome.kind === 'unconfirmed') {
-      unconfirmed = outcome.unconfirmed;
+  for (let readings = 1; ; readings += 1) {
+    const { matches, sorts } = localWork(plan, unconfirmed);
+    const streams = query.streams === true && !sorts;
+    const yieldedBefore = yielded.size;
+    const left = limit - yieldedBefore;
+    // A sort needs all images. With local work the service cannot know which of them count towards the limit.
+    const needed = sorts ? Number.POSITIVE_INFINITY : left;
+    const wanted = matches !== undefined || sorts ? Number.POSITIVE_INFINITY : needed;
+    const request = {
+      filter: plan.server.filter,
+      // Without an order images may move from page to page.
+      sort: plan.server.sort ?? 'id,asc',
+      perPage: Math.min(perPage, wanted),
+    };
+    const reading = new Reading(budget);
+    const found: ReceivedImage[] = [];
+    let count = 0;
+    let heldBytes = 0;
+    let meta: ImagePage['meta'] = {};
+    let isConfirmed = true;
+    for await (const { page, fresh } of reading.pages(client, request, wanted, concurrency)) {
+      const missing = unconfirmedBy(page.meta, plan);
+      const filter = unconfirmed.filter || missing.filter;
+      const sort = unconfirmed.sort || missing.sort;
+      isConfirmed = filter === unconfirmed.filter && sort === unconfirmed.sort;
+      if (!isConfirmed) {
+        warn?.(unconfirmedWarning(missing));
+        unconfirmed = { filter, sort };
+        break;
+      }
+      meta = page.meta;
+      const images: ReceivedImage[] = [];
+      for (const image of fresh) {
+        if (count === needed) break;
+        if (yielded.has(keyOf(image)) || !(matches?.(image) ?? true)) continue;
+        images.push(image);
+        count += 1;
+      }
+      const total = yieldedBefore + count;
+      const noun = total === 1 ? 'image' : 'images';
+      progress?.(`page ${reading.pagesRead} of ${reading.pagesKnown}, ${total} ${noun}`);
+      if (streams) {
+        for (const image of images) yielded.add(keyOf(image));
+        yield { images, meta };
+      } else {
+        for (const image of images) found.push(image);
+        if (images.length > 0) heldBytes += page.bytes;
+        if (heldBytes > MAX_HELD_BYTES) throw tooLong();
+      }
+      if (count === needed) break;
+    }
+    if (!isConfirmed) {
       budget = { left: Number.POSITIVE_INFINITY };
       readings = 0;
-    } else if (readings === MAX_READINGS || budget.left < outcome.pages) {
-      throw new ImgctlError('incomplete-list', `the list is incomplete: ${outcome.fault}`, {
+    } else if (reading.fault === undefined || count === needed) {
+      if (!streams) yield { images: sorts ? plan.sort(found).slice(0, left) : found, meta };
+      return;
+    } else if (readings === MAX_READINGS || budget.left < reading.length) {
+      throw new ImgctlError('incomplete-list', `the list is incomplete: ${reading.fault}`, {
         hint:
-          outcome.pages > MAX_PAGES
+          reading.length > MAX_PAGES
             ? LIST_FEWER
             : 'the list may be changing; run the command again',
       });
@@ -95,62 +132,107 @@ export async function* listCatalogue(
   }
 }
 
-/** Reads the list from its first page on, and yields the images that were not yielded before. */
-async function* readOnce(
-  client: Pick<Client, 'listImages'>,
-  query: CatalogueQuery,
-  { seen, budget, unconfirmed }: Progress,
-  { warn, progress }: CatalogueObserver,
-): AsyncGenerator<Batch, Outcome, void> {
-  const { plan, concurrency } = query;
-  const { matches, sorts } = localWork(plan, unconfirmed);
-  const isLocal = matches !== undefined || sorts;
-  const streams = query.streams === true && !sorts;
-  const yieldedBefore = seen.yieldedCount;
-  const limit = (query.limit ?? Number.POSITIVE_INFINITY) - yieldedBefore;
-  // A sort needs all images. With local work the service cannot know which of them count towards the limit.
-  const needed = sorts ? Number.POSITIVE_INFINITY : limit;
-  const wanted = isLocal ? Number.POSITIVE_INFINITY : limit;
-  const request = requestOf(query, wanted, isLocal);
-  const reading = new Reading(client, { request, wanted, concurrency, seen, budget });
-  const found: ImageOrUrl[] = [];
-  let count = 0;
-  let heldBytes = 0;
-  let meta: ImagePage['meta'] = {};
-  try {
-    for (let page = await reading.next(); page; page = await reading.next()) {
-      const missing = unconfirmedBy(page.meta, plan);
-      const filter = unconfirmed.filter || missing.filter;
-      const sort = unconfirmed.sort || missing.sort;
-      if (filter !== unconfirmed.filter || sort !== unconfirmed.sort) {
-        warn?.(unconfirmedWarning(missing));
-        return { kind: 'unconfirmed', unconfirmed: { filter, sort } };
+/** Limits the requests of all readings of a listing, in case its pages never end. */
+interface RequestBudget {
+  /** Requests left; infinite before the first page has said how many pages there are. */
+  left: number;
+}
+
+/** One reading of the list, from its first page on. */
+class Reading {
+  pagesRead = 0;
+  /** Pages announced and needed, for progress. */
+  pagesKnown = 0;
+  /** Number of pages that the first one announced, at least 1. */
+  length = 1;
+  /** Why images may be missing; undefined if the list is complete. */
+  fault: string | undefined;
+  readonly #budget: RequestBudget;
+
+  constructor(budget: RequestBudget) {
+    this.#budget = budget;
+  }
+
+  /**
+   * Yields the pages with the images that no page before them had. Pages are requested by number: navigation URLs
+   * only tell whether there is another page, so a wrong one cannot mislead.
+   * @param wanted maximum number of images that are needed; further pages are not requested in advance
+   * @param concurrency requests at a time
+   */
+  async *pages(
+    client: Pick<Client, 'listImages'>,
+    request: ImageQuery,
+    wanted: number,
+    concurrency: number,
+  ): AsyncGenerator<{ page: ImagePage; fresh: ReceivedImage[] }, void, void> {
+    const budget = this.#budget;
+    const seen = new Set<unknown>();
+    const pending: Promise<ImagePage>[] = [];
+    const abort = new AbortController();
+    let nextNumber = 1;
+    let lastNumber = 1;
+    let total = 0;
+    let idlePages = 0;
+    const send = () => {
+      const page = client.listImages(request, nextNumber, abort.signal);
+      // It is thrown when the page's turn comes.
+      page.catch(() => {});
+      pending.push(page);
+      nextNumber += 1;
+      budget.left -= 1;
+    };
+    try {
+      send();
+      for (let next = pending.shift(); next; next = pending.shift()) {
+        const page = await next;
+        if (this.pagesRead === 0) {
+          this.length = Math.max(1, page.pages);
+          // This page was already requested.
+          if (budget.left === Number.POSITIVE_INFINITY) {
+            budget.left = 2 * Math.min(this.length, MAX_PAGES) + 10 - 1;
+          }
+          lastNumber = Math.min(page.pages, Math.ceil(wanted / page.perPage), MAX_PAGES);
+        }
+        if (page.total < total) {
+          // Images moved up, past the pages already read.
+          this.fault = 'it became shorter while it was read';
+          return;
+        }
+        total = page.total;
+        this.pagesRead += 1;
+        const announced = Math.min(page.pages, Math.ceil(wanted / page.perPage));
+        this.pagesKnown = Math.max(announced, this.pagesRead);
+        while (nextNumber <= lastNumber && pending.length < concurrency && budget.left > 0) send();
+        const fresh = page.images.filter((image) => addIfNew(seen, keyOf(image)));
+        yield { page, fresh };
+        idlePages = fresh.length > 0 ? 0 : idlePages + 1;
+        if (idlePages > MAX_IDLE_PAGES) break;
+        // After the announced pages: continue as long as there is more and it is new.
+        if (pending.length > 0 || !page.hasNext || fresh.length === 0) continue;
+        if (budget.left <= 0 || this.pagesRead >= MAX_PAGES) {
+          const isEndless = budget.left <= 0;
+          this.fault = isEndless ? 'its pages do not end' : `it has more than ${MAX_PAGES} pages`;
+          return;
+        }
+        send();
       }
-      meta = page.meta;
-      const images = newImages(page, seen, { matches, marks: streams, max: needed - count });
-      count += images.length;
-      const total = yieldedBefore + count;
-      const noun = total === 1 ? 'image' : 'images';
-      progress?.(`page ${reading.pagesRead} of ${reading.pagesKnown}, ${total} ${noun}`);
-      if (streams) {
-        yield { images, meta };
-      } else {
-        found.push(...images);
-        if (images.length > 0) heldBytes += page.bytes;
-        if (heldBytes > MAX_HELD_BYTES) throw tooLong();
+      if (seen.size < total) {
+        this.fault = `the service announced ${total} images but sent ${seen.size}`;
       }
-      if (count === needed) break;
+    } finally {
+      abort.abort(new Error('no longer needed'));
     }
-  } finally {
-    reading.close();
   }
-  const { fault, length: pages } = reading;
-  if (fault !== undefined && count < needed) return { kind: 'incomplete', fault, pages };
-  if (!streams) {
-    const images = sorts ? plan.sort(found.filter(isImage)).slice(0, limit) : found;
-    yield { images, meta };
-  }
-  return { kind: 'complete' };
+}
+
+/** Returns the id of an image, or the image itself if it has none. */
+function keyOf(image: ReceivedImage): unknown {
+  return image.id ?? image;
+}
+
+function addIfNew(keys: Set<unknown>, key: unknown): boolean {
+  const before = keys.size;
+  return keys.add(key).size > before;
 }
 
 /**
@@ -159,45 +241,26 @@ async function* readOnce(
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  query: Omit<CatalogueQuery, 'concurrency'>,
+  { plan, limit, perPage = MAX_PER_PAGE }: Omit<CatalogueQuery, 'concurrency'>,
   number: number,
   { warn }: CatalogueObserver = {},
 ): Promise<Batch> {
-  const { plan, limit, perPage = MAX_PER_PAGE, urls = false } = query;
-  const request = (expand: boolean) =>
-    client.listImages({ ...plan.server, perPage, expand }, number);
-  let page = await request(!urls);
+  const page = await client.listImages({ ...plan.server, perPage }, number);
   if (page.number !== undefined && page.number !== number) {
     warn?.(`the service sent page ${page.number} instead of page ${number}`);
   }
   const unconfirmed = unconfirmedBy(page.meta, plan);
-  if (unconfirmed.filter || unconfirmed.sort) {
-    warn?.(unconfirmedWarning(unconfirmed));
-    if (urls) page = await request(true);
-  }
+  if (unconfirmed.filter || unconfirmed.sort) warn?.(unconfirmedWarning(unconfirmed));
   const { matches, sorts } = localWork(plan, unconfirmed);
   const matching = matches ? page.images.filter(matches) : page.images;
-  const sorted = sorts ? plan.sort(matching.filter(isImage)) : matching;
-  return { images: sorted.slice(0, limit), meta: page.meta };
-}
-
-function requestOf(query: CatalogueQuery, wanted: number, isLocal: boolean) {
-  const { plan, perPage = MAX_PER_PAGE, urls = false } = query;
-  return {
-    filter: plan.server.filter,
-    // Without an order images may move from page to page.
-    sort: plan.server.sort ?? 'id,asc',
-    perPage: Math.min(perPage, wanted),
-    expand: isLocal || !urls,
-  };
+  return { images: (sorts ? plan.sort(matching) : matching).slice(0, limit), meta: page.meta };
 }
 
 /** Returns what the service does not do: a filter if one is needed, and whether to sort. */
 function localWork(plan: QueryPlan, unconfirmed: Unconfirmed) {
-  const test = unconfirmed.filter ? plan.matchesAll : plan.matches;
   const filters = unconfirmed.filter || plan.filtersLocally;
   return {
-    matches: filters ? (image: ImageOrUrl) => isImage(image) && test(image) : undefined,
+    matches: filters ? (unconfirmed.filter ? plan.matchesAll : plan.matches) : undefined,
     sorts: unconfirmed.sort || plan.sortsLocally,
   };
 }
@@ -225,8 +288,4 @@ function tooLong(): ImgctlError {
 function unconfirmedWarning({ filter, sort }: Unconfirmed): string {
   const what = filter && sort ? 'filter and the sort' : filter ? 'filter' : 'sort';
   return `the service did not confirm the ${what}, so imgctl applies it`;
-}
-
-export function isImage(image: ImageOrUrl): image is ReceivedImage {
-  return typeof image !== 'string';
 }

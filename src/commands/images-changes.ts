@@ -8,7 +8,6 @@ import {
   writeState,
 } from '../catalogue/change-state.ts';
 import { type Change, Comparison } from '../catalogue/changes.ts';
-import { isImage, listCatalogue } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
@@ -19,7 +18,7 @@ import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
-import { observeReading, readSnapshot } from './source.ts';
+import { openSource, readAll, readSnapshot } from './source.ts';
 
 interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
   filter?: string[];
@@ -128,18 +127,15 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
 }
 
 async function readImages({ context, options, plan }: Task, comparison: Comparison): Promise<void> {
-  const { client } = await context.session();
   if (options.mine) {
+    const { client } = await context.session();
     const { images } = await client.listUserImages();
     for (const image of images.filter(plan.matchesAll)) comparison.add(image);
     return;
   }
-  const observer = observeReading(context);
-  const query = { plan, streams: true, concurrency: context.settings.number('concurrency') };
-  for await (const { images } of listCatalogue(client, query, observer)) {
-    for (const image of images.filter(isImage)) comparison.add(image);
+  for await (const images of readAll(context, await openSource(context, {}), plan)) {
+    for (const image of images) comparison.add(image);
   }
-  await observer.stop();
 }
 
 const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;

@@ -1,7 +1,6 @@
 // imgctl images get: shows images by id, name, path, label or URL, with all fields.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { isImage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
@@ -163,7 +162,7 @@ async function listMatching(
   const images: ReceivedImage[] = [];
   for await (const batch of source.list({ plan, limit })) {
     // A snapshot is one batch, which may have more images than a call can have arguments.
-    for (const image of batch.images.filter(isImage)) images.push(image);
+    for (const image of batch.images) images.push(image);
   }
   return images;
 }

@@ -8,13 +8,11 @@ import {
   noMatch,
   onlyNewest,
 } from '../catalogue/latest.ts';
-import type { Batch } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { shellQuote } from '../output/messages.ts';
 import { FIELDS } from '../query/fields.ts';
-import type { QueryPlan } from '../query/plan.ts';
 import { readQuery, readView, type ViewOptions } from './listing.ts';
-import { observeReading, openSource, type SourceOptions } from './source.ts';
+import { openSource, readAll, type SourceOptions } from './source.ts';
 
 interface LatestOptions extends ViewOptions, SourceOptions {
   filter?: string[];
@@ -32,14 +30,14 @@ export async function run(
   const view = readView(context, options, {
     columns: each ? ['id', 'name', 'path', 'updated_on'] : FIELDS,
   });
-  const batches = readAll(context, plan, options);
+  const pages = readAll(context, await openSource(context, options), plan);
   const listing = listCommand(words, options.filter);
   if (explain) {
-    const { all, rejected } = await findCandidates(batches, words);
+    const { all, rejected } = await findCandidates(pages, words);
     if (all.length === 0) throw noMatch(rejected, listing);
     return printCandidates(context, all, view);
   }
-  const found = await findSeries(batches, words);
+  const found = await findSeries(pages, words);
   if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
   if (found.all.length === 0) throw noMatch(found.rejected, listing);
   await context.printList(found.all.map(newestOf), view.columns, view);
@@ -52,18 +50,6 @@ export function listCommand(words: readonly string[], filters: readonly string[]
   const separator = words.some((word) => word.startsWith('-')) ? ['--'] : [];
   const all = ['imgctl', 'images', 'list', ...options, ...separator, ...words];
   return all.map(shellQuote).join(' ');
-}
-
-/** Yields the images that match, with a progress line. */
-async function* readAll(
-  context: Context,
-  plan: QueryPlan,
-  options: SourceOptions,
-): AsyncGenerator<Batch> {
-  const source = await openSource(context, options);
-  const observer = observeReading(context);
-  yield* source.list({ plan, streams: true }, observer);
-  await observer.stop();
 }
 
 async function printCandidates(

@@ -1,6 +1,6 @@
 // imgctl images list: lists the public catalogue, or the images that match a query.
 
-import type { ImageOrUrl } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -46,7 +46,6 @@ export async function run(
     plan,
     limit: options.limit,
     perPage: options.perPage,
-    urls: options.urls === true,
     streams: format === 'ndjson',
   };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
@@ -99,7 +98,7 @@ function openImageList(
   context: Context,
   options: ImagesListOptions,
   summary: () => string,
-): ListWriter<ImageOrUrl> {
+): ListWriter<unknown> {
   const view = readView(context, options, {
     columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
     setting: 'columns.images',
@@ -109,9 +108,7 @@ function openImageList(
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */
-function urlOf(image: ImageOrUrl, baseUrl: string): string {
-  if (typeof image === 'string') return image;
-  const { id } = image;
+function urlOf({ id }: ReceivedImage, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
   }

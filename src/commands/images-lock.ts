@@ -2,7 +2,6 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { findSeries, onlyNewest } from '../catalogue/latest.ts';
-import { type Batch, isImage } from '../catalogue/listing.ts';
 import {
   BROKEN_STATES,
   type Pin,
@@ -24,7 +23,7 @@ import { type Reading, WordReader } from '../query/words.ts';
 import { listCommand } from './images-latest.ts';
 import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
 import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
-import { openSource, type Source } from './source.ts';
+import { openSource, readAll, type Source } from './source.ts';
 
 type Options = LockFileOptions & GetOptions;
 
@@ -179,13 +178,6 @@ function planOf({ io }: Context, { text, filters }: Query) {
   return planQuery({ words: text, filters }, { now: io.now() });
 }
 
-function matching(context: Context, source: Source, query: Query) {
-  return source.list(
-    { plan: planOf(context, query), streams: true },
-    { warn: (message) => context.console.warn(message) },
-  );
-}
-
 /** Returns the image that `images latest` would show. @throws ImgctlError that names the lock */
 async function resolve(
   context: Context,
@@ -194,7 +186,7 @@ async function resolve(
   name: string,
 ): Promise<ReceivedImage> {
   try {
-    const found = await findSeries(matching(context, source, query), query.text);
+    const found = await findSeries(readAll(context, source, planOf(context, query)), query.text);
     return onlyNewest(found, listCommand(query.text, query.filters));
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
@@ -209,10 +201,10 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
   // Earlier versions of imgctl found 8 in x86_64 too: such a pin is compared as it was made.
   const reading = version && new WordReader(pin.text).read(`${pin.name}`, version);
   let live: ReceivedImage | undefined;
-  async function* watched(): AsyncGenerator<Batch> {
-    for await (const batch of matching(context, source, pin)) {
-      live = batch.images.filter(isImage).find(({ id }) => id === pin.id) ?? live;
-      yield batch;
+  async function* watched() {
+    for await (const images of readAll(context, source, planOf(context, pin))) {
+      live = images.find(({ id }) => id === pin.id) ?? live;
+      yield images;
     }
   }
   const { all } = await findSeries(watched(), reading === undefined ? [] : pin.text);

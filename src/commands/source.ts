@@ -12,6 +12,7 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
+import type { QueryPlan } from '../query/plan.ts';
 
 export interface SourceOptions {
   from?: string;
@@ -80,6 +81,17 @@ export async function readSnapshot({ io }: Context, name: string) {
   }
   const snapshot = parseSnapshot(text, file);
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
+}
+
+/** Yields every image that matches, page by page, with a progress line. */
+export async function* readAll(
+  context: Context,
+  source: Source,
+  plan: QueryPlan,
+): AsyncGenerator<readonly ReceivedImage[], void, void> {
+  const observer = observeReading(context);
+  for await (const { images } of source.list({ plan, streams: true }, observer)) yield images;
+  await observer.stop();
 }
 
 /** Shows warnings and progress while the catalogue is read. */

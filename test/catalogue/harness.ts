@@ -24,7 +24,7 @@ interface Options {
   readonly observer?: CatalogueObserver;
 }
 
-/** Returns the ids or URLs of all images that were yielded, even if the listing then failed. */
+/** Returns the ids of all images that were yielded, even if the listing then failed. */
 export async function list(
   handler: Handler,
   query: Partial<CatalogueQuery> = {},
@@ -42,9 +42,7 @@ export async function list(
     if (!(thrown instanceof ImgctlError)) throw thrown;
     error = thrown;
   }
-  const ids = batches.flatMap(({ images }) =>
-    images.map((image) => (typeof image === 'string' ? image : image.id)),
-  );
+  const ids = batches.flatMap(({ images }) => images.map(({ id }) => id));
   return { ...connection, batches, ids, error, pages: pagesOf(server) };
 }
 

@@ -1,4 +1,4 @@
-// Tests limits, unconfirmed filters and sorts, and URLs instead of images in a catalogue listing.
+// Tests limits, and unconfirmed filters and sorts, in a catalogue listing.
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
@@ -63,50 +63,5 @@ describe('a catalogue listing with an unconfirmed filter or sort', () => {
     expect(batches[0]?.images).toHaveLength(2);
     expect(ids).toEqual(expected);
     expect(warnings).toEqual([`the service did not confirm the ${what}, so imgctl applies it`]);
-  });
-});
-
-describe('a catalogue listing of URLs', () => {
-  it('yields no image again as an object after it streamed its URL', async () => {
-    const forgetful: Handler = ({ url }, index) => {
-      const page = cataloguePage(url, testImages(6));
-      return { json: index === 0 ? page : { ...page, meta: { ...page.meta, filter: undefined } } };
-    };
-    const plan = planOf({ filters: ['id,ge,1'] });
-    const { ids, server } = await list(forgetful, { plan, urls: true, streams: true });
-    const urls = [1, 2].map((id) => `${server.baseUrl}/v2/image/${id}`);
-    expect(ids).toEqual([...urls, 3, 4, 5, 6]);
-  });
-
-  const unconfirmed: Handler = ({ url }) => {
-    const page = cataloguePage(url, testImages(4));
-    return { json: { ...page, meta: { ...page.meta, filter: undefined } } };
-  };
-
-  it('requests no images', async () => {
-    const { ids, server } = await list(
-      serving(() => testImages(3)),
-      { urls: true },
-    );
-    expect(ids).toEqual([1, 2, 3].map((id) => `${server.baseUrl}/v2/image/${id}`));
-    expect(server.requests[0]?.target).toBe('/v2/image?per_page=2&page=1&sort=id%2Casc');
-  });
-
-  it.each([
-    [
-      'at once for a local filter',
-      serving(() => testImages(4)),
-      ['id,ge,1', 'id,ge,3'],
-      [true, true],
-    ],
-    ['for an unconfirmed filter', unconfirmed, ['id,ge,3'], [false, true, true]],
-  ])('requests images %s', async (_, handler, filters, expanded) => {
-    const { ids, server } = await list(handler, {
-      plan: planOf({ filters }),
-      urls: true,
-      perPage: 2,
-    });
-    expect(ids).toEqual([3, 4]);
-    expect(server.requests.map(({ url }) => url.searchParams.has('expand'))).toEqual(expanded);
   });
 });

@@ -83,8 +83,7 @@ describe('images list', () => {
 
   it.each([
     ['', ['per_page=100&page=1&expand=1&sort=id,asc']],
-    ['--urls', ['per_page=100&page=1&sort=id,asc']],
-    ['--urls -f folder,ne,null', ['per_page=100&page=1&expand=1&sort=id,asc']],
+    ['--urls', ['per_page=100&page=1&expand=1&sort=id,asc']],
     ['--limit 5', ['per_page=5&page=1&expand=1&sort=id,asc']],
     [
       '--limit 3 --per-page 2',
@@ -93,7 +92,7 @@ describe('images list', () => {
     ['--limit 3 -f folder,ne,null --per-page 4', ['per_page=4&page=1&expand=1&sort=id,asc']],
     ['-s name,desc -s id', ['per_page=100&page=1&expand=1&sort=id,asc']],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
-    ['--page 1 --urls', ['per_page=100&page=1']],
+    ['--page 1 --urls', ['per_page=100&page=1&expand=1']],
     [
       '--page 1 --sort name -f name,like,%a%',
       ['per_page=100&page=1&expand=1&filter=name,like,%a%&sort=name,asc'],
