@@ -17,8 +17,6 @@ export default defineConfig({
           exclude: ['test/{documents,e2e,fuzz,hardening,packaging}/**', 'test/walls.test.ts'],
           // Loads each module once per worker: that saves a third of the time. Tests share no state through modules.
           isolate: false,
-          // It imports JSON as only bundlers do, and names source maps that it does not have.
-          server: { deps: { inline: [/@actions/] } },
           // Time for a machine that other work shares.
           testTimeout: 30_000,
           hookTimeout: 30_000,
