@@ -4,10 +4,6 @@ const NOTHING = 'module.exports = {};';
 
 /** The library, the module that it imports, and the CommonJS code that it gets instead. */
 const LEFT_OUT = [
-  // conf needs ajv for schemas and semver for migrations; imgctl has neither.
-  ['conf', 'ajv/dist/2020.js', `exports.Ajv2020 = ${refusal('a schema')}`],
-  ['conf', 'ajv-formats', `exports.default = ${refusal('a schema')}`],
-  ['conf', 'semver', NOTHING],
   // spinner.ts gives ora its frames and a stream; ora would patch process.stdout, and hide the cursor.
   ['ora', 'node:process', 'module.exports = { env: {} };'],
   ['ora', 'string-width', 'module.exports = (text) => text.length;'],
@@ -21,11 +17,6 @@ const LEFT_OUT = [
     'stdin-discarder',
   ].map((name) => ['ora', name, NOTHING]),
 ];
-
-/** Returns the code of a function that throws an error with the name of this file. */
-function refusal(what) {
-  return `function () { throw new Error('${what}: left out by tools/left-out.mjs'); }`;
-}
 
 const PREFIX = '\0left-out:';
 
