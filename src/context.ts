@@ -11,7 +11,6 @@ import {
   createListWriter,
   createValueWriter,
   type Format,
-  isFormat,
   type ListWriter,
   type PrintOptions,
   type Row,
@@ -124,8 +123,7 @@ export class Context implements ConsoleStyle {
   }
 
   get format(): Format {
-    const { value = 'table' } = this.settings.resolve('output');
-    return isFormat(value) ? value : 'table';
+    return this.settings.get('output');
   }
 
   /** Opens a list whose rows arrive gradually; the caller ends it. */
@@ -159,7 +157,7 @@ export class Context implements ConsoleStyle {
       sink: this.console.stdout,
       quiet: this.quiet,
       terminal: () => this.terminal,
-      boxed: () => this.settings.find('table-style').value === 'box',
+      boxed: () => this.settings.find('table-style').text === 'box',
       footer: (hidden: readonly string[]) =>
         this.console.footer(summary?.(), hidden, options.trunc !== undefined),
     };
@@ -208,7 +206,7 @@ export class Context implements ConsoleStyle {
     const { profile, loginCommand } = this.settings;
     const known = [...this.config.profiles.keys()];
     if (known.length === 0 || known.includes(profile)) return;
-    if (this.settings.text('base-url') !== undefined) return;
+    if (this.settings.get('base-url') !== undefined) return;
     const hint = suggest(profile, known, 'imgctl profile list');
     throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
       hint: `${hint} (to create it: ${loginCommand})`,
@@ -225,7 +223,7 @@ export class Context implements ConsoleStyle {
       userAgent: this.userAgent,
       warn: (message, hint) => this.console.warn(message, hint),
       note: (message) => this.console.note(message),
-      onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').value),
+      onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').text),
       onEvent: this.onEvent,
     });
     this.#closers.push(session.close);

@@ -22,11 +22,11 @@ export async function list(context: Context, options: GetOptions): Promise<void>
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
     const { shown = String }: SettingDefinition = SETTINGS[key];
-    const { value: unchecked, origin } = settings.find(key);
-    const result = valueOrError(() => settings.resolve(key));
+    const { text, origin } = settings.find(key);
+    const result = valueOrError(() => settings.get(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
-    const value = problem ? shown(unchecked ?? '') : unchecked;
+    const value = problem ? shown(text ?? '') : text;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
   const format = problems.has('output') ? 'table' : context.format;
@@ -39,7 +39,8 @@ export async function list(context: Context, options: GetOptions): Promise<void>
 
 export async function get(context: Context, _options: object, name: string): Promise<void> {
   const key = requireKey(name);
-  const { value, origin } = context.settings.resolve(key);
+  const value = context.settings.text(key);
+  const { origin } = context.settings.find(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
       hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
@@ -55,7 +56,7 @@ export async function set(
   value: string,
 ): Promise<void> {
   const key = requireKey(name);
-  SETTINGS[key].check(value);
+  SETTINGS[key].parse(value);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
   const isPath =

@@ -234,9 +234,7 @@ function settingFindings(context: Context, settings: Settings): Finding[] {
     findings.push(warning('settings', `unknown setting ${key}${guess}`, `remove it from ${file}`));
   }
   if (findings.length > 0) return findings;
-  const set = SETTING_KEYS.map((key) => settings.resolve(key)).filter(
-    ({ value, source }) => value !== undefined && source !== 'default',
-  );
+  const set = SETTING_KEYS.filter((key) => settings.find(key).source !== 'default');
   return [ok('settings', `${set.length} set, all valid; see: imgctl config list`)];
 }
 
@@ -285,7 +283,7 @@ async function serviceFindings(
   isConfigBroken: boolean,
 ): Promise<Finding[]> {
   const { io, paths } = context;
-  const username = valueOr(() => settings.text('username'), undefined) ?? '';
+  const username = valueOr(() => settings.get('username'), undefined) ?? '';
   const url = valueOrError(() => requireBaseUrl(settings));
   if ('error' in url) {
     // The unreadable file may hold a base URL, so a login would not help.
@@ -357,13 +355,13 @@ async function sendProbe(
   const progress = console.startProgress({ lines: false });
   progress.update(`connecting to ${baseUrl.host}`);
   try {
-    const isBasic = valueOr(() => settings.text('auth-scheme'), '') === 'basic';
+    const isBasic = valueOr(() => settings.get('auth-scheme'), '') === 'basic';
     const authorization = token && authorizationHeader(isBasic ? 'basic' : 'bearer', token);
     return await transport.send({
       method: 'GET',
       url: resolveUrl(baseUrl, '/v2'),
       headers: requestHeaders(userAgent, authorization),
-      timeout: valueOr(() => settings.duration('timeout'), FALLBACK_TIMEOUT),
+      timeout: valueOr(() => settings.get('timeout'), FALLBACK_TIMEOUT),
       signal: io.signal,
     });
   } finally {
@@ -477,7 +475,7 @@ function passwordFinding(context: Context, settings: Settings, account: Account)
       return failed('password', unreadableFile(file, error));
     }
   }
-  const helper = valueOr(() => settings.text('credential-helper'), undefined);
+  const helper = valueOr(() => settings.get('credential-helper'), undefined);
   if (helper !== undefined && !isInstalled(helperProgram(helper), context)) {
     const message = `the credential helper ${helperProgram(helper)} is not installed`;
     const hint = `install it, or run: imgctl config unset credential-helper${settings.profileFlag}`;
@@ -537,7 +535,7 @@ async function storeFindings(context: Context, settings: Settings): Promise<Find
 
 /** Checks the upload storage with its credentials; nothing if none is set. */
 async function storageFindings(context: Context): Promise<Finding[]> {
-  if (valueOr(() => context.settings.find('upload-url').value, undefined) === undefined) return [];
+  if (valueOr(() => context.settings.find('upload-url').text, undefined) === undefined) return [];
   const progress = context.console.startProgress({ lines: false });
   progress.update('connecting to the storage');
   try {

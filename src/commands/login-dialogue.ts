@@ -31,7 +31,7 @@ export class Dialogue {
   /** Returns the settings of the login, after prompts for what is missing. */
   async complete(flags: SettingFlags): Promise<Settings> {
     const baseUrl = await this.#baseUrl();
-    const username = this.#given.text('username') ?? (await this.#username());
+    const username = this.#given.get('username') ?? (await this.#username());
     const settings = this.#context.settingsWith({ ...flags, 'base-url': baseUrl, username });
     this.#remember('username', username);
     return settings;

@@ -51,7 +51,7 @@ async function logIn(
   const session = await context.openSession(settings);
   const { account } = session;
   const { username } = account;
-  const place = placeOfHelper(settings.text('credential-helper'));
+  const place = placeOfHelper(settings.get('credential-helper'));
   const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.check(account);
@@ -126,8 +126,8 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
-  const command = given.resolve('password-command');
-  if (options.storePassword && command.value) {
+  const command = given.find('password-command');
+  if (options.storePassword && given.get('password-command')) {
     const message = `the password command (${command.origin}) would override a stored password`;
     const remove =
       command.source === 'profile'

@@ -49,7 +49,7 @@ export async function withMetrics(
   action: (measure: (measures: Measures) => void) => Promise<void>,
 ): Promise<void> {
   const { io } = context;
-  const file = context.settingsWith({ 'metrics-file': options.metricsFile }).text('metrics-file');
+  const file = context.settingsWith({ 'metrics-file': options.metricsFile }).get('metrics-file');
   if (file === undefined) return action(() => {});
   const started = io.now();
   let measures: Measures = {};

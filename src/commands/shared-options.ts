@@ -41,7 +41,7 @@ export function timesOf(
   option?: string,
   format = context.format,
 ) {
-  const text = option ?? context.settings.text('time');
+  const text = option ?? context.settings.get('time');
   const choice = { noun: 'time style', valid: TIME_STYLES, where: '--time' };
   const style = text === undefined ? defaultTimeStyle(format) : parseChoice(text, choice);
   if (style === 'wire') return undefined;

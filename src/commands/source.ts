@@ -40,7 +40,7 @@ export async function openSource(context: Context, options: SourceOptions): Prom
     });
   }
   const { client, baseUrl } = await context.session();
-  const concurrency = context.settings.number('concurrency');
+  const concurrency = context.settings.get('concurrency');
   return {
     baseUrl,
     list: (query, observer) => listCatalogue(client, { ...query, concurrency }, observer),

@@ -13,10 +13,10 @@ const DEFAULT_PARALLEL = 4;
 /** @throws ImgctlError config: no upload-url, or invalid */
 function readTarget({ settings }: Context): UploadTarget {
   const flag = settings.profileFlag;
-  const text = settings.text('upload-url');
+  const text = settings.get('upload-url');
   if (text !== undefined) {
     const allowing = `imgctl config set allow-http true${flag}`;
-    return parseUploadUrl(text, settings.text('allow-http') === 'true', allowing);
+    return parseUploadUrl(text, settings.get('allow-http'), allowing);
   }
   throw new ImgctlError('config', 'no upload storage configured', {
     hint: `run: imgctl config set upload-url dav+https://host/path${flag} (or s3+https://, file://)`,
@@ -26,7 +26,7 @@ function readTarget({ settings }: Context): UploadTarget {
 /** Returns what identifies the storage and its user, without secrets. */
 export function targetKey({ settings }: Context): string[] {
   const keys = ['upload-url', 'upload-username', 'upload-access-key'] as const;
-  return keys.map((key) => settings.text(key) ?? '');
+  return keys.map((key) => settings.get(key) ?? '');
 }
 
 /** @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid */
@@ -39,8 +39,8 @@ export async function openUploadStorage(
   const target = await withCredentials(context, readTarget(context));
   const storage = await openStorage(target, {
     clock: io,
-    timeout: settings.duration('timeout'),
-    retries: settings.number('retries'),
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
     parallel,
     partSize,
     ca: readCertificates(settings, io, 'upload-ca-file'),
@@ -62,7 +62,7 @@ function withRemedy({ settings, io }: Context, { kind }: Target) {
     const user = kind === 'dav' ? 'upload-username' : 'upload-access-key';
     const variable = uploadVariable(io, kind);
     const flag = settings.profileFlag;
-    if (settings.text(user) === undefined) {
+    if (settings.get(user) === undefined) {
       throw error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
     }
     if (variable === undefined) throw error;

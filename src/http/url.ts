@@ -28,13 +28,17 @@ export function parseBaseUrl(
       hint: `use ${url.origin}${url.pathname}`,
     });
   }
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    throw new ImgctlError('config', `plain http would expose credentials sent to ${url.host}`, {
-      hint: `use https://${url.host}, or allow plain http: ${allowHttpHow}`,
-    });
-  }
+  if (!allowHttp) refusePlainHttp(url, allowHttpHow);
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
+}
+
+/** @throws ImgctlError config: plain http beyond loopback; `allowHttpHow` as in parseBaseUrl */
+export function refusePlainHttp({ protocol, host, hostname }: URL, allowHttpHow: string): void {
+  if (protocol !== 'http:' || isLoopback(hostname)) return;
+  throw new ImgctlError('config', `plain http would expose credentials sent to ${host}`, {
+    hint: `use https://${host}, or allow plain http: ${allowHttpHow}`,
+  });
 }
 
 /** Returns the URL that was probably meant, if only the scheme is missing. */

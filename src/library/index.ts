@@ -133,12 +133,12 @@ function connectionOf(options: ClientOptions) {
     concurrency: concurrency?.toString(),
   };
   const settings = new Settings('library', flags, {}, {});
-  settings.resolve('username');
+  settings.get('username');
   return {
     baseUrl: parseBaseUrl(String(baseUrl), options.allowHttp === true, 'allowHttp: true'),
-    timeout: settings.duration('timeout'),
-    retries: settings.number('retries'),
-    concurrency: settings.number('concurrency'),
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
+    concurrency: settings.get('concurrency'),
   };
 }
 

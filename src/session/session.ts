@@ -9,15 +9,10 @@ import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxies.ts';
-import { parseBaseUrl } from '../http/url.ts';
+import { refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
-import {
-  certificateFlaw,
-  parseStoreAddress,
-  requireSafeAddress,
-  type StoreAddress,
-} from './setting-values.ts';
+import { certificateFlaw, requireSafeAddress, type StoreAddress } from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
 import { TokenCache } from './token-cache.ts';
@@ -71,14 +66,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     : new Tokens({
         io,
         store,
-        username: settings.text('username'),
+        username: settings.get('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
         loginCommand: settings.loginCommand,
         limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
         isAttended: io.stdin.isTTY && io.stderr.isTTY,
-        patience: settings.tokenPatience,
+        patience: settings.get('wait-for-token') ?? 0,
         onWait: (milliseconds) =>
           options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
       });
@@ -87,10 +82,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     baseUrl,
     userAgent: options.userAgent,
     tokens: source,
-    authScheme: settings.text('auth-scheme') === 'basic' ? 'basic' : 'bearer',
-    timeout: settings.duration('timeout'),
-    retries: settings.number('retries'),
-    connections: settings.number('concurrency'),
+    authScheme: settings.get('auth-scheme'),
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
+    connections: settings.get('concurrency'),
     maxBytes: MAX_BYTES,
     ca,
     proxy: await findProxy(baseUrl, options),
@@ -145,9 +140,9 @@ export function givenPassword(settings: Settings, io: Io): PasswordSource | unde
       (await import('./password.ts')).passwordOfFile(file, io),
     );
   }
-  const { value: command, origin } = settings.resolve('password-command');
+  const command = settings.get('password-command');
   if (!command) return undefined;
-  const what = `the password command (${origin})`;
+  const what = `the password command (${settings.find('password-command').origin})`;
   return source(what, what, async () =>
     (await import('./password.ts')).passwordOfCommand(command, io),
   );
@@ -181,10 +176,11 @@ export function tokenOfEnvironment(token: string): TokenSource {
 }
 
 export function requireBaseUrl(settings: Settings): URL {
-  const text = settings.text('base-url');
-  if (text !== undefined) {
+  const url = settings.get('base-url');
+  if (url !== undefined) {
     const allowing = `imgctl config set allow-http true${settings.profileFlag}`;
-    return parseBaseUrl(text, settings.text('allow-http') === 'true', allowing);
+    if (!settings.get('allow-http')) refusePlainHttp(url, allowing);
+    return url;
   }
   throw new ImgctlError('config', 'no service configured', {
     hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
@@ -193,9 +189,8 @@ export function requireBaseUrl(settings: Settings): URL {
 
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
 export function requireStoreAddress(settings: Settings): StoreAddress | undefined {
-  const address = parseStoreAddress(settings.text('token-store') ?? 'file');
-  const allowHttp = settings.text('allow-http') === 'true';
-  if (address) requireSafeAddress(address, allowHttp, settings.profileFlag);
+  const address = settings.get('token-store');
+  if (address) requireSafeAddress(address, settings.get('allow-http'), settings.profileFlag);
   return address;
 }
 
@@ -219,8 +214,9 @@ export function readCertificates(
   io: Io,
   key: 'ca-file' | 'upload-ca-file' = 'ca-file',
 ): string | undefined {
-  const { value, origin } = settings.resolve(key);
+  const value = settings.get(key);
   if (value === undefined) return undefined;
+  const { origin } = settings.find(key);
   const unusable = (reason: string, cause?: unknown) => {
     const flag = settings.profileFlag;
     const message = `cannot read the ${key} ${value} (from ${origin}): ${reason}`;

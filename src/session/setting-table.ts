@@ -11,30 +11,36 @@ export interface SettingDefinition {
   readonly valid?: readonly string[];
   /** Values to complete, if others are valid too. */
   readonly suggested?: readonly string[];
-  check(text: string): void;
+  /** Returns the value. @throws ImgctlError usage or config: it is invalid */
+  parse(text: string): unknown;
   /** Returns as much of an invalid value as may be shown: it may hold a password. */
   shown?(text: string): string;
 }
 
-const oneOf = (what: string, ...valid: string[]) => ({
+const oneOf = <const Word extends string>(what: string, ...valid: Word[]) => ({
   valid,
-  check(text: string): void {
-    if (valid.includes(text)) return;
+  parse(text: string): Word {
+    const word = valid.find((one) => one === text);
+    if (word !== undefined) return word;
     throw invalid(what, text, `valid: ${valid.join(', ')}`);
   },
 });
 
 const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return;
+  const number = Number(text);
+  if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
   throw invalid(what, text, `use a whole number from ${min} to ${max}`);
 };
+
+/** A text that its users check. */
+const anyText = (text: string) => text;
 
 /** All settings, in the order of `config list`. */
 export const SETTINGS = {
   'base-url': {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
-    check: (text) => parseBaseUrl(text, true),
+    parse: (text) => parseBaseUrl(text, true),
     shown: hideUserInfo,
   },
   username: {
@@ -45,29 +51,29 @@ export const SETTINGS = {
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
-    check: nonEmpty('password-command'),
+    parse: nonEmpty('password-command'),
   },
   'token-store': {
     summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
     env: 'IMGCTL_TOKEN_STORE',
     fallback: 'file',
     suggested: ['file'],
-    check: parseStoreAddress,
+    parse: parseStoreAddress,
     shown: hideUserInfo,
   },
   'token-store-password-command': {
     summary: 'command whose first output line is the password of the token store',
-    check: nonEmpty('token-store-password-command'),
+    parse: nonEmpty('token-store-password-command'),
   },
   'wait-for-token': {
     summary: 'maximum wait for the end of the token request limit, such as 5m',
-    check: (text) => parseDuration(text, 'wait-for-token'),
+    parse: (text) => parseDuration(text, 'wait-for-token'),
   },
   'credential-helper': {
     summary:
       'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',
     suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
-    check: checkHelper,
+    parse: parseHelper,
   },
   output: {
     summary: 'output format',
@@ -79,20 +85,20 @@ export const SETTINGS = {
     summary: 'time limit of each request',
     env: 'IMGCTL_TIMEOUT',
     fallback: '30s',
-    check: (text) => parseDuration(text, 'timeout'),
+    parse: (text) => parseDuration(text, 'timeout'),
   },
   retries: {
     summary: 'retries for requests that are safe to repeat',
     fallback: '4',
-    check: wholeNumber('retries', 0, 100),
+    parse: wholeNumber('retries', 0, 100),
   },
   concurrency: {
     summary: 'page requests sent at the same time',
     fallback: '6',
-    check: wholeNumber('concurrency', 1, 32),
+    parse: wholeNumber('concurrency', 1, 32),
   },
-  'columns.images': { summary: 'columns of images list', check: () => {} },
-  'columns.my-images': { summary: 'columns of my-images', check: () => {} },
+  'columns.images': { summary: 'columns of images list', parse: anyText },
+  'columns.my-images': { summary: 'columns of my-images', parse: anyText },
   'table-style': {
     summary: 'frames around tables on a terminal',
     fallback: 'plain',
@@ -106,12 +112,13 @@ export const SETTINGS = {
   'allow-http': {
     summary: 'allow plain http to other hosts',
     fallback: 'false',
-    ...oneOf('allow-http', 'true', 'false'),
+    valid: ['true', 'false'],
+    parse: (text) => oneOf('allow-http', 'true', 'false').parse(text) === 'true',
   },
-  'ca-file': { summary: 'additional trusted certificates (PEM)', check: nonEmpty('ca-file') },
+  'ca-file': { summary: 'additional trusted certificates (PEM)', parse: nonEmpty('ca-file') },
   'metrics-file': {
     summary: 'file for the Prometheus metrics of sync, push and images changes',
-    check: nonEmpty('metrics-file'),
+    parse: nonEmpty('metrics-file'),
   },
   time: {
     summary: 'format of timestamps',
@@ -120,7 +127,14 @@ export const SETTINGS = {
   ...UPLOAD_SETTINGS,
 } as const satisfies Record<string, SettingDefinition>;
 
-export type SettingKey = keyof typeof SETTINGS;
+type Definitions = typeof SETTINGS;
+
+export type SettingKey = keyof Definitions;
+
+/** The parsed value of a setting; undefined if it is not set and has no default. */
+export type SettingValue<Key extends SettingKey> =
+  | ReturnType<Definitions[Key]['parse']>
+  | (Definitions[Key] extends { readonly fallback: string } ? never : undefined);
 
 /** Says where a login stored the password of the profile; see openPasswordStore. */
 export const STORED_PASSWORD = 'stored-password';
@@ -131,9 +145,9 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-function checkHelper(text: string): void {
+function parseHelper(text: string): string {
   const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
-  if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return;
+  if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return text;
   const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
   throw invalid('credential-helper', text, hint);
 }

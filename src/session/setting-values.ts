@@ -6,6 +6,7 @@ import { builtin } from '../io.ts';
 
 export const nonEmpty = (what: string) => (text: string) => {
   if (text === '') throw emptyValue(what);
+  return text;
 };
 
 function emptyValue(what: string): ImgctlError {
@@ -20,11 +21,12 @@ export function invalid(what: string, text: string, hint: string): ImgctlError {
 
 /** The rules of a setting for a user name, which goes into Basic credentials. */
 export const userName = (what: string) => ({
-  check(text: string): void {
+  parse(text: string): string {
     if (text === '') throw emptyValue(what);
     // They cannot hold a colon in the user name (RFC 7617).
     if (text.includes(':'))
       throw invalid(what, beforeColon(text), 'use a user name without a colon');
+    return text;
   },
   shown: beforeColon,
 });

@@ -1,19 +1,20 @@
 // The settings of a run: what config.json holds, and the value of each setting with its origin.
 
 import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOrError } from '../errors.ts';
 import { readJsonFile } from '../files/atomic-file.ts';
 import { followLinks } from '../files/user-file.ts';
-import { baseUrlText, parseBaseUrl } from '../http/url.ts';
+import { baseUrlText } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { placeOfHelper } from './password-store.ts';
 import {
+  SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
+  type SettingValue,
   STORED_PASSWORD,
 } from './setting-table.ts';
-import { parseDuration } from './setting-values.ts';
 import type { Account } from './token-store.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
@@ -68,10 +69,11 @@ function brokenFile(file: string, reason: string): ImgctlError {
   });
 }
 
-interface Resolved {
-  readonly value: string | undefined;
+/** The text of a setting, which may be invalid, and where it comes from. */
+interface SettingText {
+  readonly text: string | undefined;
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
-  /** The source for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a value. */
+  /** The source for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text. */
   readonly origin: string;
 }
 
@@ -79,77 +81,64 @@ export type SettingFlags = Readonly<Partial<Record<SettingKey, string | undefine
 
 export const DEFAULT_PROFILE = 'default';
 
-/** Resolves settings from flag, environment, profile and default, in this order. */
+type Texts = Readonly<Record<string, string | undefined>>;
+
+/** The settings of a run, each parsed once. An invalid one throws when it is needed, and does not matter otherwise. */
 export class Settings {
   readonly profile: string;
-  readonly #flags: SettingFlags;
-  readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #stored: Readonly<Record<string, string>>;
   /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
   readonly profileFlag: string;
+  /** The command that logs in to this service, with --base-url if a plain login would use another one. */
+  readonly loginCommand: string;
+  /** Where the last login with --store-password stored the password. */
+  readonly storedAt: string | undefined;
+  readonly #texts = new Map<SettingKey, SettingText>();
+  readonly #values = new Map<SettingKey, ReturnType<typeof valueOrError>>();
 
   constructor(
     profile: string,
     flags: SettingFlags,
-    env: Readonly<Record<string, string | undefined>>,
-    stored: Readonly<Record<string, string>>,
+    env: Texts,
+    stored: Texts,
     defaultProfile: string = DEFAULT_PROFILE,
   ) {
     this.profile = profile;
-    this.#flags = flags;
-    this.#env = env;
-    this.#stored = stored;
     this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
-  }
-
-  /** With --base-url if a plain login would use another one. */
-  get loginCommand(): string {
-    const { value } = this.find('base-url');
-    const isUsual = value === this.find('base-url', {}).value;
-    return `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${value}`}`;
-  }
-
-  /** @throws ImgctlError usage or config: the value is invalid */
-  resolve(key: SettingKey): Resolved {
-    const resolved = this.find(key);
-    const { value, source, origin } = resolved;
-    if (value === undefined || source === 'default') return resolved;
-    try {
-      SETTINGS[key].check(value);
-      return resolved;
-    } catch (error) {
-      if (!(error instanceof ImgctlError) || source === 'flag') throw error;
-      throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
+    this.storedAt = stored[STORED_PASSWORD];
+    for (const key of SETTING_KEYS) {
+      const found = findText(key, flags, env, stored, profile);
+      this.#texts.set(key, found);
+      this.#values.set(
+        key,
+        valueOrError(() => parse(key, found)),
+      );
     }
+    const { text } = this.find('base-url');
+    const isUsual = text === findText('base-url', {}, env, stored, profile).text;
+    this.loginCommand = `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
   }
 
-  /** Does not check the value. */
-  find(key: SettingKey, flags: SettingFlags = this.#flags): Resolved {
-    const definition: SettingDefinition = SETTINGS[key];
-    const flag = flags[key];
-    if (flag !== undefined) return { value: flag, source: 'flag', origin: `--${key}` };
-    const variable = definition.env;
-    const fromEnv = variable === undefined ? undefined : this.#env[variable];
-    if (variable !== undefined && fromEnv) {
-      return { value: fromEnv, source: 'environment', origin: variable };
-    }
-    if (Object.hasOwn(this.#stored, key)) {
-      const origin = `profile ${this.profile}`;
-      return { value: this.#stored[key], source: 'profile', origin };
-    }
-    const { fallback } = definition;
-    const origin = fallback === undefined ? '' : 'default';
-    return { value: fallback, source: 'default', origin };
+  /** Returns the value. @throws ImgctlError usage or config: it is invalid */
+  get<Key extends SettingKey>(key: Key): SettingValue<Key> {
+    const result = this.#values.get(key);
+    if (result && 'error' in result) throw result.error;
+    return result?.value as SettingValue<Key>;
   }
 
-  /** Where the last login with --store-password stored the password. */
-  get storedAt(): string | undefined {
-    return this.#stored[STORED_PASSWORD];
+  /** Returns the text of a valid value. @throws ImgctlError usage or config: it is invalid */
+  text(key: SettingKey): string | undefined {
+    this.get(key);
+    return this.find(key).text;
+  }
+
+  /** Returns the text and its origin, unchecked. */
+  find(key: SettingKey): SettingText {
+    return this.#texts.get(key) ?? UNSET;
   }
 
   /** Where passwords of the profile are stored, first the place to read: see openPasswordStore. */
   get passwordPlaces(): string[] {
-    const helper = this.text('credential-helper');
+    const helper = this.get('credential-helper');
     const places = helper === undefined ? [] : [placeOfHelper(helper)];
     const { storedAt } = this;
     return storedAt === undefined || places.includes(storedAt) ? places : [...places, storedAt];
@@ -157,30 +146,42 @@ export class Settings {
 
   /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
   get account(): Account {
-    const text = this.text('base-url');
+    const url = this.get('base-url');
     return {
       profile: this.profile,
-      baseUrl: text === undefined ? '' : baseUrlText(parseBaseUrl(text, true)),
-      username: this.text('username') ?? '',
+      baseUrl: url === undefined ? '' : baseUrlText(url),
+      username: this.get('username') ?? '',
     };
   }
+}
 
-  text(key: SettingKey): string | undefined {
-    return this.resolve(key).value;
+const UNSET: SettingText = { text: undefined, source: 'default', origin: '' };
+
+/** Looks at flag, environment, profile and default, in this order. */
+function findText(
+  key: SettingKey,
+  flags: SettingFlags,
+  env: Texts,
+  stored: Texts,
+  profile: string,
+): SettingText {
+  const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
+  const flag = flags[key];
+  if (flag !== undefined) return { text: flag, source: 'flag', origin: `--${key}` };
+  if (env[variable]) return { text: env[variable], source: 'environment', origin: variable };
+  if (Object.hasOwn(stored, key)) {
+    return { text: stored[key], source: 'profile', origin: `profile ${profile}` };
   }
+  return fallback === undefined ? UNSET : { text: fallback, source: 'default', origin: 'default' };
+}
 
-  duration(key: 'timeout'): number {
-    return parseDuration(this.text(key) ?? '', key);
-  }
-
-  /** Milliseconds to wait for the end of the token request limit. */
-  get tokenPatience(): number {
-    const text = this.text('wait-for-token');
-    return text === undefined ? 0 : parseDuration(text, 'wait-for-token');
-  }
-
-  number(key: 'retries' | 'concurrency'): number {
-    return Number(this.text(key));
+function parse(key: SettingKey, { text, source, origin }: SettingText): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return SETTINGS[key].parse(text);
+  } catch (error) {
+    if (!(error instanceof ImgctlError) || source === 'flag') throw error;
+    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 }
 
@@ -188,7 +189,7 @@ export class Settings {
 export function storedSettings(
   { profile: defaultProfile, profiles }: ConfigFile,
   profile: string,
-  env: Readonly<Record<string, string | undefined>> = {},
+  env: Texts = {},
 ): Settings {
   return new Settings(profile, {}, env, profiles.get(profile) ?? {}, defaultProfile);
 }

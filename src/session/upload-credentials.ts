@@ -39,7 +39,7 @@ export async function davCredentials(
   settings: Settings,
   io: Io,
 ): Promise<DavCredentials | undefined> {
-  const username = settings.text('upload-username');
+  const username = settings.get('upload-username');
   if (username === undefined) return undefined;
   return { username, password: await readSecret(settings, io, PASSWORD) };
 }
@@ -52,14 +52,14 @@ interface S3Credentials {
 
 /** @throws ImgctlError */
 export async function s3Credentials(settings: Settings, io: Io): Promise<S3Credentials> {
-  const accessKey = settings.text('upload-access-key');
+  const accessKey = settings.get('upload-access-key');
   if (accessKey === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
       hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
     });
   }
   const secret = await readSecret(settings, io, SECRET);
-  return { accessKey, secret, region: settings.text('upload-region') ?? '' };
+  return { accessKey, secret, region: settings.get('upload-region') ?? '' };
 }
 
 async function readSecret(
@@ -71,7 +71,7 @@ async function readSecret(
   const file = io.env[`${variable}_FILE`];
   if (value) return value;
   if (file) return passwordOfFile(file, io, { variable: `${variable}_FILE`, what });
-  const { value: command } = settings.resolve(setting);
+  const command = settings.get(setting);
   if (command) return passwordOfCommand(command, io, { setting });
   throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
     hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${setting} COMMAND${settings.profileFlag}`,

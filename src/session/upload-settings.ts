@@ -8,7 +8,10 @@ import { invalid, nonEmpty, userName } from './setting-values.ts';
 export const UPLOAD_SETTINGS = {
   'upload-url': {
     summary: 'storage that push uploads to',
-    check: (text: string): void => void parseUploadUrl(text, true),
+    parse(text: string): string {
+      parseUploadUrl(text, true);
+      return text;
+    },
     shown: hideUserInfo,
   },
   'upload-username': {
@@ -17,27 +20,27 @@ export const UPLOAD_SETTINGS = {
   },
   'upload-password-command': {
     summary: 'command that prints the WebDAV password',
-    check: nonEmpty('upload-password-command'),
+    parse: nonEmpty('upload-password-command'),
   },
   'upload-access-key': {
     summary: 'access key id for an S3 storage',
-    check: nonEmpty('upload-access-key'),
+    parse: nonEmpty('upload-access-key'),
   },
   'upload-secret-command': {
     summary: 'command that prints the S3 secret key',
-    check: nonEmpty('upload-secret-command'),
+    parse: nonEmpty('upload-secret-command'),
   },
   'upload-region': {
     summary: 'region of an S3 storage',
     fallback: 'us-east-1',
-    check: (text: string): void => {
-      if (/^[\w-]{1,64}$/.test(text)) return;
+    parse(text: string): string {
+      if (/^[\w-]{1,64}$/.test(text)) return text;
       throw invalid('upload-region', text, 'use a region such as us-east-1');
     },
   },
   'upload-ca-file': {
     summary: 'additional trusted certificates for the storage (PEM)',
-    check: nonEmpty('upload-ca-file'),
+    parse: nonEmpty('upload-ca-file'),
   },
 } as const;
 

@@ -73,7 +73,7 @@ describe('config.json', () => {
     const { profiles } = readConfigFile(directory);
     expect([...profiles.keys()]).toEqual(['__proto__', 'constructor']);
     const settings = new Settings('x', {}, {}, profiles.get('x') ?? {});
-    expect(settings.text('output')).toBe('table');
+    expect(settings.get('output')).toBe('table');
     await changeProfile(directory, fakeIo(), 'x', { output: 'json' });
     const written = readFileSync(path.join(directory, 'config.json'), 'utf8').replace(/\s/g, '');
     expect(written).toContain('"__proto__":{"a":1}');

@@ -11,14 +11,16 @@ describe('a setting', () => {
   const stored = { timeout: '3s' };
 
   it.each([
-    ['flag', '--timeout', flags, env, stored, '1s'],
-    ['environment', 'IMGCTL_TIMEOUT', {}, env, stored, '2s'],
-    ['profile', 'profile work', {}, {}, stored, '3s'],
-    ['profile', 'profile work', {}, { IMGCTL_TIMEOUT: '' }, stored, '3s'],
-    ['default', 'default', {}, {}, {}, '30s'],
+    ['flag', '--timeout', flags, env, stored, 1_000],
+    ['environment', 'IMGCTL_TIMEOUT', {}, env, stored, 2_000],
+    ['profile', 'profile work', {}, {}, stored, 3_000],
+    ['profile', 'profile work', {}, { IMGCTL_TIMEOUT: '' }, stored, 3_000],
+    ['default', 'default', {}, {}, {}, 30_000],
   ])('comes from the %s: %s', (source, origin, flag, variables, profile, value) => {
     const settings = new Settings('work', flag, variables, profile);
-    expect(settings.resolve('timeout')).toEqual({ value, source, origin });
+    expect(settings.get('timeout')).toBe(value);
+    const text = `${value / 1_000}s`;
+    expect(settings.find('timeout')).toEqual({ text, source, origin });
   });
 
   it.each([
@@ -36,18 +38,26 @@ describe('a setting', () => {
 
   it('is undefined if no source sets it', () => {
     const settings = new Settings('work', {}, {}, {});
-    const unset = { value: undefined, source: 'default', origin: '' };
-    expect(settings.resolve('base-url')).toEqual(unset);
-    expect(settings.text('username')).toBeUndefined();
+    const unset = { text: undefined, source: 'default', origin: '' };
+    expect(settings.find('base-url')).toEqual(unset);
+    expect(settings.get('username')).toBeUndefined();
+  });
+
+  it('is parsed once, and throws only if it is read', () => {
+    const settings = new Settings('work', {}, {}, { 'base-url': 'https://own/', output: 'xml' });
+    expect(settings.get('base-url')).toEqual(new URL('https://own/'));
+    expect(settings.get('base-url')).toBe(settings.get('base-url'));
+    expect(() => settings.get('output')).toThrowError('invalid output: xml');
+    expect(settings.find('output').text).toBe('xml');
   });
 
   it('has a valid default', () => {
     const settings = new Settings('work', {}, {}, {});
-    expect(settings.duration('timeout')).toBe(30_000);
-    expect([settings.number('retries'), settings.number('concurrency')]).toEqual([4, 6]);
+    expect(settings.get('timeout')).toBe(30_000);
+    expect([settings.get('retries'), settings.get('concurrency')]).toEqual([4, 6]);
     for (const key of SETTING_KEYS) {
       const value = settings.text(key);
-      if (value !== undefined) new Settings('work', { [key]: value }, {}, {}).resolve(key);
+      if (value !== undefined) new Settings('work', { [key]: value }, {}, {}).get(key);
     }
   });
 
@@ -66,22 +76,22 @@ describe('a setting', () => {
   ];
 
   it.each(cases)('%s rejects %s with its origin and accepts %s', (key, bad, good) => {
-    const resolve = (value: string) => new Settings('work', {}, {}, { [key]: value }).resolve(key);
-    expect(() => resolve(bad)).toThrowError(
+    const textOf = (text: string) => new Settings('work', {}, {}, { [key]: text }).text(key);
+    expect(() => textOf(bad)).toThrowError(
       expect.objectContaining({
         code: 'config',
         message: expect.stringMatching(/ \(from profile work\)$/),
         hint: expect.any(String),
       }),
     );
-    expect(resolve(good).value).toBe(good);
+    expect(textOf(good)).toBe(good);
   });
 
   it('rejects a value with its variable, or as a usage error of its flag', () => {
     const inEnv = new Settings('work', {}, { IMGCTL_OUTPUT: 'xml' }, {});
-    expect(() => inEnv.resolve('output')).toThrowError(/\(from IMGCTL_OUTPUT\)$/);
+    expect(() => inEnv.get('output')).toThrowError(/\(from IMGCTL_OUTPUT\)$/);
     const asFlag = new Settings('work', { output: '' }, {}, {});
-    expect(() => asFlag.resolve('output')).toThrowError(expect.objectContaining({ code: 'usage' }));
+    expect(() => asFlag.get('output')).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 });
 

@@ -266,7 +266,7 @@ export class SharedStore implements TokenStore {
     if (value) return value;
     if (file) return passwordOfFile(file, io, PASSWORD_FILE);
     const setting = 'token-store-password-command';
-    const command = settings.text(setting);
+    const command = settings.get(setting);
     return command === undefined ? undefined : passwordOfCommand(command, io, { setting });
   }
 
