@@ -11,8 +11,6 @@ export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca?: string | undefined;
   readonly proxy?: HttpProxy | undefined;
-  /** Records the certificate of the host, which takes time to read. */
-  readonly recordCertificate?: boolean;
 }
 
 /** A connection that the pool asks for, in undici's shape. */
@@ -22,11 +20,17 @@ export interface Target {
   readonly port: string;
 }
 
+/** How far a connection has come. */
+interface Stage {
+  /** Follows the word "still" in the message of a timeout. */
+  waitingFor: string;
+}
+
 type Done = (error: Error | null, socket: net.Socket | null) => void;
 
 export class Connector {
-  /** The newest connection. */
-  latest: ConnectStage | undefined;
+  /** Of the newest connection. */
+  #stage: Stage = { waitingFor: 'connecting' };
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<net.Socket>();
   #closed = false;
@@ -34,6 +38,11 @@ export class Connector {
 
   constructor(options: ConnectOptions) {
     this.#options = options;
+  }
+
+  /** What the newest connection waits for. */
+  get waitingFor(): string {
+    return this.#stage.waitingFor;
   }
 
   connect(target: Target, done: Done): void {
@@ -51,47 +60,50 @@ export class Connector {
   }
 
   async #open({ hostname, protocol, port }: Target): Promise<net.Socket> {
-    const { proxy, recordCertificate } = this.#options;
+    const { proxy } = this.#options;
     const isSecure = protocol === 'https:';
     const portNumber = Number(port || (isSecure ? 443 : 80));
-    const address = hostAndPort(hostname, portNumber);
-    const stage = new ConnectStage(address, proxy?.url);
-    this.latest = stage;
-    const socket = proxy
+    const target = hostAndPort(hostname, portNumber);
+    const stage: Stage = { waitingFor: 'connecting' };
+    this.#stage = stage;
+    let socket = proxy
       ? await this.#connectToProxy(proxy, stage)
-      : await this.#connectTo(hostname, portNumber, stage);
+      : await this.#connectTo(hostname, portNumber, target, stage);
     if (isSecure && proxy) {
-      stage.name = 'tunnel';
-      await openTunnel(socket, proxy, address);
+      stage.waitingFor = `waiting for the proxy ${proxy.url.host} to connect to ${target}`;
+      await openTunnel(socket, proxy, target);
     }
     if (isSecure) {
-      stage.name = 'tls';
-      const secure = await this.#startTls(socket, hostname);
-      if (recordCertificate) stage.record(secure);
-      await untilEvent(secure, 'secureConnect');
-      stage.name = 'open';
-      return secure;
+      stage.waitingFor = `negotiating TLS with ${target}`;
+      socket = await this.#startTls(socket, hostname);
     }
-    stage.name = 'open';
+    stage.waitingFor = 'waiting for a free connection';
     return socket;
   }
 
-  async #connectTo(host: string, port: number, stage: ConnectStage): Promise<net.Socket> {
+  /** @param name the host in messages */
+  #connectTo(host: string, port: number, name: string, stage: Stage): Promise<net.Socket> {
     const socket = this.#track(net.connect({ host, port, noDelay: true }));
-    stage.follow(socket, host);
+    const isAddress = net.isIP(host) !== 0;
+    stage.waitingFor = isAddress ? `connecting to ${name}` : `looking up the address of ${name}`;
+    socket.once('lookup', (error: Error | null) => {
+      if (!error) stage.waitingFor = `connecting to ${name}`;
+    });
     return untilEvent(socket, 'connect');
   }
 
   /** @throws TransportError proxy: the connection failed */
-  async #connectToProxy(proxy: HttpProxy, stage: ConnectStage): Promise<net.Socket> {
-    const { protocol, hostname, port } = proxy.url;
+  async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<net.Socket> {
+    const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
-    const host = hostname.replace(/^\[|\]$/g, '');
+    const name = `the proxy ${host}`;
+    const address = hostname.replace(/^\[|\]$/g, '');
     try {
-      const socket = await this.#connectTo(host, Number(port || (isSecure ? 443 : 80)), stage);
+      const portNumber = Number(port || (isSecure ? 443 : 80));
+      const socket = await this.#connectTo(address, portNumber, name, stage);
       if (!isSecure) return socket;
-      stage.name = 'proxy-tls';
-      return await untilEvent(await this.#startTls(socket, host), 'secureConnect');
+      stage.waitingFor = `negotiating TLS with ${name}`;
+      return await this.#startTls(socket, address);
     } catch (cause) {
       throw proxyFailure(proxy, cause as Error, { sent: false });
     }
@@ -103,7 +115,7 @@ export class Connector {
     this.#trusted ??= trustOptions(tls, this.#options.ca);
     const servername = net.isIP(host) ? {} : { servername: host };
     const options = { socket, host, ...servername, ...this.#trusted, ALPNProtocols: ['http/1.1'] };
-    return this.#track(tls.connect(options));
+    return untilEvent(this.#track(tls.connect(options)), 'secureConnect');
   }
 
   #track<Socket extends net.Socket>(socket: Socket): Socket {
@@ -183,89 +195,3 @@ function withQuickParser(handOver: () => void): void {
   }
 }
 // ---
-
-export type StageName =
-  | 'lookup'
-  | 'connect'
-  | 'proxy-lookup'
-  | 'proxy-connect'
-  | 'proxy-tls'
-  | 'tunnel'
-  | 'tls'
-  | 'open';
-
-/** What a certificate says about itself; not to be trusted before it was verified. */
-interface CertificateFacts {
-  readonly subject: string;
-  readonly issuer: string;
-  /** Milliseconds since the epoch. */
-  readonly validUntil: number;
-}
-
-/** How far a connection has come, for timeout messages and diagnosis. */
-export class ConnectStage {
-  name: StageName;
-  /** Addresses of the host, or of the proxy if there is one. */
-  readonly addresses: string[] = [];
-  /** TLS version, such as `TLSv1.3`; recorded together with the certificate. */
-  protocol: string | undefined;
-  /** Certificate of the host, even if it was refused. */
-  certificate: CertificateFacts | undefined;
-  readonly #target: string;
-  readonly #proxy: URL | undefined;
-
-  /** @param target as host:port */
-  constructor(target: string, proxy: URL | undefined) {
-    this.#target = target;
-    this.#proxy = proxy;
-    this.name = proxy ? 'proxy-lookup' : 'lookup';
-  }
-
-  /** Follows a socket that is connecting to `host`, a name or address. */
-  follow(socket: net.Socket, host: string): void {
-    const found = (address: string) => {
-      this.name = this.#proxy ? 'proxy-connect' : 'connect';
-      if (!this.addresses.includes(address)) this.addresses.push(address);
-    };
-    if (net.isIP(host)) found(host);
-    socket.on('lookup', (error: Error | null, address: string) => {
-      if (!error) found(address);
-    });
-  }
-
-  record(socket: tls.TLSSocket): void {
-    // Node reads the certificate in its own listener, and drops one that it refuses.
-    socket.prependOnceListener('secure', () => {
-      this.protocol = socket.getProtocol() ?? undefined;
-      const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate();
-      // Node gives an empty object if there is no certificate.
-      if (!subject || !issuer) return;
-      const name = ({ CN, O }: tls.Certificate) => String(CN ?? O ?? 'unknown');
-      const validUntil = Date.parse(validTo);
-      this.certificate = { subject: name(subject), issuer: name(issuer), validUntil };
-    });
-  }
-
-  /** Describes what the connection waits for, to follow the word "still". */
-  describe(): string {
-    const proxy = `the proxy ${this.#proxy?.host}`;
-    switch (this.name) {
-      case 'lookup':
-        return `looking up the address of ${this.#target}`;
-      case 'connect':
-        return `connecting to ${this.#target}`;
-      case 'proxy-lookup':
-        return `looking up the address of ${proxy}`;
-      case 'proxy-connect':
-        return `connecting to ${proxy}`;
-      case 'proxy-tls':
-        return `negotiating TLS with ${proxy}`;
-      case 'tunnel':
-        return `waiting for ${proxy} to connect to ${this.#target}`;
-      case 'tls':
-        return `negotiating TLS with ${this.#target}`;
-      case 'open':
-        return 'waiting for a free connection';
-    }
-  }
-}

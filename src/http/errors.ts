@@ -24,59 +24,41 @@ export class TransportError extends ImgctlError {
 
 /** The other side closed the connection before it was open. */
 export class ConnectionClosed extends Error {
+  readonly code = 'ECONNRESET';
+
   constructor() {
     super('the connection was closed while it was being opened');
   }
 }
 
-interface NetworkError {
-  readonly reason: string;
-  readonly hint: (endpoint: Endpoint) => string | undefined;
-  /** A retry would fail in the same way. */
-  readonly lasting?: true;
-}
-
 const checkHost = ({ name, show }: Endpoint) => `check the host of ${name}: ${show}`;
 const checkPort = ({ name, show }: Endpoint) => `check the port of ${name}: ${show}`;
 const checkNetwork = () => 'check the network of this machine: firewall, VPN, proxy';
+const checkNames = () => 'check the network and the name servers of this machine';
 const askAdministrators = () => 'try again later, or ask the administrators of the service';
 
-const CLOSED = { reason: 'the connection was closed', hint: askAdministrators };
-const NOT_HTTP = { reason: 'its response is not HTTP', hint: checkPort, lasting: true } as const;
-const CLIENT_CLOSED = {
-  reason: 'the client is closed',
-  hint: () => undefined,
-  lasting: true,
-} as const;
+type Hint = (endpoint: Endpoint) => string | undefined;
 
-const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map<string, NetworkError>([
-  ['ECONNREFUSED', { reason: 'the connection was refused', hint: checkPort }],
-  ['ENOTFOUND', { reason: 'unknown host name', hint: checkHost, lasting: true }],
-  [
-    'EAI_AGAIN',
-    {
-      reason: 'the host name lookup failed',
-      hint: () => 'check the network and the name servers of this machine',
-    },
-  ],
-  ['EHOSTUNREACH', { reason: 'the host is unreachable', hint: checkNetwork }],
-  ['ENETUNREACH', { reason: 'the network is unreachable', hint: checkNetwork }],
-  ['ETIMEDOUT', { reason: 'the connection timed out', hint: checkNetwork }],
-  ['ECONNRESET', CLOSED],
-  ['EPIPE', CLOSED],
-  ['UND_ERR_SOCKET', CLOSED],
-  [
-    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-    { reason: 'the response is incomplete', hint: askAdministrators },
-  ],
-  ['UND_ERR_CLOSED', CLIENT_CLOSED],
-  ['UND_ERR_DESTROYED', CLIENT_CLOSED],
+/** By code: the reason in words, a hint, and whether a retry would fail in the same way. */
+const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, Hint, 'lasting'?]> = new Map([
+  ['ECONNREFUSED', ['the connection was refused', checkPort]],
+  ['ENOTFOUND', ['unknown host name', checkHost, 'lasting']],
+  ['EAI_AGAIN', ['the host name lookup failed', checkNames]],
+  ['EHOSTUNREACH', ['the host is unreachable', checkNetwork]],
+  ['ENETUNREACH', ['the network is unreachable', checkNetwork]],
+  ['ETIMEDOUT', ['the connection timed out', checkNetwork]],
+  ['ECONNRESET', ['the connection was closed', askAdministrators]],
+  ['EPIPE', ['the connection was closed', askAdministrators]],
+  ['UND_ERR_SOCKET', ['the connection was closed', askAdministrators]],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['the response is incomplete', askAdministrators]],
+  ['UND_ERR_CLOSED', ['the client is closed', () => undefined, 'lasting']],
+  ['UND_ERR_DESTROYED', ['the client is closed', () => undefined, 'lasting']],
 ]);
 
 const CERTIFICATE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
-export const RENEW_CERTIFICATE =
+const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the service to renew the certificate';
 
 const HTTP_1 = 'the service must support HTTP/1.1: ask its administrators';
@@ -134,12 +116,12 @@ export function networkError(
     const message = `${url.origin} did not send a valid HTTP response${detail}`;
     return new TransportError('bad-answer', message, { hint, cause, sent });
   }
-  const { reason, hint, lasting = false } = describe(cause);
-  return new TransportError('unreachable', `cannot reach ${url.origin}: ${reason}`, {
+  const [, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
+  return new TransportError('unreachable', `cannot reach ${url.origin}: ${reasonOf(cause)}`, {
     hint: hint(endpoint),
     cause,
     sent,
-    transient: !lasting,
+    transient: lasting === undefined,
   });
 }
 
@@ -152,17 +134,10 @@ export function trustHint({ trust }: Endpoint): string {
   return `for a private certificate authority: ${trust}`;
 }
 
-function describe(error: NodeJS.ErrnoException): NetworkError {
-  if (error instanceof ConnectionClosed) return CLOSED;
-  const { code = '', name } = error;
-  if (name === 'HTTPParserError' || /^HPE_/.test(code)) return NOT_HTTP;
-  const reason = code || 'the connection failed';
-  return NETWORK_ERRORS.get(code) ?? { reason, hint: askAdministrators };
-}
-
 /** Describes a network error in words, or by its code if it is unknown. */
-export function reasonOf(error: NodeJS.ErrnoException): string {
-  return describe(error).reason;
+export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {
+  if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
+  return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
 }
 
 /** @param waitingFor what the request was waiting for */

@@ -2,7 +2,7 @@
 
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ImgctlError } from '../errors.ts';
-import { type ConnectOptions, Connector, type ConnectStage } from './connect.ts';
+import { type ConnectOptions, Connector } from './connect.ts';
 import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
 import { Forwarder } from './proxies.ts';
@@ -21,8 +21,6 @@ export interface TransportOptions extends ConnectOptions {
 export interface Transport {
   /** @throws TransportError; the signal's reason when it aborts */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Returns the stage of the newest connection. */
-  latest(): ConnectStage | undefined;
   close(): Promise<void>;
 }
 
@@ -55,7 +53,6 @@ export function createTransport(options: TransportOptions): Transport {
         throw error;
       }
     },
-    latest: () => connector.latest,
     async close() {
       connector.close();
       await pool.destroy();
@@ -118,7 +115,7 @@ function dispatch(
       if (status !== 0) return 'reading the response';
       if (isSending) return 'sending';
       if (controller) return 'waiting for the response';
-      return shared.connector.latest?.describe() ?? 'connecting';
+      return shared.connector.waitingFor;
     };
     const timedOut = () =>
       fail(timeoutError(request, waitingFor(), controller !== undefined, endpoint));
