@@ -8,7 +8,9 @@ import { mayBeXml } from './xml.ts';
 
 const BLOCK = 512;
 const MAX_HEADERS = 10_000;
+const MAX_EXTENSION_BYTES = 32 * 1024;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
+const USE_USTAR = 'create the archive with --format=ustar';
 
 /** Returns the regular files of an archive in order, including a truncated one. */
 export async function readArchive(
@@ -19,142 +21,129 @@ export async function readArchive(
   const handle = await open(path);
   try {
     const file = new FileWindow(handle, (await handle.stat()).size);
-    return await new ArchiveWalk(path, file, findings).members(signal);
+    return await readMembers(path, file, findings, signal);
   } finally {
     await handle.close();
   }
 }
 
-class ArchiveWalk {
-  readonly #path: string;
-  readonly #file: FileWindow;
-  readonly #findings: FindingList;
+/** Receives a finding about a byte of the archive. */
+type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
-  constructor(path: string, file: FileWindow, findings: FindingList) {
-    this.#path = path;
-    this.#file = file;
-    this.#findings = findings;
-  }
-
-  async members(signal: AbortSignal | undefined): Promise<PackageFile[]> {
-    const members: PackageFile[] = [];
-    let extension: TarExtension = {};
-    let offset = 0;
-    for (let headers = 0; ; headers += 1) {
-      signal?.throwIfAborted();
-      const header = await this.#header(offset, headers, signal);
-      if (header === null) return members;
-      const content = offset + BLOCK;
-      const extendsNext = isExtension(header.type);
-      const size = extendsNext ? header.size : (extension.size ?? header.size);
-      const name = extendsNext ? header.name : this.#memberName(extension.name ?? header.name);
-      const available = Math.min(size, this.#file.size - content);
-      const complete = available === size;
-      if (!extendsNext && this.#isRegularFile(name, header.type)) {
-        members.push({ name, path: this.#path, offset: content, size: available, complete });
+async function readMembers(
+  path: string,
+  file: FileWindow,
+  findings: FindingList,
+  signal: AbortSignal | undefined,
+): Promise<PackageFile[]> {
+  const members: PackageFile[] = [];
+  const report: ReportByte = (code, offset, message) =>
+    findings.add(code, `${basename(path)}, byte ${offset}`, message);
+  let extension: TarExtension = {};
+  let offset = 0;
+  for (let headers = 0; ; headers += 1) {
+    signal?.throwIfAborted();
+    const block = await file.read(offset, BLOCK);
+    if (block.length < BLOCK) {
+      if (block.length > 0) {
+        report('truncated-header', offset, 'the archive ends inside a header');
+      } else if (offset > 0) {
+        report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
+      } else {
+        report('not-a-tar', offset, 'the file is empty');
       }
-      if (!complete) {
-        const message = `the archive ends after ${available} of ${byteCount(size)}`;
-        this.#findings.add('truncated-member', name, message);
+      return members;
+    }
+    if (isZero(block)) {
+      await checkEnd(file, offset, report, signal);
+      return members;
+    }
+    if (headers === MAX_HEADERS) {
+      report('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
+      return members;
+    }
+    const header = parseTarHeader(block);
+    if (header === null) {
+      if (offset === 0) report('not-a-tar', offset, describeFormat(block));
+      else report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
+      return members;
+    }
+    const { type } = header;
+    // Each dialect is reported once per archive.
+    if (type === PAX || type === PAX_GLOBAL) {
+      if (!findings.has('pax-header')) {
+        report('pax-header', offset, `pax extended header; ${USE_USTAR}`);
+      }
+    } else if (!header.ustar && !findings.has('not-ustar')) {
+      report('not-ustar', offset, `not in ustar format; ${USE_USTAR}`);
+    }
+    const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
+    const content = offset + BLOCK;
+    const size = isExtension ? header.size : (extension.size ?? header.size);
+    const name = isExtension ? header.name : memberName(extension.name ?? header.name, findings);
+    const available = Math.min(size, file.size - content);
+    const complete = available === size;
+    if (!isExtension && isRegularFile(name, type, findings)) {
+      members.push({ name, path, offset: content, size: available, complete });
+    }
+    if (!complete) {
+      const message = `the archive ends after ${available} of ${byteCount(size)}`;
+      findings.add('truncated-member', name, message);
+      return members;
+    }
+    if (isExtension) {
+      const isSmall = size <= MAX_EXTENSION_BYTES;
+      const more = isSmall ? parseExtension(type, await file.read(content, size)) : null;
+      if (more === null) {
+        report('bad-header', offset, 'invalid extended header');
         return members;
       }
-      const more = extendsNext ? await this.#extension(header, content) : {};
-      if (more === null) return members;
-      extension = extendsNext ? { ...extension, ...more } : {};
-      offset = content + paddedSize(size);
-    }
-  }
-
-  /** Returns the header at an offset, or null at the end of what can be read. */
-  async #header(
-    offset: number,
-    count: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TarHeader | null> {
-    const block = await this.#file.read(offset, BLOCK);
-    if (block.length === 0 && offset > 0) {
-      this.#add('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
-    } else if (block.length === 0) {
-      this.#add('not-a-tar', offset, 'the file is empty');
-    } else if (block.length < BLOCK) {
-      this.#add('truncated-header', offset, 'the archive ends inside a header');
-    } else if (isZero(block)) {
-      await this.#checkEnd(offset, signal);
-    } else if (count === MAX_HEADERS) {
-      this.#add('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
+      extension = { ...extension, ...more };
     } else {
-      const header = parseTarHeader(block);
-      if (header === null && offset === 0) this.#add('not-a-tar', offset, describeFormat(block));
-      if (header === null && offset > 0) {
-        this.#add('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
-      }
-      if (header !== null) this.#checkDialect(header, offset);
-      return header;
+      extension = {};
     }
-    return null;
+    offset = content + Math.ceil(size / BLOCK) * BLOCK;
   }
+}
 
-  /** Reports each code once per archive. */
-  #checkDialect(header: TarHeader, offset: number): void {
-    const ustar = 'create the archive with --format=ustar';
-    if (isPax(header.type)) {
-      if (this.#findings.has('pax-header')) return;
-      this.#add('pax-header', offset, `pax extended header; ${ustar}`);
-    } else if (!header.ustar && !this.#findings.has('not-ustar')) {
-      this.#add('not-ustar', offset, `not in ustar format; ${ustar}`);
-    }
+function memberName(name: string, findings: FindingList): string {
+  const stripped = stripDotSlash(name);
+  if (stripped !== name) findings.add('dot-slash-name', name, `read as ${stripped}`);
+  return stripped;
+}
+
+function isRegularFile(name: string, type: string, findings: FindingList): boolean {
+  const safe = isSafeName(name);
+  if (!safe) findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
+  if (type === '5' || name.endsWith('/')) {
+    findings.add('directory-member', name, 'a directory; a package may contain only files');
+  } else if (type === '1' || type === '2') {
+    findings.add('link-member', name, 'a link, not a regular file');
+  } else if (type !== '0' && type !== '7') {
+    findings.add('special-member', name, `type ${type}, not a regular file`);
+  } else {
+    return safe;
   }
+  return false;
+}
 
-  async #extension(header: TarHeader, content: number): Promise<TarExtension | null> {
-    if (header.size <= MAX_EXTENSION_BYTES) {
-      const bytes = await this.#file.read(content, header.size);
-      const extension = parseExtension(header.type, bytes);
-      if (extension !== null) return extension;
-    }
-    this.#add('bad-header', content - BLOCK, 'invalid extended header');
-    return null;
+/** Checks that a second zero block follows the first, and then only zeros. */
+async function checkEnd(
+  file: FileWindow,
+  offset: number,
+  report: ReportByte,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (offset + 2 * BLOCK > file.size) {
+    report('short-end-of-archive', offset, 'only one zero block at the end');
   }
-
-  #memberName(name: string): string {
-    const bare = stripDotSlash(name);
-    if (bare !== name) this.#findings.add('dot-slash-name', name, `read as ${bare}`);
-    return bare;
-  }
-
-  #isRegularFile(name: string, type: string): boolean {
-    const safe = isSafeName(name);
-    if (!safe)
-      this.#findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
-    if (type === '5' || name.endsWith('/')) {
-      this.#findings.add('directory-member', name, 'a directory; a package may contain only files');
-    } else if (type === '1' || type === '2') {
-      this.#findings.add('link-member', name, 'a link, not a regular file');
-    } else if (type !== '0' && type !== '7') {
-      this.#findings.add('special-member', name, `type ${type}, not a regular file`);
-    } else {
-      return safe;
-    }
-    return false;
-  }
-
-  /** Checks that a second zero block follows the first, and then only zeros. */
-  async #checkEnd(offset: number, signal: AbortSignal | undefined): Promise<void> {
-    if (offset + 2 * BLOCK > this.#file.size) {
-      this.#add('short-end-of-archive', offset, 'only one zero block at the end');
-    }
-    for (let position = offset + BLOCK; position < this.#file.size; position += WINDOW_SIZE) {
-      signal?.throwIfAborted();
-      const bytes = await this.#file.read(position, WINDOW_SIZE);
-      if (isZero(bytes)) continue;
-      const first = position + bytes.findIndex((byte) => byte !== 0);
-      const length = this.#file.size - first;
-      this.#add('trailing-data', first, `${byteCount(length)} after the end of the archive`);
-      return;
-    }
-  }
-
-  #add(code: FindingCode, offset: number, message: string): void {
-    this.#findings.add(code, `${basename(this.#path)}, byte ${offset}`, message);
+  for (let position = offset + BLOCK; position < file.size; position += WINDOW_SIZE) {
+    signal?.throwIfAborted();
+    const bytes = await file.read(position, WINDOW_SIZE);
+    if (isZero(bytes)) continue;
+    const first = position + bytes.findIndex((byte) => byte !== 0);
+    report('trailing-data', first, `${byteCount(file.size - first)} after the end of the archive`);
+    return;
   }
 }
 
@@ -180,19 +169,15 @@ interface TarHeader {
   readonly ustar: boolean;
 }
 
-const MAGIC = 257;
-const USTAR = 'ustar\u000000';
-const CHECKSUM = { start: 148, end: 156 } as const;
 /** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
-const SIZE = { start: 124, end: 136 } as const;
 
 /** Parses a header; null if it is damaged. */
 function parseTarHeader(block: Buffer): TarHeader | null {
-  if (!isChecksumValid(block)) return null;
-  const size = parseNumber(block.subarray(SIZE.start, SIZE.end));
-  if (size === null) return null;
-  const ustar = block.toString('latin1', MAGIC, MAGIC + USTAR.length) === USTAR;
+  const sizeField = block.subarray(124, 136);
+  const size = parseNumber(sizeField);
+  if (!isChecksumValid(block) || size === null) return null;
+  const ustar = block.toString('latin1', 257, 265) === 'ustar\u000000';
   const prefix = ustar ? parseText(block.subarray(345, 500)) : '';
   const name = parseText(block.subarray(0, 100));
   const type = block.toString('latin1', 156, 157);
@@ -201,21 +186,17 @@ function parseTarHeader(block: Buffer): TarHeader | null {
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
     type: type === '\0' ? '0' : type,
     // Sizes in base 256, for files over 8 GiB, are a GNU extension.
-    ustar: ustar && !isBase256(block.subarray(SIZE.start, SIZE.end)),
+    ustar: ustar && !isBase256(sizeField),
   };
 }
 
-function paddedSize(size: number): number {
-  return Math.ceil(size / BLOCK) * BLOCK;
-}
-
 function isChecksumValid(block: Buffer): boolean {
-  const written = parseNumber(block.subarray(CHECKSUM.start, CHECKSUM.end));
+  const written = parseNumber(block.subarray(148, 156));
   let unsigned = 0;
   let signed = 0;
   for (const [index, byte] of block.entries()) {
-    const inChecksum = index >= CHECKSUM.start && index < CHECKSUM.end;
-    const counted = inChecksum ? 0x20 : byte;
+    // The checksum itself counts as spaces.
+    const counted = index >= 148 && index < 156 ? 0x20 : byte;
     unsigned += counted;
     // Old tars on machines with signed characters add signed bytes.
     signed += counted > 127 ? counted - 256 : counted;
@@ -252,21 +233,10 @@ interface TarExtension {
   readonly size?: number;
 }
 
-const MAX_EXTENSION_BYTES = 32 * 1024;
-
 const PAX = 'x';
 const PAX_GLOBAL = 'g';
 const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
-
-/** True if a header of this type describes the next member. */
-function isExtension(type: string): boolean {
-  return [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
-}
-
-function isPax(type: string): boolean {
-  return type === PAX || type === PAX_GLOBAL;
-}
 
 /** Parses the content of an extension; null if it is invalid. */
 function parseExtension(type: string, content: Buffer): TarExtension | null {

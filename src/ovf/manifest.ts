@@ -1,9 +1,9 @@
 // Reads the manifest of a package and verifies the digests that it lists.
 
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { FindingList } from './findings.ts';
-import { isSafeName, type PackageFile, readFully, readRegion, stripDotSlash } from './region.ts';
+import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
 import type { PackageSource } from './source.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 
@@ -124,48 +124,18 @@ export async function verifyDigests(
   { signal, onProgress }: DigestOptions,
 ): Promise<void> {
   const total = expected.reduce((sum, { file }) => sum + file.size, 0);
-  const buffers = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)] as const;
   let done = 0;
   for (const each of expected) {
-    const { file, entry } = each;
-    const digest = await computeDigest(file, entry.algorithm, buffers, (bytes) => {
+    const { path, offset, size } = each.file;
+    const hash = createHash(each.entry.algorithm);
+    // A file that shrinks in the meantime ends early and gets a wrong digest.
+    const range = { start: offset, end: offset + size - 1, highWaterMark: CHUNK };
+    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
       signal?.throwIfAborted();
-      done += bytes;
+      hash.update(chunk);
+      done += chunk.length;
       onProgress?.(done, total);
-    });
-    compareDigest(each, digest, findings);
-  }
-}
-
-/** Returns the hexadecimal digest of a file; reads the next chunk while one is hashed. */
-async function computeDigest(
-  file: PackageFile,
-  algorithm: DigestAlgorithm,
-  buffers: readonly [Buffer, Buffer],
-  onChunk: (bytes: number) => void,
-): Promise<string> {
-  const hash = createHash(algorithm);
-  const handle = await open(file.path);
-  const read = (buffer: Buffer, start: number) => {
-    const wanted = buffer.subarray(0, Math.min(CHUNK, file.size - start));
-    return readFully(handle, wanted, file.offset + start);
-  };
-  let [current, next] = buffers;
-  let pendingRead = read(current, 0);
-  try {
-    for (let start = 0; start < file.size; start += CHUNK) {
-      const bytes = await pendingRead;
-      // A file that shrinks in the meantime ends early and gets a wrong digest.
-      if (bytes === 0) break;
-      if (start + CHUNK < file.size) pendingRead = read(next, start + CHUNK);
-      hash.update(current.subarray(0, bytes));
-      [current, next] = [next, current];
-      onChunk(bytes);
     }
-    return hash.digest('hex');
-  } finally {
-    // The handle must outlive the pending read; the error that ended the loop takes precedence.
-    await pendingRead.catch(() => 0);
-    await handle.close();
+    compareDigest(each, hash.digest('hex'), findings);
   }
 }

@@ -174,9 +174,10 @@ export const aServiceFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
   fc
     .tuple(fc.constantFrom(...FIELDS), anImage, fc.nat(30), fc.nat(9), fc.nat(3), fc.boolean())
     .map(([field, image, start, length, shape, upper]) => {
-      const part = String(image[field]).slice(start, start + length + 1);
+      // Whole characters, as a URL holds no half of an emoji.
+      const part = [...String(image[field])].slice(start, start + length + 1).join('');
       const text =
-        [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/, '%')}`][shape] ?? '';
+        [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/u, '%')}`][shape] ?? '';
       return { field, operator: 'like', text: upper ? text.toUpperCase() : text, wanted: [] };
     }),
   fc.tuple(comparison, fc.boolean()).map(([operator, value]) => filter('public', operator, value)),
