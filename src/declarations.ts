@@ -81,6 +81,8 @@ export type FieldDeclaration = readonly [name: string, type: string, meaning: st
 export interface CommandDeclaration {
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** The heading of the overview that lists it. */
+  readonly group?: string;
   /** A verb in the imperative, lower case, no full stop, at most 60 characters. */
   readonly summary: string;
   readonly description?: readonly Block[];

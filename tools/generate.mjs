@@ -1,5 +1,4 @@
-// Writes the man pages, docs/cli.md and the list of pages in package.json from the command table,
-// and the expected screens of the help for test/commands/screens.test.ts.
+// Writes the man pages, docs/cli.md and the list of pages in package.json from the command table.
 // Usage: node tools/generate.mjs [--check]   (--check writes nothing and fails if a file is stale)
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,8 +18,6 @@ const man = [...pages.keys()].sort();
 const files = new Map([
   ...pages,
   ['docs/cli.md', commandReference(manual)],
-  ['test/commands/screens/help.txt', manual.rootPage({ bold: String })],
-  ['test/commands/screens/help.color.txt', manual.rootPage({ bold: (text) => `␛[1m${text}␛[22m` })],
   ['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`],
 ]);
 mkdirSync(join(ROOT, 'man'), { recursive: true });

@@ -1,11 +1,12 @@
-// imgctl help: the page of a command, or a topic.
+// imgctl help: the page of a command, laid out by commander, or a topic.
 
+import { Command, Option } from 'commander';
 import type { Context } from '../context.ts';
+import { argumentTerm, type CommandDeclaration, optionTerm } from '../declarations.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { nearest } from '../query/suggest.ts';
-import { renderPage, renderRoot } from './help/page.ts';
-import { renderBlocks } from './help/text.ts';
+import { renderBlocks, renderTerm } from './help/text.ts';
 import { TOPIC_NAMES, TOPICS } from './table/topics.ts';
 
 const MAX_WIDTH = 80;
@@ -21,18 +22,19 @@ export async function run(
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   const page = topic
     ? renderBlocks(await topic.load(), width)
-    : renderCommand(context, words, { width, bold: (await loadStyle(context.terminal)).heading });
+    : renderCommand(context, words, width, (await loadStyle(context.terminal)).heading);
   await context.console.print(page);
 }
 
 function renderCommand(
   context: Context,
   words: readonly string[],
-  style: Parameters<typeof renderPage>[2],
+  width: number,
+  bold: (text: string) => string,
 ): string {
   const path = ['imgctl'];
   let { commands } = context.program;
-  let command: (typeof commands)[number] | undefined;
+  let command: CommandDeclaration | undefined;
   for (const word of words) {
     command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
     if (command === undefined) {
@@ -47,5 +49,52 @@ function renderCommand(
     path.push(command.name);
     commands = command.subcommands ?? [];
   }
-  return command ? renderPage(path.join(' '), command, style) : renderRoot(style);
+  const page = new Command(path.join(' '))
+    .helpOption(false)
+    .helpCommand(false)
+    // Colour is decided already.
+    .configureOutput({ getOutHelpWidth: () => width, getOutHasColors: () => true })
+    .configureHelp({
+      styleTitle: bold,
+      subcommandTerm: (each) => each.name(),
+      // The description has its lines already.
+      boxWrap: (text) => text,
+      formatItem: (term, termWidth, meaning) => renderTerm(term, meaning, termWidth, width),
+    });
+  for (const { name, summary, group = 'Commands', hidden = false } of commands) {
+    const listed = new Command(name).summary(summary).helpGroup(`${group}:`);
+    page.addCommand(listed, { hidden });
+  }
+  if (command === undefined) {
+    page.usage('<command> [options]');
+    const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
+    const topics = `Help topics: ${TOPIC_NAMES.join(', ')}`;
+    const tail = [use, topics].map((line) => renderBlocks([line], width));
+    return `${page.helpInformation()}\n${tail.join('')}`;
+  }
+  const { aliases = [], summary, description = [], examples, seeAlso = [], fields = [] } = command;
+  const declared = command.arguments ?? [];
+  const usage = ['[options]', ...declared.map(argumentTerm)];
+  if (commands.length > 0) usage.push('<command>');
+  const group = path.slice(0, -1).join(' ');
+  const names = aliases.map((alias) => `${group} ${alias}`).join(', ');
+  page.usage(`${usage.join(' ')}${names === '' ? '' : `\nAlias: ${names}`}`);
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  page.description(renderBlocks([sentence, ...description], width).trimEnd());
+  for (const each of declared) page.argument(`[${each.name}]`, each.description);
+  for (const option of command.options ?? []) page.addOption(new Option(...optionTerm(option)));
+  const terms = fields.map(([name, type, text]) => [name, `${text} (${type})`] as const);
+  const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
+  return [
+    page.helpInformation(),
+    ...(terms.length > 0 ? [`${bold('JSON fields:')}\n${renderBlocks([{ terms }], width)}`] : []),
+    `${bold('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
+    [
+      others === '' ? '' : renderBlocks([`See also: ${others}`], width).replaceAll(NO_BREAK, ' '),
+      'Global options: imgctl help options\n',
+    ].join(''),
+  ].join('\n');
 }
+
+/** A name is never broken at the end of a line. */
+const NO_BREAK = '\u00a0';

@@ -67,7 +67,7 @@ function typingDistance(word: string, candidate: string): number {
   if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
   const left = word.toLowerCase();
   const right = candidate.toLowerCase();
-  if (shorter > 2 && (left.includes(right) || right.includes(left))) {
+  if (shorter > 2 && shorter * 2 >= longer && (left.includes(right) || right.includes(left))) {
     return (longer - shorter) / longer;
   }
   const allowed = Math.max(1, Math.floor(longer / 3));

@@ -28,7 +28,6 @@ export async function readManual(root) {
   return {
     commands,
     topics,
-    rootPage: texts.renderRoot,
   };
 }
 
@@ -53,7 +52,6 @@ async function importTable(root) {
 function tableOnly(source) {
   const files = [
     'commands/command-table.ts',
-    'commands/help/page.ts',
     'commands/table/global-options.ts',
     'commands/table/topics.ts',
     'declarations.ts',

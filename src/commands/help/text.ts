@@ -23,17 +23,19 @@ function renderBlock(block: Block, width: number): string {
   if (typeof block === 'string') return wrap(block, width).join('\n');
   if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
-  const beside = Math.min(MAX_TERM, Math.max(...block.terms.map(([term]) => term.length))) + 4;
+  const longest = Math.max(...block.terms.map(([term]) => term.length));
+  return block.terms.map(([term, meaning]) => renderTerm(term, meaning, longest, width)).join('\n');
+}
+
+/** Returns a term and, beside it, its meaning; `longest` is the length of the longest term of the list. */
+export function renderTerm(term: string, meaning: string, longest: number, width: number): string {
+  const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
-  return block.terms
-    .map(([term, meaning]) => {
-      const start = `  ${term}`;
-      const lines = wrap(meaning, width - column);
-      const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
-      const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
-      return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
-    })
-    .join('\n');
+  const start = `  ${term}`;
+  const lines = wrap(meaning, width - column);
+  const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
+  const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
+  return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
 }
 
 /** Wraps the text at this width; a longer word gets its own line. */

@@ -26,6 +26,7 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
 
 export const config: CommandSpec = {
   name: 'config',
+  group: 'Configuration',
   summary: 'show and change settings',
   // A getter: no other command needs the texts.
   get description() {
@@ -111,6 +112,7 @@ export const config: CommandSpec = {
 
 export const profile: CommandSpec = {
   name: 'profile',
+  group: 'Configuration',
   summary: 'list, select and delete profiles',
   description: [
     'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',

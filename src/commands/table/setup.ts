@@ -5,6 +5,7 @@ import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
+  group: 'Start',
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. If the login fails, the next one offers your answers as defaults.',
@@ -53,6 +54,7 @@ export const login: CommandSpec = {
 
 export const logout: CommandSpec = {
   name: 'logout',
+  group: 'Start',
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
@@ -73,6 +75,7 @@ export const logout: CommandSpec = {
 
 export const whoami: CommandSpec = {
   name: 'whoami',
+  group: 'Start',
   summary: 'show profile, service, user and token state',
   description: [
     'Exits with 4 if there is no valid token, such as before the first command that requests one. stored_in is the file or the token store that has the token.',
@@ -95,6 +98,7 @@ export const whoami: CommandSpec = {
 
 export const token: CommandSpec = {
   name: 'token',
+  group: 'Automation',
   summary: 'print a valid access token',
   description: [
     'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
@@ -115,6 +119,7 @@ export const token: CommandSpec = {
 
 export const doctor: CommandSpec = {
   name: 'doctor',
+  group: 'Start',
   summary: 'check configuration, network and login',
   description: [
     'Checks the program, files and their modes, the settings file, settings, environment, the connection to the service, the clock, the token, the shared token store, the source of the password, the limit of token requests and the upload storage. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a hint.',
@@ -139,6 +144,7 @@ export const doctor: CommandSpec = {
 
 export const demo: CommandSpec = {
   name: 'demo',
+  group: 'Start',
   summary: 'try imgctl on this machine, without an account',
   description: [
     'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
