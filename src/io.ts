@@ -17,11 +17,15 @@ export interface Source {
 
 /** This process and its machine. */
 export interface System {
+  readonly pid: number;
   /** undefined on Windows. */
   readonly uid: number | undefined;
   readonly platform: NodeJS.Platform;
+  hostname(): string;
   /** Such as `Node 20.19.0 on linux x64`. */
   readonly runtime: string;
+  /** True if a process with that number runs. */
+  isAlive(pid: number): boolean;
 }
 
 export interface Io {
@@ -108,11 +112,21 @@ export function processIo(process: NodeJS.Process): Io {
 }
 
 export function systemOf(process: NodeJS.Process): System {
-  const { platform, arch, versions } = process;
+  const { pid, platform, arch, versions } = process;
   return {
+    pid,
     uid: process.getuid?.(),
     platform,
+    hostname: () => builtin('node:os').hostname(),
     runtime: `Node ${versions.node} on ${platform} ${arch}`,
+    isAlive(other) {
+      try {
+        process.kill(other, 0);
+        return true;
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === 'EPERM';
+      }
+    },
   };
 }
 

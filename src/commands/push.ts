@@ -1,143 +1,92 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
-import { statSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
-import { Journal, journalFile } from '../upload/journal.ts';
-import { MIN_FOR_THREAD, prepareThread } from '../upload/reader.ts';
+import { keyedFile } from '../files/paths.ts';
+import type { Row } from '../output/writers.ts';
 import type { Storage } from '../upload/storage.ts';
 import {
   isSent,
   type PlannedFile,
   type PlannedPackage,
-  planPackage,
+  planPackages,
   refuseConflicts,
   type TransferOptions,
   transferPackage,
-  type UploadPackage,
 } from '../upload/transfer.ts';
+import { readView } from './listing.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import { describeBytes } from './packages.ts';
 import { checkPackages, DigestError, printFindings } from './push-packages.ts';
-import { previewPush } from './push-preview.ts';
-import { syncPushed } from './push-sync.ts';
 import { openUploadStorage, targetKey } from './storage.ts';
+import { showSubmitted, submit } from './sync.ts';
+import { follow, reportMessages, requireSuccess, type WaitOptions } from './sync-request.ts';
 import { describeRate } from './validate.ts';
 
-interface PushOptions extends MetricsOptions {
+interface PushOptions extends MetricsOptions, WaitOptions {
   sync?: boolean;
-  wait?: boolean;
   dryRun?: boolean;
   force?: boolean;
   onConflict?: 'fail' | 'replace' | 'skip';
   partSize?: string;
   parallel?: number;
-  pollInterval?: number;
-  waitTimeout?: number;
 }
+
+type Measure = (measures: Measures) => void;
 
 export async function run(
   context: Context,
   options: PushOptions,
   files: readonly string[],
 ): Promise<void> {
-  if (options.dryRun) return pushFiles(context, options, files, () => {});
-  await withMetrics(context, options, 'push', (measure) =>
-    pushFiles(context, options, files, measure),
-  );
+  if (options.dryRun) return push(context, options, files, () => {});
+  await withMetrics(context, options, 'push', (measure) => push(context, options, files, measure));
 }
 
-type Measure = (measures: Measures) => void;
-
-async function pushFiles(
+async function push(
   context: Context,
   options: PushOptions,
   files: readonly string[],
   measure: Measure,
 ): Promise<void> {
+  const { sync = true, wait = true, dryRun = false, force = false, onConflict = 'fail' } = options;
   const { partSize, parallel } = options;
   const size = partSize === undefined ? undefined : parseSize(partSize);
   const packages = await checkPackages(context, files);
-  if (packages.some(isLarge)) prepareThread();
+  // The storage and the service may refuse; both should do so before an upload that takes long.
   const storage = await openUploadStorage(context, { partSize: size, parallel });
   try {
-    await locked(context, async (journal) =>
-      push(context, options, { packages, storage, journal, measure }),
-    );
+    await locked(context, async () => {
+      const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
+      const { signal } = context.io;
+      const transfer = { storage, signal, force, onConflict };
+      const plan = await planPackages(packages, transfer);
+      if (dryRun) return preview(context, storage, plan, sync ? before : undefined);
+      refuseConflicts(plan, storage);
+      await uploadAll(context, plan, transfer);
+      const sent = plan.flatMap((each) => each.files.filter(isSent));
+      const bytes = sent.reduce((sum, { size }) => sum + size, 0);
+      // Without --no-wait and --no-sync, the end of the command is the end of the sync.
+      measure({ last_uploaded_bytes: bytes, succeeded: sync && wait });
+      if (!sync) return printFiles(context, plan);
+      const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
+      const names = pushed.map(({ name }) => name);
+      if (names.length > 0) await syncPushed(context, names, { ...options, wait });
+    });
   } finally {
     await storage.close();
   }
 }
 
-function isLarge({ files }: UploadPackage): boolean {
-  const sizes = files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
-  return Math.max(...sizes) >= MIN_FOR_THREAD;
-}
-
-interface Work {
-  readonly packages: readonly UploadPackage[];
-  readonly storage: Storage;
-  readonly journal: Journal;
-  readonly measure: Measure;
-}
-
-async function push(context: Context, options: PushOptions, work: Work): Promise<void> {
-  const { storage, journal, packages } = work;
-  const { sync = true, wait = true, dryRun = false, force = false, onConflict = 'fail' } = options;
-  // The service and the storage may refuse; both should do so before an upload that takes long.
-  const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-  await storage.check();
-  const { signal } = context.io;
-  const transfer = { storage, journal, signal, force, onConflict };
-  const plan: PlannedPackage[] = [];
-  for (const each of packages) plan.push(await planPackage(each, transfer));
-  if (dryRun) return previewPush(context, storage, plan, sync ? before : undefined);
-  refuseConflicts(plan, transfer);
-  if (plan.some(({ files }) => files.some(isSent))) await journal.setSync(undefined);
-  for (const each of plan) await transferWithProgress(context, each, transfer);
-  const sent = plan.flatMap(({ files }) => files.filter(isSent));
-  const bytes = sent.reduce((sum, { size }) => sum + size, 0);
-  // Without --no-wait and --no-sync, the end of the command is the end of the sync.
-  work.measure({ last_uploaded_bytes: bytes, succeeded: sync && wait });
-  const pushed = plan.filter(({ files }) => !files.some(({ action }) => action === 'skip'));
-  const files = pushed.flatMap((each) => each.files);
-  if (!sync) return printFiles(context, plan);
-  if (pushed.length === 0) return;
-  await syncPushed(
-    context,
-    journal,
-    {
-      names: pushed.map(({ name }) => name),
-      files: new Map(files.map(({ name, identity }) => [name, identity])),
-      hasUploads: files.some(isSent),
-      before,
-    },
-    { ...options, wait },
-  );
-}
-
-/** One push per target at a time: two would write the same parts. */
-async function locked(
-  context: Context,
-  action: (journal: Journal) => Promise<void>,
-): Promise<void> {
-  const { io, paths, console } = context;
-  const open = (file: string | undefined) =>
-    new Journal(file, io.system, (error) => {
-      const hint = 'an interrupted push will start again, and a rerun may sync again';
-      console.warn(`cannot write the journal ${file}: ${errorReason(error)}`, hint);
-    });
-  if (paths.state === undefined) {
-    console.warn('no home directory: an interrupted push will start again');
-    return action(open(undefined));
-  }
-  const file = journalFile(paths.state, targetKey(context));
+/** One push per target at a time on this machine: a second one would only be told of the first. */
+async function locked(context: Context, action: () => Promise<void>): Promise<void> {
+  const { io, paths } = context;
+  const file = paths.state && keyedFile(paths.state, 'push', targetKey(context));
   let hasLock = false;
   const work = () => {
     hasLock = true;
-    return action(open(file));
+    return action();
   };
   // The lock of a push that was killed becomes free within this time.
   await withLockIfPossible(file, 8_000, io, work).catch((error: unknown) => {
@@ -147,6 +96,32 @@ async function locked(
       hint: 'wait until it has finished, then run the command again',
     });
   });
+}
+
+async function uploadAll(
+  context: Context,
+  plan: readonly PlannedPackage[],
+  transfer: TransferOptions,
+): Promise<void> {
+  const { console } = context;
+  const { storage } = transfer;
+  // What cannot be removed now does no harm, and an error of the storage shows up below.
+  const sweep = () => storage.sweep().catch(() => {});
+  await sweep();
+  for (const each of plan) {
+    await transferWithProgress(context, each, transfer);
+    for (const { name, size, note, ...file } of each.files) {
+      if (file.action === 'skip') {
+        console.warn(`${name}: skipped, ${storage.address} has another file of that name`);
+      } else if (file.action === 'unchanged') {
+        console.note(`${name}: already there${note === undefined ? '' : ` (${note})`}`);
+      } else {
+        console.note(`${name}: uploaded, ${describeBytes(size)}`);
+      }
+    }
+  }
+  // A server may have written the part of a killed push until now.
+  await sweep();
 }
 
 async function transferWithProgress(
@@ -168,42 +143,99 @@ async function transferWithProgress(
     });
   } catch (error) {
     if (error instanceof DigestError) await printFindings(context, [[error.file, error.findings]]);
-    throw withResumeHint(error);
+    throw withRerunHint(error);
   } finally {
     await progress.stop();
   }
-  for (const file of plan.files) {
-    if (file.action === 'skip') {
-      console.warn(
-        `${file.name}: skipped, ${options.storage.address} has another file of that name`,
-      );
-    } else {
-      const size = describeBytes(file.size);
-      console.note(
-        isSent(file) ? `${file.name}: uploaded, ${size}` : `${file.name}: already there`,
-      );
-    }
-  }
 }
 
-/** What was uploaded stays after these. */
-const RESUMABLE = ['unreachable', 'timeout', 'interrupted', 'terminated', 'server-error'];
+const TRANSIENT = ['unreachable', 'timeout', 'interrupted', 'terminated', 'server-error'];
 
-function withResumeHint(error: unknown): unknown {
-  if (!(error instanceof ImgctlError) || !RESUMABLE.includes(error.code)) return error;
-  const resume = 'to continue the upload, run the same command again';
-  return error.with({ hint: error.hint === undefined ? resume : `${error.hint}; ${resume}` });
+function withRerunHint(error: unknown): unknown {
+  if (!(error instanceof ImgctlError) || !TRANSIENT.includes(error.code)) return error;
+  const rerun = 'to continue the upload, run the same command again';
+  return error.with({ hint: error.hint === undefined ? rerun : `${error.hint}; ${rerun}` });
+}
+
+/** Submits one sync for all packages, follows it, and shows their images. */
+async function syncPushed(
+  context: Context,
+  names: readonly string[],
+  options: WaitOptions,
+): Promise<void> {
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, submitted);
+  const request = await follow(context, submitted.key, options, context.io.now());
+  reportMessages(context, request);
+  requireSuccess(request);
+  const { client } = await context.session();
+  const { images } = await client.listUserImages();
+  const found = images.filter(({ name }) => names.includes(String(name)));
+  const view = readView(context, {}, { columns: ['id', 'name', 'path', 'updated_on'] });
+  await context.printList(found, view.columns, view);
+  const missing = names.find((name) => !found.some((image) => image.name === name));
+  if (missing === undefined) return;
+  throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
+    hint: 'see what it reported: imgctl sync-status, and your images: imgctl my-images',
+  });
 }
 
 async function printFiles(context: Context, plan: readonly PlannedPackage[]): Promise<void> {
+  const states = { skip: 'skipped', unchanged: 'unchanged', conflict: 'skipped' } as const;
   const rows = plan.flatMap(({ files }) =>
-    files.map((file) => ({
-      name: file.name,
-      size: context.format === 'table' ? describeBytes(file.size) : file.size,
-      state: isSent(file) ? 'uploaded' : file.action === 'skip' ? 'skipped' : 'unchanged',
+    files.map(({ name, size, action }) => ({
+      name,
+      size: context.format === 'table' ? describeBytes(size) : size,
+      state: action === 'upload' || action === 'replace' ? 'uploaded' : states[action],
     })),
   );
   await context.printList(rows, ['name', 'size', 'state'], { idField: 'name' });
+}
+
+/**
+ * Shows what would be uploaded, and what the sync would add, update and delete.
+ * @param images the user's images, or undefined if nothing will be synced
+ */
+async function preview(
+  context: Context,
+  storage: Storage,
+  plan: readonly PlannedPackage[],
+  images: readonly Row[] | undefined,
+): Promise<void> {
+  const uploads = plan.flatMap(({ files }) =>
+    files.map(({ action, name, size }) => ({
+      step: 'upload',
+      action,
+      name,
+      size: context.format === 'table' ? describeBytes(size) : size,
+    })),
+  );
+  const changes = images === undefined ? [] : await syncChanges(storage, plan, images);
+  const columns = ['step', 'action', 'name', 'size'];
+  await context.printList([...uploads, ...changes], columns, { idField: 'name' });
+  context.console.note('nothing was uploaded or submitted');
+}
+
+/** A sync makes the images equal to the packages in the storage. */
+async function syncChanges(
+  storage: Storage,
+  plan: readonly PlannedPackage[],
+  images: readonly Row[],
+) {
+  const sent = new Set(plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name));
+  const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const packages = new Set([...stored, ...sent]);
+  const known = new Set(images.map(({ name }) => String(name)));
+  const rows = (action: string, names: Iterable<string>, isMeant: (name: string) => boolean) =>
+    [...names]
+      .filter(isMeant)
+      .sort()
+      .map((name) => ({ step: 'sync', action, name, size: null }));
+  return [
+    ...rows('add', packages, (name) => !known.has(name)),
+    ...rows('update', sent, (name) => known.has(name)),
+    ...rows('delete', known, (name) => !packages.has(name)),
+  ];
 }
 
 const MIN_PART = 5 * 2 ** 20;

@@ -1,11 +1,11 @@
 // Opens the upload storage of the profile, for push and doctor.
 
+import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { readCertificates } from '../session/session.ts';
 import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts';
-import { openStorage } from '../upload/open.ts';
-import type { Storage, Target } from '../upload/storage.ts';
+import { openStorage, type Storage, type Target } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;
 const DEFAULT_PARALLEL = 4;
@@ -23,13 +23,19 @@ function readTarget({ settings }: Context): UploadTarget {
   });
 }
 
-/** Returns what identifies the storage and its user, without secrets. */
-export function targetKey({ settings }: Context): string[] {
-  const keys = ['upload-url', 'upload-username', 'upload-access-key'] as const;
-  return keys.map((key) => settings.get(key) ?? '');
+/** Returns what identifies the storage and its user, without secrets. A slash at the end of the URL makes no difference. */
+export function targetKey(context: Context): string[] {
+  const { settings } = context;
+  const target = readTarget(context);
+  if (target.kind === 'file') return ['file', path.resolve(target.path)];
+  const user = settings.get(target.kind === 'dav' ? 'upload-username' : 'upload-access-key');
+  return [target.kind, target.url.href.replace(/\/+$/, ''), user ?? ''];
 }
 
-/** @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid */
+/**
+ * Opens the storage, and looks at it with its credentials.
+ * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
+ */
 export async function openUploadStorage(
   context: Context,
   options: { partSize?: number | undefined; parallel?: number | undefined } = {},
@@ -37,7 +43,7 @@ export async function openUploadStorage(
   const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL } = options;
   const { io, settings, console } = context;
   const target = await withCredentials(context, readTarget(context));
-  const storage = await openStorage(target, {
+  return openStorage(target, {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
@@ -48,9 +54,7 @@ export async function openUploadStorage(
     env: io.env,
     onSecret: (secret) => console.redaction.add(secret),
     onEvent: context.onEvent,
-  });
-  const check = () => storage.check().catch(withRemedy(context, target));
-  return { ...storage, check };
+  }).catch(withRemedy(context, target));
 }
 
 /** Names the source of refused credentials. */

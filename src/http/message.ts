@@ -4,7 +4,7 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds until the last byte of the response; with a body, without a byte in either direction. */
+  /** Milliseconds until the last byte of the response; each chunk of a body that is sent starts them again. */
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly body?: RequestBody | undefined;

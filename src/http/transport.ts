@@ -142,7 +142,6 @@ function dispatch(
         },
         onResponseData(_controller, chunk) {
           wireBytes += chunk.length;
-          if (content) timer.refresh();
           if (hold(chunk)) chunks.push(chunk);
         },
         onResponseEnd() {

@@ -1,54 +1,63 @@
-// A WebDAV storage: uploads to a hidden name, checks what arrived, then moves it (RFC 4918).
+// A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { backoff, isSuccess } from '../http/retry.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { backoff, httpDate, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
-import { findFiles, type ListedFile, PROPFIND_BODY } from './dav-listing.ts';
-import { readRange, supportsRanges } from './dav-ranges.ts';
-import { createRequests, statusError } from './requests.ts';
+import { findAll, textOf } from '../ovf/xml.ts';
+import { bodyOf, createRequests, PIECE, statusError, xmlOf } from './requests.ts';
 import type { Source } from './source.ts';
 import {
   arrivedWrong,
   conflict,
+  isDeadPart,
   isHidden,
-  type PutOptions,
+  MAX_NAME,
+  nameTooLong,
   partName,
   type Storage,
   type StorageOptions,
-  type StoredFile,
   type Target,
-  type UploadState,
 } from './storage.ts';
 
 type DavTarget = Extract<Target, { kind: 'dav' }>;
 
-/** Bytes of an interrupted upload that are compared before it continues. */
-const TAIL = 64 * 1024;
-const PIECE = 8 * 2 ** 20;
+const PROPFIND = bodyOf(
+  '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getlastmodified/><resourcetype/></prop></propfind>',
+);
 
-export function openDav({ url: base, credentials }: DavTarget, options: StorageOptions): Storage {
+interface DavFile {
+  readonly name: string;
+  readonly isFolder: boolean;
+  readonly size: number;
+  /** Milliseconds since the last change, by the clock of the server. */
+  readonly age: number;
+}
+
+/** @throws ImgctlError as `Storage`, after a look at the folder */
+export async function openDav(
+  { url: base, credentials }: DavTarget,
+  options: StorageOptions,
+): Promise<Storage> {
+  const { clock, retries } = options;
   const pair = credentials && basicPair(credentials.username, credentials.password);
   if (pair) options.onSecret(pair);
   const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
-  const requests = createRequests(base, options, async ({ headers }) => {
+  const { send, close } = createRequests(base, options, async ({ headers }) => {
     return { ...headers, ...authorization };
   });
-  const { send } = requests;
   const address = base.host;
+  const folder = new URL(`${base.href.replace(/\/$/, '')}/`);
+  const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
 
-  const urlOf = (name: string): URL => {
-    const url = new URL(base);
-    url.pathname = `${base.pathname.replace(/\/$/, '')}/${encodeURIComponent(name)}`;
-    return url;
-  };
-
-  const propfind = async (url: URL, depth: 0 | 1): Promise<ListedFile[] | undefined> => {
+  /** Returns undefined if there is no such file or folder. */
+  const propfind = async (url: URL, depth: 0 | 1): Promise<DavFile[] | undefined> => {
     const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
-    const body = PROPFIND_BODY;
-    const response = await send({ method: 'PROPFIND', url, headers, body, repeatable: true });
+    const request = { method: 'PROPFIND', url, headers, body: PROPFIND, repeatable: true };
+    const response = await send(request);
     if (response.status === 404) return undefined;
-    const files = response.status === 207 ? findFiles(response) : undefined;
+    const files = response.status === 207 ? filesOf(response) : undefined;
     if (files) return files;
     if (response.status >= 400 && ![405, 501].includes(response.status))
       throw statusError(response);
@@ -59,133 +68,177 @@ export function openDav({ url: base, credentials }: DavTarget, options: StorageO
     });
   };
 
-  const statOf = async (name: string): Promise<StoredFile | undefined> => {
+  const statOf = async (name: string): Promise<DavFile | undefined> => {
     const file = (await propfind(urlOf(name), 0))?.[0];
     if (file?.isFolder) throw conflict(name, address);
     return file;
   };
 
-  let ranges: Promise<boolean> | undefined;
-
-  /** True if the stored bytes before `end` are those of the source, judged by the last ones. */
-  const endsAlike = async (name: string, end: number, source: Source) => {
-    const start = Math.max(0, end - TAIL);
-    const bytes = await readRange(send, urlOf(name), start, end);
-    return bytes?.equals(await source.peek(start, end - start)) === true;
+  const requireSize = async (stored: string, name: string, { size }: Source): Promise<void> => {
+    const file = await statOf(stored);
+    if (file?.size === size) return;
+    throw arrivedWrong(name, `${file?.size ?? 'none'} of ${size} bytes`);
   };
 
-  /** Returns how many bytes of the part are surely those of the source. */
-  const resumePoint = async (part: string, source: Source): Promise<number> => {
-    const size = (await statOf(part))?.size ?? 0;
-    if (size === 0 || size > source.size || !(await endsAlike(part, size, source))) return 0;
-    if (size === source.size) return size;
-    ranges ??= supportsRanges(send, urlOf).catch((error: unknown) => {
-      // The next try asks again.
-      ranges = undefined;
+  /** Returns undefined if the server does not send just this piece. */
+  const readPiece = async (url: URL, start: number, end: number): Promise<Buffer | undefined> => {
+    const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
+    const response = await send({ method: 'GET', url, headers }).catch((error: unknown) => {
+      // A server without ranges sends the whole file, which is too large.
+      if (error instanceof ImgctlError && error.code === 'bad-answer') return undefined;
       throw error;
     });
-    return (await ranges) ? size : 0;
+    const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
+    return isPiece && response.body.length === end - start ? response.body : undefined;
   };
 
-  const upload = async (part: string, start: number, { source, onProgress }: PutOptions) => {
+  const remove = async (name: string): Promise<void> => {
+    const response = await send({ method: 'DELETE', url: urlOf(name), repeatable: true });
+    if (!isSuccess(response) && response.status !== 404) throw statusError(response);
+  };
+
+  const upload = async (part: string, source: Source, onProgress: (bytes: number) => void) => {
     const { size } = source;
-    onProgress(start);
-    if (start === size && size > 0) return;
     const chunks = async function* () {
-      let position = start;
-      for await (const chunk of source.read(start)) {
+      let position = 0;
+      onProgress(position);
+      for await (const chunk of source.readAll()) {
         yield chunk;
         position += chunk.length;
         onProgress(position);
       }
     };
-    const response = await send({
-      method: 'PUT',
-      url: urlOf(part),
-      headers: {
-        'content-type': 'application/octet-stream',
-        ...(start > 0 ? { 'content-range': `bytes ${start}-${size - 1}/${size}` } : {}),
-      },
-      body: { length: size - start, chunks },
-    });
+    const headers = { 'content-type': 'application/octet-stream' };
+    const body = { length: size, chunks };
+    const response = await send({ method: 'PUT', url: urlOf(part), headers, body });
     if (!isSuccess(response)) throw statusError(response);
   };
 
-  return {
-    address,
-    async check() {
-      const folder = await propfind(new URL(`${base.href.replace(/\/$/, '')}/`), 0);
-      if (folder?.[0]?.isFolder) return;
-      const message = `folder ${base.origin}${base.pathname} does not exist`;
-      throw new ImgctlError('not-found', message, {
-        hint: 'create it, or check the URL: imgctl config get upload-url',
-      });
-    },
-    async list() {
-      const url = new URL(`${base.href.replace(/\/$/, '')}/`);
-      const files = (await propfind(url, 1)) ?? [];
-      const visible = files.filter(({ name, isFolder }) => !isFolder && !isHidden(name));
-      return new Map(visible.map((file) => [file.name, file]));
-    },
-    stat: statOf,
-    async holds(name, { size }, source) {
-      if (size !== source.size) return false;
-      for (let start = 0; start < size; start += PIECE) {
-        const end = Math.min(start + PIECE, size);
-        const bytes = await readRange(send, urlOf(name), start, end);
-        if (!bytes?.equals(await source.peek(start, end - start))) return false;
-      }
-      return true;
-    },
-    async put(name, put) {
-      const part = partName(name);
-      const state: UploadState = { part };
-      let mayContinue = put.state !== undefined;
-      await put.save(state);
-      for (let count = 1; ; count += 1) {
-        try {
-          const start = mayContinue ? await resumePoint(part, put.source) : 0;
-          await upload(part, start, put);
-          break;
-        } catch (error) {
-          const isTransient = error instanceof TransportError && error.transient;
-          const isBusy = error instanceof ImgctlError && error.code === 'server-error';
-          if ((!isTransient && !isBusy) || count > options.retries) throw error;
+  /** Uploads under a new name each time: the server may still be writing what it got before. */
+  const uploadWithRetry = async (
+    name: string,
+    source: Source,
+    onProgress: (bytes: number) => void,
+  ): Promise<string> => {
+    const failed: string[] = [];
+    const clean = () => Promise.allSettled(failed.map(remove));
+    for (let count = 1; ; count += 1) {
+      const part = partName(name, clock.system);
+      try {
+        await upload(part, source, onProgress);
+        await requireSize(part, name, source);
+        await clean();
+        return part;
+      } catch (error) {
+        failed.push(part);
+        const isLost = error instanceof TransportError;
+        const isBusy = error instanceof ImgctlError && error.code === 'server-error';
+        if ((isLost ? error.transient && error.sent : isBusy) && count <= retries) {
+          await clock.sleep(backoff(count, clock.random()), clock.signal);
+          continue;
         }
-        mayContinue = true;
-        await options.clock.sleep(backoff(count, options.clock.random()), options.clock.signal);
+        // A server that is away would only delay the error; a later run removes the parts.
+        if (!isLost) await clean();
+        throw error;
       }
-      const stored = await statOf(part);
-      if (stored?.size === put.source.size) return { state, stored };
-      throw arrivedWrong(name, `${stored?.size ?? 'none'} of ${put.source.size} bytes`);
-    },
-    async finish(name, _state, replace) {
-      const part = partName(name);
-      const expected = await statOf(part);
-      if (!replace && (await statOf(name))) throw conflict(name, address);
-      const headers = { destination: urlOf(name).href, overwrite: replace ? 'T' : 'F' };
-      const moved = await send({ method: 'MOVE', url: urlOf(part), headers }).catch(
-        (error: unknown) => {
-          // The connection was lost: what is there says whether the file was moved.
-          if (error instanceof TransportError && error.sent) return error;
-          throw error;
-        },
-      );
-      if (moved instanceof TransportError && (await statOf(part))) throw moved;
-      if (!(moved instanceof TransportError) && moved.status === 412) throw conflict(name, address);
-      if (!(moved instanceof TransportError) && !isSuccess(moved)) throw statusError(moved);
-      const stored = await statOf(name);
-      if (stored && stored.size === expected?.size) return stored;
-      throw arrivedWrong(name, `${stored?.size ?? 'none'} of ${expected?.size} bytes`);
-    },
-    async remove(name) {
-      const response = await send({
-        method: 'DELETE',
-        url: urlOf(partName(name)),
-        repeatable: true,
-      });
-      if (!isSuccess(response) && response.status !== 404) throw statusError(response);
-    },
-    close: requests.close,
+    }
   };
+
+  const move = async (part: string, name: string, replace: boolean): Promise<void> => {
+    const headers = { destination: urlOf(name).href, overwrite: replace ? 'T' : 'F' };
+    try {
+      const response = await send({ method: 'MOVE', url: urlOf(part), headers });
+      if (response.status === 412) throw conflict(name, address);
+      if (!isSuccess(response)) throw statusError(response);
+    } catch (error) {
+      // The response was lost: the file was moved if the part is gone.
+      const mayBeMoved = error instanceof TransportError && error.sent;
+      if (!mayBeMoved || (await statOf(part))) throw error;
+    }
+  };
+
+  const storage: Storage = {
+    address,
+    async list() {
+      const files = (await propfind(folder, 1)) ?? [];
+      return files
+        .filter(({ name, isFolder }) => !isFolder && !isHidden(name))
+        .map(({ name }) => name);
+    },
+    async compare(name, source) {
+      if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, address);
+      const stored = await statOf(name);
+      if (!stored) return { state: 'absent' };
+      if (stored.size !== source.size) return { state: 'different' };
+      const url = urlOf(name);
+      for (let start = 0; start < source.size; start += PIECE) {
+        const end = Math.min(start + PIECE, source.size);
+        const piece = await readPiece(url, start, end);
+        if (!piece) {
+          const note = 'imgctl cannot compare them: the server sends no parts of files';
+          return { state: 'different', note };
+        }
+        let position = 0;
+        for await (const chunk of source.read(start, end)) {
+          if (!chunk.equals(piece.subarray(position, position + chunk.length)))
+            return { state: 'different' };
+          position += chunk.length;
+        }
+      }
+      return { state: 'same' };
+    },
+    async put(name, source, onProgress) {
+      const part = await uploadWithRetry(name, source, onProgress);
+      return {
+        async finish(replace) {
+          await move(part, name, replace);
+          await requireSize(name, name, source);
+        },
+        discard: () => remove(part),
+      };
+    },
+    async sweep() {
+      for (const { name, age } of (await propfind(folder, 1)) ?? [])
+        if (isDeadPart(name, age, clock.system)) await remove(name);
+    },
+    close,
+  };
+
+  try {
+    const [own] = (await propfind(folder, 0)) ?? [];
+    if (own?.isFolder) return storage;
+    const message = `folder ${base.origin}${base.pathname} does not exist`;
+    throw new ImgctlError('not-found', message, {
+      hint: 'create it, or check the URL: imgctl config get upload-url',
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns undefined if the body is no multistatus. */
+function filesOf(response: HttpResponse): DavFile[] | undefined {
+  const root = xmlOf(response);
+  if (root?.name !== 'multistatus') return undefined;
+  const now = httpDate(response.headers.date ?? '') ?? response.receivedAt;
+  return root.children
+    .filter(({ name }) => name === 'response')
+    .map((file) => ({
+      name: nameOf(textOf(file, 'href') ?? '', response.url),
+      isFolder: findAll(file, 'collection').length > 0,
+      // A property that a file does not have comes with a status of its own, and empty.
+      size: Number(textOf(file, 'getcontentlength') || 0),
+      age: now - (httpDate(textOf(file, 'getlastmodified') ?? '') ?? now),
+    }));
+}
+
+function nameOf(href: string, base: URL): string {
+  const path = URL.canParse(href, base.href) ? new URL(href, base).pathname : href;
+  const name = path.replace(/\/$/, '').split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

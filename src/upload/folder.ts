@@ -1,4 +1,4 @@
-// A storage that is a folder, such as a mounted share: write, flush, verify, rename.
+// A storage that is a folder, such as a mounted share: write, flush, compare, rename.
 
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -6,20 +6,20 @@ import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
+import type { Clock } from '../io.ts';
 import type { Source } from './source.ts';
 import {
   arrivedWrong,
   conflict,
+  isDeadPart,
   isHidden,
-  type PutOptions,
+  nameTooLong,
   partName,
   type Storage,
-  type StoredFile,
   storageFull,
-  type UploadState,
 } from './storage.ts';
 
-const { O_RDWR, O_RDONLY, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -27,119 +27,133 @@ const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'];
 const PIECE = 1024 * 1024;
 
-export function openFolder(folder: string, signal: AbortSignal): Storage {
+/** @throws ImgctlError as `Storage`, after a look at the folder */
+export async function openFolder(folder: string, { signal, system, now }: Clock): Promise<Storage> {
   const address = `folder ${folder}`;
   const fail = (cause: unknown): never => {
-    if (cause instanceof ImgctlError) throw cause;
-    throw folderError(folder, address, cause);
+    throw cause instanceof ImgctlError ? cause : folderError(folder, address, cause);
   };
   const at = (name: string) => path.join(folder, name);
 
-  const statOf = async (name: string): Promise<StoredFile | undefined> => {
-    const stats = await stat(at(name)).catch((error) =>
-      isMissing(error) ? undefined : fail(error),
-    );
-    if (!stats) return undefined;
-    if (!stats.isFile()) throw conflict(name, address);
-    return storedFile(stats);
+  const statOf = async (name: string): Promise<Stats | undefined> => {
+    const stats = await stat(at(name)).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
+    });
+    if (stats && !stats.isFile()) throw conflict(name, address);
+    return stats;
   };
 
-  /** Returns true if the file has the digest of the source. */
-  const compare = async (handle: FileHandle, source: Source): Promise<boolean> => {
+  const digestOf = async (handle: FileHandle): Promise<string> => {
     const hash = createHash('sha256');
     const piece = Buffer.allocUnsafe(PIECE);
     for (let position = 0; ; ) {
       signal.throwIfAborted();
       const { bytesRead } = await handle.read(piece, 0, PIECE, position);
-      if (bytesRead === 0) break;
+      if (bytesRead === 0) return hash.digest('hex');
       hash.update(piece.subarray(0, bytesRead));
       position += bytesRead;
     }
-    return hash.digest('hex') === (await source.digests()).at(-1);
   };
 
-  const write = async (handle: FileHandle, start: number, { source, onProgress }: PutOptions) => {
-    let position = start;
+  const digestAt = async (name: string): Promise<string> => {
+    const handle = await open(at(name), O_RDONLY | O_NONBLOCK);
+    return digestOf(handle).finally(() => handle.close());
+  };
+
+  /** Writes, flushes and reads back; returns the facts of the file and its digest, which is that of the source. */
+  const write = async (
+    handle: FileHandle,
+    name: string,
+    source: Source,
+    onProgress: (bytes: number) => void,
+  ) => {
+    const hash = createHash('sha256');
+    let position = 0;
     onProgress(position);
-    for await (const bytes of source.read(start)) {
-      signal.throwIfAborted();
-      for (let written = 0; written < bytes.length; ) {
-        const { bytesWritten } = await handle.write(bytes, written, undefined, position + written);
-        written += bytesWritten;
-      }
+    for await (const bytes of source.readAll()) {
+      hash.update(bytes);
+      await handle.writeFile(bytes);
       position += bytes.length;
       onProgress(position);
     }
-    await handle.truncate(position);
     await handle.sync();
+    const digest = hash.digest('hex');
+    const facts = await handle.stat();
+    if (facts.size !== source.size)
+      throw arrivedWrong(name, `${facts.size} of ${source.size} bytes`);
+    if ((await digestOf(handle)) !== digest) throw arrivedWrong(name, 'its digest is wrong');
+    return { facts, digest };
   };
+
+  await stat(folder).then((stats) => {
+    if (stats.isDirectory()) return;
+    throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
+  }, fail);
 
   return {
     address,
-    wantsDigest: true,
-    async check() {
-      const stats = await stat(folder).catch(fail);
-      if (stats.isDirectory()) return;
-      throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
-    },
     async list() {
       const names = (await readdir(folder).catch(fail)).filter((name) => !isHidden(name));
-      const files = new Map<string, StoredFile>();
-      for (const name of names.sort()) {
-        const file = await statOf(name).catch(() => undefined);
-        if (file) files.set(name, file);
-      }
+      const files: string[] = [];
+      for (const name of names.sort())
+        if (await statOf(name).catch(() => undefined)) files.push(name);
       return files;
     },
-    stat: statOf,
-    async holds(name, { size }, source) {
-      if (size !== source.size) return false;
-      const handle = await open(at(name), O_RDONLY | O_NONBLOCK).catch(fail);
-      return compare(handle, source)
-        .catch(fail)
-        .finally(() => handle.close());
+    async compare(name, source) {
+      const stored = await statOf(name);
+      if (!stored) return { state: 'absent' };
+      if (stored.size !== source.size) return { state: 'different' };
+      const hash = createHash('sha256');
+      for await (const bytes of source.read()) hash.update(bytes);
+      const isSame = (await digestAt(name).catch(fail)) === hash.digest('hex');
+      return { state: isSame ? 'same' : 'different' };
     },
-    async put(name, options) {
-      const part = at(partName(name));
-      const state: UploadState = { part: partName(name) };
-      await options.save(state);
-      // The digest shows below whether what is there can be continued.
-      const handle = await open(part, O_RDWR | O_CREAT | O_NOFOLLOW, 0o666).catch(fail);
+    async put(name, source, onProgress) {
+      const part = partName(name, system);
+      const discard = () => rm(at(part), { force: true }).catch(fail);
+      const flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+      const handle = await open(at(part), flags, 0o666).catch(fail);
       try {
-        const { size } = await handle.stat();
-        const start = options.state && size <= options.source.size ? size : 0;
-        await write(handle, start, options);
-        let isWhole = await compare(handle, options.source);
-        if (!isWhole && start > 0) {
-          await write(handle, 0, options);
-          isWhole = await compare(handle, options.source);
-        }
-        if (isWhole) return { state, stored: storedFile(await handle.stat()) };
-        throw arrivedWrong(name, 'its digest is wrong');
+        const { facts, digest } = await write(handle, name, source, onProgress);
+        /** True if it is the file that was written, or has its content if the file system renumbers files. */
+        const isWritten = async (file: string) => {
+          const stats = await statOf(file);
+          if (stats?.size !== source.size) return false;
+          const { dev, ino, mtimeMs } = stats;
+          const isSame = dev === facts.dev && ino === facts.ino && mtimeMs === facts.mtimeMs;
+          return isSame || (await digestAt(file)) === digest;
+        };
+        return {
+          async finish(replace) {
+            try {
+              if (!(await isWritten(part))) throw arrivedWrong(name, 'its part was changed');
+              if (replace) await rename(at(part), at(name));
+              else if (!(await renameToNew(at(part), at(name)))) throw conflict(name, address);
+              await flushFolder(folder);
+              if (!(await isWritten(name))) throw arrivedWrong(name, 'another file replaced it');
+            } catch (error) {
+              fail(error);
+            }
+          },
+          discard,
+        };
       } catch (error) {
+        await discard().catch(() => {});
         return fail(error);
       } finally {
         await handle.close();
       }
     },
-    async finish(name, _state, replace) {
-      const part = at(partName(name));
-      try {
-        if (replace) await rename(part, at(name));
-        else if (!(await renameToNew(part, at(name)))) throw conflict(name, address);
-        await flushFolder(folder);
-      } catch (error) {
-        return fail(error);
+    async sweep() {
+      for (const name of await readdir(folder).catch(fail)) {
+        const stats = name.startsWith('.imgctl-') ? await stat(at(name)).catch(() => null) : null;
+        if (stats && isDeadPart(name, now() - stats.mtimeMs, system))
+          await rm(at(name), { force: true }).catch(fail);
       }
-      return (await statOf(name)) ?? fail(new Error('it disappeared'));
     },
-    remove: (name) => rm(at(partName(name)), { force: true }).catch(fail),
     async close() {},
   };
-}
-
-function storedFile({ size, ino, mtimeMs }: Stats): StoredFile {
-  return { size, tag: `${ino}:${mtimeMs}` };
 }
 
 /** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
@@ -150,12 +164,12 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
     const reason = errorReason(error);
     if (reason === 'EEXIST') return false;
     if (!NO_LINKS.includes(reason)) throw error;
-    const taken = await stat(to).then(
+    const isTaken = await stat(to).then(
       () => true,
       () => false,
     );
-    if (!taken) await rename(from, to);
-    return !taken;
+    if (!isTaken) await rename(from, to);
+    return !isTaken;
   }
   await rm(from);
   return true;

@@ -1,14 +1,19 @@
-// Sends requests to an HTTP storage, and says what its refusals mean.
+// Sends requests to an HTTP storage, reads its XML and lists within limits, and says what its refusals mean.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
+import { parseXml, type XmlElement, XmlError } from '../ovf/xml.ts';
 import { type StorageOptions, storageFull } from './storage.ts';
 
-/** Maximum size of all responses in flight, in bytes. */
-const MAX_BYTES = 64 * 2 ** 20;
+/** Maximum size of all responses in flight, in bytes; a file is read back in pieces of half of it. */
+const MAX_BYTES = 16 * 2 ** 20;
+export const PIECE = MAX_BYTES / 2;
+
+const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
+const MAX_PAGES = 1_000;
 
 /** How hints name the storage. */
 const ENDPOINT = {
@@ -59,19 +64,54 @@ export function createRequests(
   };
 }
 
-/** Makes a body of bytes in memory, in pieces that show progress. */
-export function bodyOf(bytes: Buffer, onProgress?: (sent: number) => void) {
-  const piece = 256 * 1024;
+export function bodyOf(text: string) {
+  const bytes = Buffer.from(text);
   return {
     length: bytes.length,
     async *chunks() {
-      for (let start = 0; start < bytes.length; start += piece) {
-        onProgress?.(start);
-        yield bytes.subarray(start, start + piece);
-      }
-      onProgress?.(bytes.length);
+      yield bytes;
     },
   };
+}
+
+/** Returns the root, or undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
+export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
+  try {
+    return parseXml(body, XML_LIMITS);
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error;
+    if (error.code !== 'xml-too-complex') return undefined;
+    throw new ImgctlError('bad-answer', `${url.host} sent too much XML: ${error.message}`, {
+      hint: ENDPOINT.reduce,
+      status,
+    });
+  }
+}
+
+/**
+ * Reads a list of several pages.
+ * @param read takes the marker of a page, and returns that of the next one, or undefined after the last
+ * @throws ImgctlError bad-answer: the list never ends
+ */
+export async function readPages(
+  base: URL,
+  read: (marker: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  const seen = new Set<string>();
+  let marker: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    marker = await read(marker);
+    if (marker === undefined) return;
+    if (seen.has(marker)) break;
+    seen.add(marker);
+  }
+  throw endlessList(base);
+}
+
+export function endlessList({ host }: URL): ImgctlError {
+  return new ImgctlError('bad-answer', `${host} sent a list without end`, {
+    hint: ENDPOINT.reduce,
+  });
 }
 
 /** Credentials never follow a redirect. */

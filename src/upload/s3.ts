@@ -1,227 +1,451 @@
 // An S3 storage: multipart uploads, which become visible as a whole when they are completed.
 
-import { ImgctlError } from '../errors.ts';
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
-import { bodyOf } from './requests.ts';
+import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import {
-  CRC32,
-  countParts,
-  crcText,
-  findUpload,
-  hasTag,
-  inParallel,
-  listParts,
-  multipartTag,
-  partSizeFor,
-  plainTag,
-  requireId,
-} from './s3-parts.ts';
-import { createS3Requests, s3Error } from './s3-requests.ts';
-import type { Part } from './source.ts';
+  bodyOf,
+  createRequests,
+  endlessList,
+  readPages,
+  type StorageRequest,
+  statusError,
+  xmlOf,
+} from './requests.ts';
+import type { Source } from './source.ts';
 import {
   arrivedWrong,
   conflict,
   isHidden,
-  type PutOptions,
+  mayContinue,
+  nameTooLong,
   type Storage,
   type StorageOptions,
-  type StoredFile,
+  storageFull,
   type Target,
-  type UploadState,
 } from './storage.ts';
-import { findAll, textOf } from './xml.ts';
 
-export function openS3(target: Extract<Target, { kind: 's3' }>, options: StorageOptions): Storage {
-  const requests = createS3Requests(target, options);
-  const { send, ask, prefix, bucket } = requests;
-  const address = `bucket ${bucket} at ${target.url.host}`;
+const MIB = 2 ** 20;
+const MAX_PARTS = 10_000;
+/** Bytes. */
+const MAX_KEY = 1_024;
+const MAX_OBJECTS = 1_000_000;
+/** Unfinished uploads of a file that are looked at. */
+const MAX_UPLOADS = 20;
 
-  const statOf = async (name: string): Promise<StoredFile | undefined> => {
+interface S3Request extends Omit<StorageRequest, 'url'> {
+  /** Of the bucket without it. */
+  readonly name?: string;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+interface StoredObject {
+  readonly size: number;
+  readonly tag: string;
+  /** The ETag is no MD5, as with keys of the storage's own. */
+  readonly isOpaque: boolean;
+}
+
+interface Upload {
+  readonly id: string;
+  /** The parts that the storage has, their MD5 by number. */
+  readonly parts: ReadonlyMap<number, string>;
+}
+
+/** @throws ImgctlError as `Storage`, after a look at the bucket */
+export async function openS3(
+  { url: target, credentials }: Extract<Target, { kind: 's3' }>,
+  options: StorageOptions,
+): Promise<Storage> {
+  const { clock, parallel } = options;
+  const [bucket = '', ...folders] = target.pathname.slice(1).split('/').map(decodeURIComponent);
+  const prefix = folders.map((folder) => `${folder}/`).join('');
+  const address = `bucket ${bucket} at ${target.host}`;
+  const { accessKey, secret, region } = credentials;
+  const requests = createRequests(target, options, async ({ method, url, headers = {} }) => {
+    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const signer = new AwsV4Signer({
+      ...{ method, url: url.href, headers: { ...headers }, region, datetime, service: 's3' },
+      accessKeyId: accessKey,
+      secretAccessKey: secret,
+    });
+    return Object.fromEntries((await signer.sign()).headers);
+  });
+
+  const send = ({ name, query, ...request }: S3Request): Promise<HttpResponse> => {
+    const url = new URL(target.origin);
+    const key = name === undefined ? [] : `${prefix}${name}`.split('/');
+    url.pathname = `/${[bucket, ...key].map(encode).join('/')}`;
+    const parameters = Object.entries(query ?? {});
+    url.search = parameters.map((pair) => pair.map(encode).join('=')).join('&');
+    return requests.send({ ...request, url });
+  };
+
+  /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
+  const rootOf = (response: HttpResponse): XmlElement => {
+    const root = xmlOf(response);
+    // A request that takes long has its status before its error.
+    if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
+    if (root) return root;
+    throw new ImgctlError('bad-answer', `${target.host} did not answer as S3`, {
+      hint: 'check the URL: imgctl config get upload-url',
+    });
+  };
+
+  const ask = async (request: S3Request) => rootOf(await send(request));
+
+  const statOf = async (name: string): Promise<StoredObject | undefined> => {
     const response = await send({ method: 'HEAD', name });
     if (response.status === 404) return undefined;
     if (!isSuccess(response)) throw s3Error(response);
-    const { 'content-length': size, etag } = response.headers;
-    return { size: Number(size), tag: plainTag(etag) || null };
-  };
-
-  /** Returns the upload to continue, with the parts that it has, or a new one. */
-  const startUpload = async (name: string, { source, state, save }: PutOptions) => {
-    const wanted = partSizeFor(source.size, options.partSize);
-    if (state) {
-      // An id that never arrived leaves an upload too.
-      const id = textIn(state, 'uploadId') ?? (await findUpload(requests, name));
-      const partSize = Number(state.partSize) || wanted;
-      const listed = id === undefined ? undefined : await listParts(requests, name, id);
-      if (id !== undefined && listed) {
-        const hasCrc = state.hasCrc === true || listed.hasCrc;
-        await save({ uploadId: id, partSize, hasCrc });
-        return { uploadId: id, partSize, tags: listed.tags, hasCrc };
-      }
-    }
-    await save({ partSize: wanted });
-    const headers = { 'x-amz-checksum-algorithm': CRC32 };
-    const started = await ask({ method: 'POST', name, query: { uploads: '' }, headers });
-    const uploadId = requireId(textOf(started.root, 'UploadId'));
-    // A storage that does not know this checksum may refuse it.
-    const hasCrc = started.headers['x-amz-checksum-algorithm'] === CRC32;
-    await save({ uploadId, partSize: wanted, hasCrc });
-    return { uploadId, partSize: wanted, tags: new Map<number, string>(), hasCrc };
-  };
-
-  /** Uploads a part and returns its ETag. */
-  const sendPart = async (
-    name: string,
-    query: Readonly<Record<string, string>>,
-    { bytes, md5 }: Part,
-    crc: string | undefined,
-    onProgress: (sent: number) => void,
-  ) => {
-    const response = await send({
-      method: 'PUT',
-      name,
-      query,
-      headers: {
-        'content-md5': Buffer.from(md5, 'hex').toString('base64'),
-        ...(crc && { 'x-amz-checksum-crc32': crc }),
-      },
-      body: bodyOf(bytes, onProgress),
-      repeatable: true,
-    });
-    if (!isSuccess(response)) throw s3Error(response);
     const tag = plainTag(response.headers.etag);
-    if (tag === md5 || isEncrypted(response)) return { tag, isKnown: tag === md5 };
-    throw arrivedWrong(name, `part ${query.partNumber} has the wrong ETag`);
+    const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
+    return { size: Number(response.headers['content-length']), tag, isOpaque };
   };
 
-  return {
-    address,
-    async check() {
-      const query = { 'list-type': '2', 'max-keys': '1', prefix };
-      await ask({ method: 'GET', query });
-    },
-    async list() {
-      const files = new Map<string, StoredFile>();
-      for (let token: string | undefined; ; ) {
-        const query = { 'list-type': '2', delimiter: '/', prefix };
-        const next = token === undefined ? {} : { 'continuation-token': token };
-        const { root } = await ask({ method: 'GET', query: { ...query, ...next } });
-        for (const object of findAll(root, 'Contents')) {
-          const name = (textOf(object, 'Key') ?? '').slice(prefix.length);
-          const tag = plainTag(textOf(object, 'ETag')) || null;
-          const size = Number(textOf(object, 'Size'));
-          if (name !== '' && !isHidden(name)) files.set(name, { size, tag });
-        }
-        const following = textOf(root, 'NextContinuationToken');
-        if (textOf(root, 'IsTruncated') !== 'true' || following === token) return files;
-        token = following;
+  /** Returns the ids of the unfinished uploads of a file, the newest first. */
+  const findUploads = async (name: string): Promise<string[]> => {
+    const key = `${prefix}${name}`;
+    let found: { readonly id: string; readonly started: string }[] = [];
+    await readPages(target, async (marker) => {
+      const query = { uploads: '', prefix: key, ...(marker ? JSON.parse(marker) : {}) };
+      const response = await send({ method: 'GET', query });
+      // Without them nothing is continued.
+      if ([403, 405, 501].includes(response.status)) return undefined;
+      const root = rootOf(response);
+      for (const upload of findAll(root, 'Upload')) {
+        if (textOf(upload, 'Key') !== key) continue;
+        const id = textOf(upload, 'UploadId') ?? '';
+        found.push({ id, started: textOf(upload, 'Initiated') ?? '' });
       }
-    },
-    stat: statOf,
-    async holds(_name, { size, tag }, source) {
-      return size === source.size && tag !== null && hasTag(source, tag, options.partSize);
-    },
-    async put(name, put) {
-      const { source, onProgress } = put;
-      const { uploadId, partSize, tags: listed, hasCrc } = await startUpload(name, put);
-      const count = countParts(source.size, partSize);
-      const tags: string[] = [];
-      const md5s: string[] = [];
-      const crcs: string[] = [];
-      const sent: number[] = [];
-      let total = 0;
-      let isKnown = true;
-      const report = (number: number, bytes: number) => {
-        total += bytes - (sent[number] ?? 0);
-        sent[number] = bytes;
-        onProgress(total);
-      };
-      const upload = async (number: number, part: Part) => {
-        const query = { partNumber: `${number}`, uploadId };
-        const crc = crcs[number - 1];
-        const result = await sendPart(name, query, part, crc, (bytes) => report(number, bytes));
-        tags[number - 1] = result.tag;
-        isKnown &&= result.isKnown;
-      };
-      const { parallel } = options;
-      await inParallel(count, Math.min(parallel, count), Math.min(partSize, source.size), {
-        read: (buffer, index) => source.readPart(buffer, index * partSize),
-        async send(part, index) {
-          md5s[index] = part.md5;
-          if (hasCrc) crcs[index] = crcText(part.crc32);
-          if (listed.get(index + 1) !== part.md5) return upload(index + 1, part);
-          tags[index] = part.md5;
-          report(index + 1, part.bytes.length);
-        },
+      found = found.sort((left, right) => (left.started < right.started ? 1 : -1));
+      found = found.slice(0, MAX_UPLOADS);
+      if (textOf(root, 'IsTruncated') !== 'true') return undefined;
+      return JSON.stringify({
+        'key-marker': textOf(root, 'NextKeyMarker') ?? '',
+        'upload-id-marker': textOf(root, 'NextUploadIdMarker') ?? '',
       });
-      const tag = isKnown ? multipartTag(md5s) : null;
-      return { state: { uploadId, partSize, tags, crcs, tag }, stored: { size: source.size, tag } };
-    },
-    async finish(name, state, replace) {
-      if (!replace && (await statOf(name))) throw conflict(name, address);
-      const expected = textIn(state, 'tag');
-      const { failure, tag } = await complete(name, state, replace);
-      const stored = await statOf(name);
-      const isRight = stored && (expected === undefined || stored.tag === expected);
-      // If the response was lost, what is there says whether the upload was completed.
-      if (failure && !(isRight && expected)) throw failure;
-      if (stored && isRight) return stored;
-      if (!stored) throw arrivedWrong(name, 'it is missing');
-      // It is surely ours, as the storage gave it this ETag when it was completed.
-      const isOurs = stored.tag === tag;
-      const removal = { method: 'DELETE', name, repeatable: true };
-      const isRemoved = isOurs && (await send(removal).then(isSuccess, () => false));
-      const rest = isRemoved ? '' : ', and it stays there';
-      throw arrivedWrong(name, `its ETag is ${stored.tag}${rest}`);
-    },
-    async remove(name, state) {
-      const uploadId = textIn(state, 'uploadId') ?? (await findUpload(requests, name));
-      if (uploadId === undefined) return;
+    });
+    return found.map(({ id }) => id).filter((id) => id !== '');
+  };
+
+  /** Returns the parts of an upload if each is a part of the source: another machine may be writing that upload. */
+  const partsOf = async (
+    name: string,
+    uploadId: string,
+    source: Source,
+    partSize: number,
+  ): Promise<Map<number, string> | undefined> => {
+    const parts = new Map<number, string>();
+    const count = countParts(source.size, partSize);
+    let isOurs = true;
+    await readPages(target, async (marker) => {
+      const query = { uploadId, 'part-number-marker': marker ?? '0' };
+      const response = await send({ method: 'GET', name, query });
+      // It was completed or removed meanwhile, or belongs to another user.
+      if (response.status === 404 || response.status === 403) isOurs = false;
+      if (!isOurs) return undefined;
+      const root = rootOf(response);
+      for (const part of findAll(root, 'Part')) {
+        const number = Number(textOf(part, 'PartNumber'));
+        isOurs &&= Number.isInteger(number) && number >= 1 && number <= count;
+        if (isOurs) parts.set(number, plainTag(textOf(part, 'ETag')));
+      }
+      const isLast = !isOurs || textOf(root, 'IsTruncated') !== 'true';
+      return isLast ? undefined : (textOf(root, 'NextPartNumberMarker') ?? '');
+    });
+    if (!isOurs || parts.size === 0) return undefined;
+    for (const [number, tag] of parts) {
+      const start = (number - 1) * partSize;
+      const end = Math.min(start + partSize, source.size);
+      if ((await md5Of(source, start, end)) !== tag) return undefined;
+    }
+    return parts;
+  };
+
+  const startUpload = async (name: string): Promise<Upload> => {
+    const root = await ask({ method: 'POST', name, query: { uploads: '' } });
+    const id = textOf(root, 'UploadId');
+    if (id) return { id, parts: new Map() };
+    throw new ImgctlError('bad-answer', 'the storage started an upload without an id', {
+      hint: 'ask the administrators of the storage',
+    });
+  };
+
+  const abort = async (name: string, uploadId: string): Promise<void> => {
+    const request = { method: 'DELETE', name, query: { uploadId }, repeatable: true };
+    const response = await send(request);
+    if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
+  };
+
+  /** Sends the parts that are missing, and returns the ETags of all parts and that of the whole, if it is an MD5. */
+  const sendParts = async (
+    name: string,
+    { id: uploadId, parts }: Upload,
+    source: Source,
+    partSize: number,
+    onProgress: (bytes: number) => void,
+  ) => {
+    const { size } = source;
+    const sizeOf = (number: number) => Math.min(partSize, size - (number - 1) * partSize);
+    const tags: string[] = [];
+    const md5s: string[] = [];
+    const sent = new Map([...parts.keys()].map((number) => [number, sizeOf(number)]));
+    let isOpaque = false;
+    let total = [...sent.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const report = (number: number, bytes: number) => {
+      total += bytes - (sent.get(number) ?? 0);
+      sent.set(number, bytes);
+      onProgress(total);
+    };
+    const sendPart = async (number: number, md5: string): Promise<void> => {
+      const start = (number - 1) * partSize;
+      const length = sizeOf(number);
+      const chunks = async function* () {
+        let position = 0;
+        for await (const chunk of source.read(start, start + length)) {
+          yield chunk;
+          position += chunk.length;
+          report(number, position);
+        }
+      };
       const response = await send({
-        method: 'DELETE',
+        method: 'PUT',
         name,
-        query: { uploadId },
+        query: { partNumber: `${number}`, uploadId },
+        headers: { 'content-md5': Buffer.from(md5, 'hex').toString('base64') },
+        body: { length, chunks },
         repeatable: true,
       });
-      if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
-    },
-    close: requests.close,
+      if (codeOf(response) === 'NoSuchUpload') throw uploadGone(name);
+      if (!isSuccess(response)) throw s3Error(response);
+      const tag = plainTag(response.headers.etag);
+      if (tag !== md5 && !isEncrypted(response))
+        throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+      isOpaque ||= tag !== md5;
+      tags[number - 1] = tag;
+    };
+
+    onProgress(total);
+    const sending = new Set<Promise<void>>();
+    let failure: unknown;
+    let md5 = createHash('md5');
+    let position = 0;
+    const endPart = async (): Promise<void> => {
+      const number = md5s.push(md5.digest('hex'));
+      md5 = createHash('md5');
+      const digest = md5s[number - 1] ?? '';
+      if (parts.get(number) === digest) {
+        tags[number - 1] = digest;
+        return;
+      }
+      if (sending.size >= parallel) await Promise.race(sending);
+      if (failure) return;
+      const part: Promise<void> = sendPart(number, digest)
+        .catch((error: unknown) => {
+          failure ??= error;
+        })
+        .finally(() => sending.delete(part));
+      sending.add(part);
+    };
+    try {
+      for await (const chunk of source.readAll()) {
+        if (failure) break;
+        md5.update(chunk);
+        position += chunk.length;
+        if (position % partSize === 0 || position === size) await endPart();
+      }
+      // S3 takes an empty object as one empty part.
+      if (size === 0) await endPart();
+    } finally {
+      await Promise.all(sending);
+    }
+    if (failure) throw failure;
+    return { tags, tag: isOpaque ? undefined : multipartTag(md5s) };
   };
 
   /**
    * Returns the ETag of the object, or an error after which the upload may be complete all the same.
    * @throws ImgctlError
    */
-  async function complete(
+  const complete = async (
     name: string,
-    state: UploadState,
+    uploadId: string,
+    tags: readonly string[],
     replace: boolean,
-  ): Promise<{ readonly failure?: ImgctlError; readonly tag?: string }> {
-    const tags = Array.isArray(state.tags) ? state.tags : [];
-    const crcs = Array.isArray(state.crcs) ? state.crcs : [];
-    const parts = tags.map((tag, index) => {
-      const crc = crcs[index] ? `<Checksum${CRC32}>${crcs[index]}</Checksum${CRC32}>` : '';
-      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${tag}&quot;</ETag>${crc}</Part>`;
-    });
-    const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
-    const headers = {
-      'content-type': 'application/xml',
-      ...(replace ? {} : { 'if-none-match': '*' }),
-    };
-    const query = { uploadId: textIn(state, 'uploadId') ?? '' };
-    const request = { method: 'POST', name, query, headers, body: bodyOf(Buffer.from(body)) };
+  ): Promise<{ readonly failure?: ImgctlError; readonly tag?: string }> => {
+    const parts = tags.map(
+      (tag, index) =>
+        `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${tag}&quot;</ETag></Part>`,
+    );
+    const body = bodyOf(
+      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+    );
+    const condition: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
+    const headers = { 'content-type': 'application/xml', ...condition };
     try {
-      const tag = plainTag(textOf((await ask(request)).root, 'ETag'));
-      return tag === '' ? {} : { tag };
+      const root = await ask({ method: 'POST', name, query: { uploadId }, headers, body });
+      return { tag: plainTag(textOf(root, 'ETag')) };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
       if (error.status === 412 || error.status === 409) throw conflict(name, address);
-      const mayBeDone = error instanceof TransportError ? error.sent : error.code === 'not-found';
-      if (!mayBeDone && error.code !== 'server-error') throw error;
+      if (error.code === 'not-found') return { failure: uploadGone(name) };
+      const mayBeDone =
+        error instanceof TransportError ? error.sent : error.code === 'server-error';
+      if (!mayBeDone) throw error;
       return { failure: error };
     }
+  };
+
+  const finishUpload = async (
+    name: string,
+    { size }: Source,
+    { id, tags, tag }: { id: string; tags: readonly string[]; tag: string | undefined },
+    replace: boolean,
+  ): Promise<void> => {
+    const completed = await complete(name, id, tags, replace);
+    const stored = await statOf(name);
+    const isRight = stored?.size === size && (tag === undefined || stored.tag === tag);
+    // If the response was lost, what is there says whether the upload was completed.
+    if (completed.failure && !(isRight && tag)) throw completed.failure;
+    if (isRight) return;
+    if (!stored) throw arrivedWrong(name, 'it is missing');
+    // It is surely ours if it has the ETag that the storage gave it when it was completed.
+    const isOurs = completed.tag !== undefined && stored.tag === completed.tag;
+    const removal = { method: 'DELETE', name, repeatable: true };
+    const isRemoved = isOurs && (await send(removal).then(isSuccess, () => false));
+    const what = stored.size === size ? `its ETag is ${stored.tag}` : `its size is ${stored.size}`;
+    throw arrivedWrong(name, `${what}${isRemoved ? '' : ', and it stays there'}`);
+  };
+
+  const storage: Storage = {
+    address,
+    async list() {
+      const names: string[] = [];
+      await readPages(target, async (marker) => {
+        const next = marker === undefined ? {} : { 'continuation-token': marker };
+        const query = { 'list-type': '2', delimiter: '/', prefix, ...next };
+        const root = await ask({ method: 'GET', query });
+        for (const object of findAll(root, 'Contents')) {
+          // A copy, since a slice would keep the whole page in memory.
+          const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
+          if (name !== '' && !isHidden(name)) names.push(name);
+        }
+        if (names.length > MAX_OBJECTS) throw endlessList(target);
+        if (textOf(root, 'IsTruncated') !== 'true') return undefined;
+        return textOf(root, 'NextContinuationToken') ?? '';
+      });
+      return names;
+    },
+    async compare(name, source) {
+      const { size } = source;
+      if (Buffer.byteLength(`${prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
+      const stored = await statOf(name);
+      if (!stored) return { state: 'absent' };
+      if (stored.size !== size) return { state: 'different' };
+      if (stored.isOpaque) {
+        return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
+      }
+      const partSize = partSizeFor(size, options.partSize);
+      const [, count] = stored.tag.split('-');
+      if (count !== undefined && Number(count) !== countParts(size, partSize)) {
+        const note = 'the same file in parts of another size counts as different, see --part-size';
+        return { state: 'different', note };
+      }
+      // Without a number it is the MD5 of the whole.
+      const step = count === undefined ? Math.max(size, 1) : partSize;
+      const md5s: string[] = [];
+      for (let start = 0; start < Math.max(size, 1); start += step)
+        md5s.push(await md5Of(source, start, Math.min(start + step, size)));
+      const tag = count === undefined ? md5s[0] : multipartTag(md5s);
+      return { state: tag === stored.tag ? 'same' : 'different' };
+    },
+    async put(name, source, onProgress) {
+      const partSize = partSizeFor(source.size, options.partSize);
+      const others = await findUploads(name);
+      let upload: Upload | undefined;
+      for (const id of others) {
+        const parts = await partsOf(name, id, source, partSize);
+        if (parts) {
+          upload = { id, parts };
+          break;
+        }
+      }
+      upload ??= await startUpload(name);
+      const { id } = upload;
+      const discard = async (error: unknown) => {
+        if (!mayContinue(error)) await abort(name, id);
+      };
+      try {
+        const { tags, tag } = await sendParts(name, upload, source, partSize, onProgress);
+        return {
+          async finish(replace) {
+            if (!replace && (await statOf(name))) throw conflict(name, address);
+            await finishUpload(name, source, { id, tags, tag }, replace);
+            // What killed runs left, or another push that came too late.
+            for (const other of others) if (other !== id) await abort(name, other).catch(() => {});
+          },
+          discard,
+        };
+      } catch (error) {
+        await discard(error).catch(() => {});
+        throw error;
+      }
+    },
+    // What killed runs left of a file is continued or removed when that file is sent.
+    async sweep() {},
+    close: requests.close,
+  };
+
+  try {
+    await ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1', prefix } });
+    return storage;
+  } catch (error) {
+    await requests.close();
+    throw error;
   }
+}
+
+/** The push that finishes first removes the other uploads of a file. */
+function uploadGone(name: string): ImgctlError {
+  return new ImgctlError('conflict', `another push removed the upload of ${name}`, {
+    hint: 'run the command again',
+  });
+}
+
+/** As signatures encode (RFC 3986). */
+function encode(text: string): string {
+  const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, code);
+}
+
+/** Returns the size of a part, so that the file has at most 10,000. */
+function partSizeFor(size: number, wanted: number): number {
+  return Math.max(wanted, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+}
+
+function countParts(size: number, partSize: number): number {
+  return Math.max(1, Math.ceil(size / partSize));
+}
+
+/** Returns the ETag of an object of parts with these MD5s. */
+function multipartTag(md5s: readonly string[]): string {
+  const bytes = Buffer.from(md5s.join(''), 'hex');
+  return `${createHash('md5').update(bytes).digest('hex')}-${md5s.length}`;
+}
+
+async function md5Of(source: Source, start: number, end: number): Promise<string> {
+  const hash = createHash('md5');
+  for await (const chunk of source.read(start, end)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+function plainTag(etag: string | undefined): string {
+  return (etag ?? '').replace(/^W\/|"/g, '').toLowerCase();
 }
 
 /** An ETag is no MD5 if the storage encrypts with keys of its own. */
@@ -230,7 +454,59 @@ function isEncrypted({ headers }: HttpResponse): boolean {
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
 }
 
-function textIn(state: UploadState, key: string): string | undefined {
-  const value = state[key];
-  return typeof value === 'string' ? value : undefined;
+const SETTINGS = 'check its settings: imgctl config list';
+
+/** What some of S3's own codes mean, which say more than the status. */
+const CODES: ReadonlyMap<string, readonly [ErrorCode, string, string]> = new Map([
+  [
+    'NoSuchBucket',
+    ['not-found', 'the bucket does not exist', 'check the URL: imgctl config get upload-url'],
+  ],
+  [
+    'InvalidAccessKeyId',
+    ['wrong-credentials', 'the storage does not know the access key', SETTINGS],
+  ],
+  ['SignatureDoesNotMatch', ['wrong-credentials', 'the storage refused the secret key', SETTINGS]],
+  [
+    'RequestTimeTooSkewed',
+    [
+      'not-permitted',
+      'the clock of this machine is wrong',
+      'set the clock, then run the command again',
+    ],
+  ],
+  [
+    'AuthorizationHeaderMalformed',
+    ['config', 'the region is wrong', 'run: imgctl config set upload-region REGION'],
+  ],
+  [
+    'EntityTooLarge',
+    [
+      'failed',
+      'the storage does not take files of this size',
+      'ask its administrators to raise the limit',
+    ],
+  ],
+]);
+
+/** Returns S3's own code of an error, or an empty text. */
+function codeOf(response: HttpResponse): string {
+  const root = xmlOf(response);
+  return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
+}
+
+/** Returns the error of a response that is no success. */
+function s3Error(response: HttpResponse): ImgctlError {
+  const code = codeOf(response);
+  const { status, url } = response;
+  const known = CODES.get(code);
+  if (known) {
+    return new ImgctlError(known[0], `${known[1]} (${code})`, { hint: known[2], status });
+  }
+  if (/Quota|StorageFull|InsufficientStorage/i.test(code)) return storageFull(url.host, code);
+  const root = code === '' ? undefined : xmlOf(response);
+  const message = root ? (textOf(root, 'Message') ?? '') : '';
+  const detail = [code, message].filter(Boolean).join(': ').slice(0, 200);
+  // The status of an error that came with 200 says nothing.
+  return statusError(status === 200 ? { ...response, status: 500 } : response, detail);
 }

@@ -1,9 +1,9 @@
-// The interface of a storage that takes uploads, and the names and errors that all storages share.
+// The interface of a storage that takes uploads, and what all storages share: hidden names, errors, opening one.
 
-import { ImgctlError } from '../errors.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpEvent } from '../http/message.ts';
-import type { Clock } from '../io.ts';
-import type { JsonObject } from '../json.ts';
+import type { Clock, System } from '../io.ts';
 import type { Source } from './source.ts';
 
 export type Target =
@@ -40,71 +40,99 @@ export interface StorageOptions {
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
 
-export interface StoredFile {
-  readonly size: number;
-  /** Changes with the content, such as an ETag; null if the storage has none. */
-  readonly tag: string | null;
+export interface Comparison {
+  readonly state: 'absent' | 'same' | 'different';
+  /** What a person should know about it. */
+  readonly note?: string;
 }
-
-/** What an interrupted upload left in the storage; enough to continue or to remove it. */
-export type UploadState = JsonObject;
 
 /** A file that is uploaded and checked, but not visible. */
 export interface Staged {
-  readonly state: UploadState;
-  /** What the finished file will be. */
-  readonly stored: StoredFile;
-}
-
-export interface PutOptions {
-  readonly source: Source;
-  /** The state that an earlier run saved for the same content. */
-  readonly state: UploadState | undefined;
-  /** Stores the state for a later run. */
-  save(state: UploadState): Promise<void>;
-  /** @param bytes of the file that the storage has, or that are under way */
-  onProgress(bytes: number): void;
+  /**
+   * Makes it visible, and checks it again.
+   * @param replace overwrites a file of that name
+   * @throws ImgctlError conflict
+   */
+  finish(replace: boolean): Promise<void>;
+  /** Removes it, unless a later run can continue it after this error. */
+  discard(error: unknown): Promise<void>;
 }
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
   /** For messages. */
   readonly address: string;
-  /** Sources need a last region, which is the whole file, with SHA-256. */
-  readonly wantsDigest?: boolean;
-  /** Returns the visible files by name. */
-  list(): Promise<ReadonlyMap<string, StoredFile>>;
-  /** Returns the visible file. */
-  stat(name: string): Promise<StoredFile | undefined>;
-  /** True if the stored file surely has the content of the source. */
-  holds(name: string, stored: StoredFile, source: Source): Promise<boolean>;
-  /** Uploads the file and checks what arrived; it stays invisible. Continues an earlier upload if possible. */
-  put(name: string, options: PutOptions): Promise<Staged>;
+  /** Returns the names of the visible files. */
+  list(): Promise<string[]>;
+  /** Compares the visible file of that name with the source. @throws ImgctlError usage: no room for the name */
+  compare(name: string, source: Source): Promise<Comparison>;
   /**
-   * Makes the uploaded file visible.
-   * @param replace overwrites a file of that name
-   * @throws ImgctlError conflict
+   * Uploads the file and checks what arrived; it stays invisible.
+   * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
-  finish(name: string, state: UploadState, replace: boolean): Promise<StoredFile>;
-  /** Removes an upload that is not finished. */
-  remove(name: string, state: UploadState): Promise<void>;
-  /** Checks address and credentials before the upload. */
-  check(): Promise<void>;
+  put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged>;
+  /** Removes the parts of killed processes. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Returns the hidden name of a file that is not complete. */
-export function partName(name: string): string {
-  return `.${name}.imgctl-part`;
+/** Opens the storage, and looks at it with the credentials before anything is sent. @throws ImgctlError */
+export async function openStorage(target: Target, options: StorageOptions): Promise<Storage> {
+  if (target.kind === 'dav') return (await import('./dav.ts')).openDav(target, options);
+  if (target.kind === 's3') return (await import('./s3.ts')).openS3(target, options);
+  return (await import('./folder.ts')).openFolder(target.path, options.clock);
+}
+
+/** File systems, also those behind WebDAV, take names of 255 bytes. */
+export const MAX_NAME = 255;
+
+const MAX_HOST = 16;
+const MAX_PART_AGE = 24 * 3_600_000;
+
+/** Returns a hidden name that no other process uses, and that tells who writes it. */
+export function partName(name: string, system: System): string {
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  const unique = randomBytes(4).toString('hex');
+  return `.imgctl-${digest}-${hostPart(system)}-${system.pid}-${unique}.part`;
+}
+
+/** Long names of hosts often begin alike, so that the beginning alone would mix them up. */
+function hostPart(system: System): string {
+  const host = system.hostname();
+  if (/^[\w.-]{1,16}$/.test(host)) return host;
+  const digest = createHash('sha256').update(host).digest('hex').slice(0, 8);
+  return `${host.replace(/[^\w.-]/g, '_').slice(0, MAX_HOST - 9)}_${digest}`;
+}
+
+/** True for the part of a process of this host that has ended, and of any host after a day. @param age milliseconds */
+export function isDeadPart(name: string, age: number, system: System): boolean {
+  const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.part$/.exec(name) ?? [];
+  if (host === undefined) return false;
+  return age > MAX_PART_AGE || (host === hostPart(system) && !system.isAlive(Number(pid)));
 }
 
 export function isHidden(name: string): boolean {
   return name.startsWith('.');
 }
 
-export function conflict(name: string, address: string): ImgctlError {
+/** Errors after which the uploaded bytes are of no use. */
+const USELESS: readonly ErrorCode[] = ['invalid-package', 'storage-full', 'conflict', 'failed'];
+
+/** True if a later run may continue the upload. */
+export function mayContinue(error: unknown): boolean {
+  return !(error instanceof ImgctlError) || !USELESS.includes(error.code);
+}
+
+export function nameTooLong(name: string, address: string): ImgctlError {
+  return new ImgctlError('usage', `${address} has no room for the name ${name}`, {
+    hint: 'give the file a shorter name',
+  });
+}
+
+export function conflict(name: string, address: string, note?: string): ImgctlError {
+  const hint = 'rename your file, or replace it with: --on-conflict replace';
   return new ImgctlError('conflict', `${address} already has another ${name}`, {
-    hint: 'rename your file, or replace it with: --on-conflict replace',
+    hint: note === undefined ? hint : `${note}; ${hint}`,
   });
 }
 

@@ -1,9 +1,7 @@
-// Uploads packages: decides what each file needs, uploads and checks all files of a package, then shows them.
+// Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
-import { type ErrorCode, ImgctlError } from '../errors.ts';
-import type { Journal } from './journal.ts';
-import type { Region } from './reader.ts';
-import { Source } from './source.ts';
+import { ImgctlError } from '../errors.ts';
+import { type Region, Source } from './source.ts';
 import { conflict, type Staged, type Storage } from './storage.ts';
 
 export interface UploadFile {
@@ -23,12 +21,14 @@ export interface UploadPackage {
 }
 
 /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
-type Action = 'upload' | 'continue' | 'replace' | 'unchanged' | 'skip' | 'conflict';
+type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
 
 export interface PlannedFile extends UploadFile {
   readonly action: Action;
   readonly size: number;
   readonly identity: string;
+  /** What a person should know about the comparison. */
+  readonly note: string | undefined;
 }
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
@@ -37,134 +37,117 @@ export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
 
 export interface TransferOptions {
   readonly storage: Storage;
-  readonly journal: Journal;
   readonly signal: AbortSignal;
   readonly force: boolean;
   readonly onConflict: 'fail' | 'replace' | 'skip';
 }
 
-export async function planPackage(
-  { name, files, verify }: UploadPackage,
+/** Compares all files with the storage. A file that several packages share is sent with the first of them. */
+export async function planPackages(
+  packages: readonly UploadPackage[],
   options: TransferOptions,
-): Promise<PlannedPackage> {
-  const planned: PlannedFile[] = [];
-  for (const file of files) planned.push(await planFile(file, options));
-  // A package is one thing: one file of another version would break it.
-  const isSkipped = planned.some(({ action }) => action === 'skip');
-  const skip = (file: PlannedFile): PlannedFile => ({ ...file, action: 'skip' });
-  return { name, verify, files: isSkipped ? planned.map(skip) : planned };
+): Promise<PlannedPackage[]> {
+  const plan: PlannedPackage[] = [];
+  const known = new Map<string, PlannedFile>();
+  for (const { name, files, verify } of packages) {
+    const planned: PlannedFile[] = [];
+    for (const file of files) {
+      const other = known.get(file.name);
+      const action = other && isSent(other) ? 'unchanged' : other?.action;
+      planned.push(other && action ? { ...other, ...file, action } : await planFile(file, options));
+    }
+    // A package is one thing: one file of another version would break it.
+    const isSkipped = planned.some(({ action }) => action === 'skip');
+    const own = isSkipped ? planned.map((file) => ({ ...file, action: 'skip' as const })) : planned;
+    for (const file of own) known.set(file.name, file);
+    plan.push({ name, verify, files: own });
+  }
+  return plan;
 }
 
-async function planFile(file: UploadFile, options: TransferOptions): Promise<PlannedFile> {
-  const { storage, journal, force, onConflict } = options;
-  const source = await openSource({ ...file, regions: [] }, options);
-  const { size, identity } = source;
-  const decide = async (): Promise<Action> => {
-    const record = journal.file(file.name);
-    const known = record?.identity === identity ? record : undefined;
-    const stored = await storage.stat(file.name);
-    if (!stored) return known?.state ? 'continue' : 'upload';
-    const isKnown =
-      stored.tag !== null && known?.stored?.tag === stored.tag && known.stored.size === stored.size;
-    const isSame =
-      stored.size === size && (isKnown || (await storage.holds(file.name, stored, source)));
-    if (isSame) return force ? 'replace' : 'unchanged';
-    return onConflict === 'fail' ? 'conflict' : onConflict;
-  };
+async function planFile(
+  file: UploadFile,
+  { storage, signal, force, onConflict }: TransferOptions,
+): Promise<PlannedFile> {
+  const source = await Source.open(file.path, [], signal);
   try {
-    return { ...file, size, identity, action: await decide() };
+    const { size, identity } = source;
+    const { state, note } = await storage.compare(file.name, source);
+    const taken = onConflict === 'fail' ? 'conflict' : onConflict;
+    const actions = {
+      absent: 'upload',
+      same: force ? 'replace' : 'unchanged',
+      different: taken,
+    } as const;
+    return { ...file, size, identity, note, action: actions[state] };
   } finally {
     await source.close();
   }
 }
 
 /** @throws ImgctlError conflict */
-export function refuseConflicts(packages: readonly PlannedPackage[], { storage }: TransferOptions) {
+export function refuseConflicts(packages: readonly PlannedPackage[], { address }: Storage): void {
   const files = packages.flatMap(({ files }) => files);
   const conflicting = files.find(({ action }) => action === 'conflict');
-  if (conflicting) throw conflict(conflicting.name, storage.address);
+  if (conflicting) throw conflict(conflicting.name, address, conflicting.note);
 }
 
 export function isSent({ action }: PlannedFile): boolean {
-  return action === 'upload' || action === 'continue' || action === 'replace';
+  return action === 'upload' || action === 'replace';
 }
 
 /**
  * Uploads what the plan says. No file of the package becomes visible before all of them are uploaded and checked.
- * @throws ImgctlError; what was uploaded stays for a later run, or is removed if it can be of no use
+ * @throws ImgctlError; what was uploaded is removed, unless a later run can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
-  options: TransferOptions,
+  { storage, signal }: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
-  const { storage, journal } = options;
+  if (!files.some(isSent)) return;
   const staged = new Map<PlannedFile, Staged>();
   const digests = new Map<string, readonly string[]>();
-  const hasUploads = files.some(isSent);
+  /** Opens the source of a file again. */
+  const withSource = async <Result>(
+    file: PlannedFile,
+    action: (source: Source) => Promise<Result>,
+  ): Promise<Result> => {
+    const source = await Source.open(file.path, file.regions, signal);
+    try {
+      if (source.identity !== file.identity) throw source.changed();
+      return await action(source);
+    } finally {
+      await source.close();
+    }
+  };
+  /** Another push may have been first with the same content, such as one that was killed. */
+  const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
+    if (!(error instanceof ImgctlError) || error.code !== 'conflict') throw error;
+    const { state } = await withSource(file, (source) => storage.compare(file.name, source));
+    if (state !== 'same') throw error;
+  };
   try {
     for (const file of files) {
-      const record = journal.file(file.name);
-      const isUseful = isSent(file) && record?.identity === file.identity;
-      if (record?.state && !isUseful) await forget(file.name, options);
-      if (!hasUploads) continue;
-      const source = await openSource(file, options);
-      try {
-        if (source.identity !== file.identity) throw source.changed();
-        if (isSent(file)) staged.set(file, await send(file, source, options, onProgress));
-        const all = await source.digests();
-        digests.set(file.path, all.slice(0, file.regions.length));
-      } finally {
-        await source.close();
-      }
+      await withSource(file, async (source) => {
+        if (isSent(file)) {
+          const put = storage.put(file.name, source, (bytes) => onProgress(file, bytes));
+          const part = await put.catch((error: unknown) => acceptSame(file, error));
+          if (part) staged.set(file, part);
+        }
+        digests.set(file.path, await source.digests());
+      });
     }
-    if (hasUploads) verify(digests);
-    for (const [{ name, identity, action }, { state }] of staged) {
-      const stored = await storage.finish(name, state, action === 'replace');
-      await journal.setFile(name, { identity, stored });
+    verify(digests);
+    for (const [file, part] of staged) {
+      await part.finish(file.action === 'replace').catch(async (error: unknown) => {
+        await acceptSame(file, error);
+        await part.discard(error);
+      });
+      staged.delete(file);
     }
   } catch (error) {
-    if (error instanceof ImgctlError && USELESS.includes(error.code)) {
-      for (const { name } of files) await forget(name, options).catch(() => {});
-    }
+    for (const part of staged.values()) await part.discard(error).catch(() => {});
     throw error;
   }
-  for (const { name, identity, action } of files) {
-    if (action !== 'unchanged' || journal.file(name)?.stored) continue;
-    const stored = await storage.stat(name);
-    if (stored) await journal.setFile(name, { identity, stored });
-  }
-}
-
-/** Errors after which the uploaded bytes cannot be continued. */
-const USELESS: readonly ErrorCode[] = ['invalid-package', 'storage-full', 'conflict', 'failed'];
-
-async function send(
-  file: PlannedFile,
-  source: Source,
-  { storage, journal }: TransferOptions,
-  onProgress: (file: PlannedFile, bytes: number) => void,
-): Promise<Staged> {
-  const { name, identity } = file;
-  const staged = await storage.put(name, {
-    source,
-    state: journal.file(name)?.state,
-    save: (state) => journal.setFile(name, { identity, state }),
-    onProgress: (bytes) => onProgress(file, bytes),
-  });
-  await journal.setFile(name, { identity, ...staged });
-  return staged;
-}
-
-/** Removes an upload that is not finished. */
-async function forget(name: string, { storage, journal }: TransferOptions): Promise<void> {
-  const state = journal.file(name)?.state;
-  if (!state) return;
-  await storage.remove(name, state);
-  await journal.setFile(name, undefined);
-}
-
-function openSource({ path, regions }: UploadFile, { storage, signal }: TransferOptions) {
-  const whole = { offset: 0, size: Number.POSITIVE_INFINITY, algorithm: 'sha256' };
-  return Source.open(path, storage.wantsDigest ? [...regions, whole] : regions, signal);
 }

@@ -10,9 +10,9 @@ export const push: CommandSpec = {
   summary: 'upload packages, sync them and show the new images',
   description: [
     'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',
-    'A file gets its name in the storage only after it has arrived whole. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
+    'Files are uploaded under a hidden name and renamed when their package is complete. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
     '--dry-run exits with 0, even if it shows a conflict.',
-    'After a failure, run the same command again: it skips finished files, continues a partial one if the storage allows it, and does not submit a second sync.',
+    'After a failure, run the same command again. It skips files that the storage has, and on S3 also the parts that arrived. Each run submits one sync.',
   ],
   examples: [
     'imgctl push appliance.ova',

@@ -1,0 +1,247 @@
+// Storages that answer without end or with something else than they were sent: limits of time, XML and lists.
+
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { fakeIo, runCli } from '../support/io.ts';
+import { type Handler, type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
+import { storageUser, writeOva } from '../support/uploads.ts';
+
+const OPTIONS = '--retries 0 --part-size 5M';
+
+/** A user whose storage is a script. */
+async function setUp(kind: 'dav' | 's3', script: Handler) {
+  const { env, work, imgctl } = await storageUser(kind);
+  const { baseUrl, requests } = await scriptedServer(script);
+  await imgctl(`config set upload-url ${kind}+${baseUrl}/bucket`);
+  const file = writeOva(work, 'web');
+  return {
+    requests,
+    push: () => imgctl(`push ${file} --no-sync ${OPTIONS}`),
+    start: (options: string) => {
+      const io = fakeIo({ env });
+      return { io, ended: runCli(`push ${file} ${OPTIONS} ${options}`.split(' '), io) };
+    },
+  };
+}
+
+const multistatus = (content: string): ScriptedResponse => ({
+  status: 207,
+  body: `<multistatus xmlns="DAV:">${content}</multistatus>`,
+});
+const FOLDER =
+  '<response><href>/bucket/</href><propstat><prop><resourcetype><collection/></resourcetype></prop></propstat></response>';
+const nested = (depth: number) => `${'<response>'.repeat(depth)}${'</response>'.repeat(depth)}`;
+
+/** Milliseconds of work, whatever else the machine does. */
+const cpu = () => process.cpuUsage().user / 1_000;
+
+describe('push to a WebDAV storage', () => {
+  it.each([
+    ['10 MB', `${FOLDER}${nested(45).repeat(10_000)}`, 'more than 4194304 bytes'],
+    ['elements without end', `${FOLDER}${'<response/>'.repeat(100_000)}`, 'more than 100000 ele'],
+    ['51 levels', `${FOLDER}${nested(50)}`, 'nested more than 50 levels deep'],
+  ])('that sends XML of %s ends within 2 s with one line', async (_what, content, text) => {
+    const { push } = await setUp('dav', () => multistatus(content));
+    const started = cpu();
+    const { exitCode, stderr } = await push();
+    expect(cpu() - started).toBeLessThan(2_000);
+    expect(stderr).toMatch(
+      new RegExp(`^imgctl: 127.* sent too much XML: ${text}.*\\nhint: .*\\n$`),
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  it('that sends the most XML that is read ends within 2 s, also by Ctrl-C', async () => {
+    const content = `${FOLDER}${nested(45).repeat(2_200)}`;
+    const { push, start } = await setUp('dav', ({ headers, method }) =>
+      method !== 'PROPFIND' ? { status: 500 } : multistatus(headers.depth ? content : ''),
+    );
+    const started = cpu();
+    await push();
+    expect(cpu() - started).toBeLessThan(2_000);
+    const { io, ended } = start('--no-sync');
+    await wait(100);
+    const interrupted = cpu();
+    io.interrupt();
+    const { exitCode } = await ended;
+    expect(cpu() - interrupted).toBeLessThan(2_000);
+    expect([1, 130]).toContain(exitCode);
+  });
+
+  it.each([
+    ['ends within --timeout', '--no-sync --timeout 1s', 3],
+    ['is interrupted by Ctrl-C', '--no-sync --timeout 60s', 130],
+  ])('whose response drips after the upload %s', async (_what, options, exitCode) => {
+    const { start, requests } = await setUp('dav', ({ method, target }) => {
+      if (method === 'PROPFIND')
+        return target === '/bucket/' ? multistatus(FOLDER) : { status: 404 };
+      return {
+        raw: (socket) => {
+          socket.write('HTTP/1.1 201 Created\r\nContent-Length: 100000\r\n\r\n');
+          const timer = setInterval(() => socket.write('x'), 50);
+          socket.on('close', () => clearInterval(timer));
+        },
+      };
+    });
+    const { io, ended } = start(options);
+    await expect.poll(() => requests.some(({ method }) => method === 'PUT')).toBe(true);
+    const started = Date.now();
+    await wait(200);
+    if (exitCode === 130) io.interrupt();
+    expect((await ended).exitCode).toBe(exitCode);
+    expect(Date.now() - started).toBeLessThan(3_000);
+  });
+});
+
+/** What an S3 storage does with the upload of one part, and what a test changes of it. */
+function s3(changes: {
+  readonly head?: (etag: string) => ScriptedResponse;
+  readonly list?: (request: Parameters<Handler>[0], index: number) => string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly etag?: string;
+}): Handler {
+  let md5 = Buffer.alloc(0);
+  let stored = '';
+  let size = 0;
+  const { headers = {} } = changes;
+  return (request, index) => {
+    const { method, url, headers: sent } = request;
+    if (method === 'HEAD') {
+      if (stored === '') return { status: 404 };
+      return (
+        changes.head?.(stored) ?? { headers: { ...headers, etag: stored, 'content-length': size } }
+      );
+    }
+    if (method === 'PUT') {
+      md5 = Buffer.from(String(sent['content-md5']), 'base64');
+      size = Number(sent['content-length']);
+      return { headers: { ...headers, etag: changes.etag ?? md5.toString('hex') } };
+    }
+    if (method === 'GET') return { body: `<List>${changes.list?.(request, index) ?? ''}</List>` };
+    if (method === 'DELETE') {
+      if (!url.searchParams.has('uploadId')) stored = '';
+      return { status: 204 };
+    }
+    if (url.searchParams.has('uploads'))
+      return { body: '<Started><UploadId>1</UploadId></Started>' };
+    stored = changes.etag ?? `${createHash('md5').update(md5).digest('hex')}-1`;
+    return { body: `<Done><ETag>${stored}</ETag></Done>` };
+  };
+}
+
+describe('push to an S3 storage', () => {
+  it.each([
+    ['repeats its marker', () => 'same', 2],
+    ['never ends', (index: number) => `${index}`, 1_000],
+  ])('whose list of uploads %s fails', async (_what, marker, pages) => {
+    const { push, requests } = await setUp(
+      's3',
+      s3({
+        list: ({ url }, index) =>
+          url.searchParams.has('uploads')
+            ? `<IsTruncated>true</IsTruncated><NextKeyMarker>${marker(index)}</NextKeyMarker>`
+            : undefined,
+      }),
+    );
+    const { exitCode, stderr } = await push();
+    expect(stderr).toMatch(/^imgctl: .* sent a list without end\nhint: /);
+    expect(exitCode).toBe(1);
+    expect(requests.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(pages);
+  });
+
+  it('whose list of parts never ends fails', async () => {
+    const { push } = await setUp(
+      's3',
+      s3({
+        list: ({ url }, index) => {
+          if (url.searchParams.has('uploads'))
+            return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+          const part = '<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>';
+          const next = `<NextPartNumberMarker>${index}</NextPartNumberMarker>`;
+          return `<IsTruncated>true</IsTruncated>${part}${next}`;
+        },
+      }),
+    );
+    const { exitCode, stderr } = await push();
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining('sent a list without end'),
+    });
+  });
+
+  it('whose list of objects never ends fails with --dry-run', async () => {
+    const { start } = await setUp(
+      's3',
+      s3({
+        list: ({ url }) =>
+          url.searchParams.has('delimiter')
+            ? '<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>'
+            : undefined,
+      }),
+    );
+    const { exitCode, stderr } = await start('--dry-run').ended;
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining('sent a list without end'),
+    });
+  });
+
+  it('that shows the right ETag and another size afterwards fails, and removes the object', async () => {
+    const { push, requests } = await setUp(
+      's3',
+      s3({ head: (etag) => ({ headers: { etag, 'content-length': 17 } }) }),
+    );
+    const { exitCode, stderr } = await push();
+    expect(stderr).toContain('web.ova did not arrive whole: its size is 17');
+    expect(exitCode).toBe(1);
+    expect(requests.map(({ method }) => method)).toContain('DELETE');
+  });
+
+  const KMS = { 'x-amz-server-side-encryption': 'aws:kms' };
+
+  it('that encrypts with its own keys is checked by the size', async () => {
+    const opaque = { headers: KMS, etag: '0123456789abcdef0123456789abcdef-1' };
+    const { push } = await setUp('s3', s3(opaque));
+    expect((await push()).exitCode).toBe(0);
+    const again = await push();
+    expect(again.stderr).toContain(
+      'web.ova: already there (only its size was compared: its ETag is no MD5)',
+    );
+    const wrong = await setUp(
+      's3',
+      s3({
+        ...opaque,
+        head: (etag) => ({ headers: { ...KMS, etag, 'content-length': 17 } }),
+      }),
+    );
+    expect((await wrong.push()).stderr).toContain('its size is 17');
+  });
+
+  it('that has the file in parts of another size says so', async () => {
+    const { imgctl, work } = await storageUser('s3');
+    const file = writeOva(work, 'web', 11 * 2 ** 20);
+    await imgctl(`push ${file} --no-sync --part-size 5M`);
+    const other = await imgctl(`push ${file} --no-sync --part-size 6M`);
+    expect(other.stderr).toMatch(
+      /hint: the same file in parts of another size .*--part-size; rename/,
+    );
+    expect(other.exitCode).toBe(1);
+    const same = await imgctl(`push ${file} --no-sync --part-size 5M`);
+    expect(same.stderr).toContain('web.ova: already there');
+  });
+
+  it('does not continue an upload that has a part of another file', async () => {
+    const { imgctl, work, seen, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
+    const name = (seed: string) => writeOva(work, 'web', 11 * 2 ** 20, seed);
+    const options = '--no-sync --part-size 5M --parallel 1 --retries 0';
+    await imgctl(`push ${name('a')} ${options}`);
+    const before = seen.storage.length;
+    const { exitCode } = await imgctl(`push ${name('b')} ${options} --retries 3`);
+    const puts = seen.storage.slice(before).filter(({ request }) => request.startsWith('PUT'));
+    expect(puts.some(({ request }) => request.includes('partNumber=1&'))).toBe(true);
+    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
+    const aborts = seen.storage.filter(({ request }) => /^DELETE .*uploadId=/.test(request));
+    expect(aborts).toHaveLength(1);
+  });
+});
