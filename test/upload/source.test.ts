@@ -1,81 +1,78 @@
-// Files that are uploaded, small ones and those that a thread reads: bytes, digests, retries and changes.
+// Files that are uploaded: their bytes, digests and changes.
 
 import { createHash } from 'node:crypto';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MIN_FOR_THREAD, prepareThread, sharedBuffer } from '../../src/upload/reader.ts';
 import { Source } from '../../src/upload/source.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { bytesOf } from '../support/uploads.ts';
 
 const MIB = 2 ** 20;
+const SIZE = 5 * MIB + 3;
+
 const digest = (algorithm: string, bytes: Buffer) =>
   createHash(algorithm).update(bytes).digest('hex');
 
-describe.each([
-  ['in this thread', 5 * MIB + 3],
-  ['in a thread of its own', MIN_FOR_THREAD + 3],
-])('a source that is read %s', (_where, size) => {
+async function setUp(size = SIZE) {
+  const bytes = bytesOf(size, 'source');
+  const file = path.join(temporaryDirectory(), 'file');
+  writeFileSync(file, bytes);
   const regions = [
     { offset: 1000, size: 2 * MIB, algorithm: 'sha1' },
-    { offset: 3 * MIB, size: Number.POSITIVE_INFINITY, algorithm: 'sha256' },
+    { offset: 3 * MIB, size: 2 * MIB + 3, algorithm: 'sha256' },
+    { offset: 2 * MIB, size: 2 * MIB, algorithm: 'sha512' },
   ];
+  const expected = regions.map(({ offset, size: length, algorithm }) =>
+    digest(algorithm, bytes.subarray(offset, offset + length)),
+  );
+  const source = await Source.open(file, regions, new AbortController().signal);
+  return { bytes, file, source, expected };
+}
 
-  async function setUp() {
-    const bytes = bytesOf(size, 'source');
-    const file = path.join(temporaryDirectory(), 'file');
-    writeFileSync(file, bytes);
-    const source = await Source.open(file, regions, new AbortController().signal);
-    const expected = [
-      digest('sha1', bytes.subarray(1000, 1000 + 2 * MIB)),
-      digest('sha256', bytes.subarray(3 * MIB)),
-    ];
-    const readAll = async (start: number) => {
-      const pieces: Buffer[] = [];
-      for await (const piece of source.read(start)) pieces.push(Buffer.from(piece));
-      return Buffer.concat(pieces).equals(bytes.subarray(start));
-    };
-    return { bytes, file, source, expected, readAll };
-  }
+async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}
 
-  it('has the bytes from any position, and each region hashed once', async () => {
-    const { source, readAll, expected } = await setUp();
-    prepareThread();
-    expect(await readAll(2 * MIB + 5)).toBe(true);
-    expect(await readAll(0)).toBe(true);
-    expect(await source.digests()).toEqual(expected);
-    await source.close();
-  });
-
-  it('goes on after a reader that stopped', async () => {
-    const { source, readAll, expected } = await setUp();
-    for await (const piece of source.read()) if (piece.length > 0) break;
-    expect(await readAll(MIB)).toBe(true);
-    expect(await source.digests()).toEqual(expected);
-    await source.close();
-  });
-
-  it('reads parts with their MD5', async () => {
-    const { source, bytes, expected } = await setUp();
-    const buffer = sharedBuffer(3 * MIB);
-    for (let start = 0; start < size; start += buffer.length) {
-      const part = await source.readPart(buffer, start);
-      const wanted = bytes.subarray(start, start + buffer.length);
-      expect(part.bytes.equals(wanted)).toBe(true);
-      expect(part.md5).toBe(digest('md5', wanted));
+describe('a source', () => {
+  it('has the bytes between any positions', async () => {
+    const { bytes, source } = await setUp();
+    for (const [start, end] of [
+      [0, SIZE],
+      [2 * MIB + 5, SIZE],
+      [MIB, MIB + 7],
+      [SIZE, SIZE],
+    ]) {
+      expect((await joined(source.read(start, end))).equals(bytes.subarray(start, end))).toBe(true);
     }
+    await source.close();
+  });
+
+  it('has the digests of its regions, whatever was read before', async () => {
+    const { bytes, source, expected } = await setUp();
+    for await (const chunk of source.readAll()) if (chunk.length > 0) break;
+    await joined(source.read(MIB));
+    expect(await source.digests()).toEqual(expected);
+    expect((await joined(source.readAll())).equals(bytes)).toBe(true);
     expect(await source.digests()).toEqual(expected);
     await source.close();
   });
 
-  it('fails if the file becomes shorter, and then reads another', async () => {
-    const { source, file, readAll } = await setUp();
-    truncateSync(file, MIB);
-    await expect(readAll(0)).rejects.toThrow(`${file} changed while it was uploaded`);
+  it.each([
+    ['shorter', (file: string) => truncateSync(file, MIB)],
+    ['longer', (file: string) => appendFileSync(file, 'x')],
+  ])('fails if the file becomes %s', async (_what, change) => {
+    const { source, file } = await setUp();
+    change(file);
+    await expect(source.digests()).rejects.toThrow(`${file} changed while it was uploaded`);
     await source.close();
-    const { source: next, expected } = await setUp();
-    expect(await next.digests()).toEqual(expected);
-    await next.close();
+  });
+
+  it('can be empty', async () => {
+    const { source } = await setUp(0);
+    expect(await joined(source.readAll())).toHaveLength(0);
+    await source.close();
   });
 });
