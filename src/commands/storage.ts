@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { readCertificates } from '../session/session.ts';
 import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts';
-import { openStorage, type Storage, type Target } from '../upload/storage.ts';
+import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;
 const DEFAULT_PARALLEL = 4;
@@ -55,6 +55,13 @@ export async function openUploadStorage(
     onSecret: (secret) => console.redaction.add(secret),
     onEvent: context.onEvent,
   }).catch(withRemedy(context, target));
+}
+
+/** Loads only what that kind of storage needs. */
+async function openStorage(target: Target, options: StorageOptions): Promise<Storage> {
+  if (target.kind === 'dav') return (await import('../upload/dav.ts')).openDav(target, options);
+  if (target.kind === 's3') return (await import('../upload/s3.ts')).openS3(target, options);
+  return (await import('../upload/folder.ts')).openFolder(target.path, options.clock);
 }
 
 /** Names the source of refused credentials. */

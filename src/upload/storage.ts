@@ -1,4 +1,4 @@
-// The interface of a storage that takes uploads, and what all storages share: hidden names, errors, opening one.
+// The interface of a storage that takes uploads, and what all storages share: hidden names and errors.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
@@ -74,13 +74,6 @@ export interface Storage {
   /** Removes the parts of killed processes. */
   sweep(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Opens the storage, and looks at it with the credentials before anything is sent. @throws ImgctlError */
-export async function openStorage(target: Target, options: StorageOptions): Promise<Storage> {
-  if (target.kind === 'dav') return (await import('./dav.ts')).openDav(target, options);
-  if (target.kind === 's3') return (await import('./s3.ts')).openS3(target, options);
-  return (await import('./folder.ts')).openFolder(target.path, options.clock);
 }
 
 /** File systems, also those behind WebDAV, take names of 255 bytes. */
