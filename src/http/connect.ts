@@ -184,14 +184,13 @@ NORMAL.push('--wasm-tier-up', '--wasm-dynamic-tiering');
 let isParserCompiled = !process.versions.node.startsWith('20.');
 
 function withQuickParser(handOver: () => void): void {
-  const [before, after] = isParserCompiled ? [[], []] : [QUICK, NORMAL];
+  const v8 = isParserCompiled ? undefined : process.getBuiltinModule('node:v8');
   isParserCompiled = true;
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  for (const flag of before) setFlagsFromString(flag);
+  for (const flag of QUICK) v8?.setFlagsFromString(flag);
   try {
     handOver();
   } finally {
-    for (const flag of after) setFlagsFromString(flag);
+    for (const flag of NORMAL) v8?.setFlagsFromString(flag);
   }
 }
 // ---

@@ -51,16 +51,6 @@ describe('images list', () => {
 });
 
 describe('api', () => {
-  it('ignores 100 Continue before a response', async () => {
-    const response = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7';
-    const service = await scriptedService(() => ({
-      raw: (socket) => socket.write(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2)}${response}`),
-    }));
-    const result = await service.imgctl('api', '-X', 'PATCH', '/v2/user/image/vm');
-    expect(result).toEqual({ stdout: '7', stderr: '', exitCode: 0 });
-    expect(service.sent()).toHaveLength(1);
-  });
-
   it('stops at 64 MiB of an endless or a compressed body', async () => {
     const bomb = gzipSync(Buffer.alloc(65 * 2 ** 20));
     const service = await scriptedService({
