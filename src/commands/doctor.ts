@@ -70,14 +70,19 @@ export async function run(context: Context): Promise<void> {
   const findings = [program, ...fileFindings(context)];
   const config = valueOrError(() => context.config);
   if ('error' in config) context.ignoreConfigFile();
-  findings.push(configurationFinding(context, 'error' in config ? config.error : undefined));
-  const settings = valueOrError(() => context.settings);
-  if ('error' in settings) findings.push(failed('settings', settings.error));
-  else findings.push(...settingFindings(context, settings.value));
-  findings.push(...environmentFindings(context));
-  if ('value' in settings) {
-    findings.push(...(await serviceFindings(context, settings.value, 'error' in config)));
-    findings.push(...(await storageFindings(context)));
+  const profile = valueOrError(() => context.profileName);
+  if ('error' in profile) {
+    findings.push(failed('configuration', 'error' in config ? config.error : profile.error));
+    findings.push(notChecked('settings', 'configuration failed'), ...environmentFindings(context));
+  } else {
+    const { settings } = context;
+    findings.push(
+      'error' in config ? failed('configuration', config.error) : configurationFinding(context),
+      ...settingFindings(context, settings),
+      ...environmentFindings(context),
+      ...(await serviceFindings(context, settings, 'error' in config)),
+      ...(await storageFindings(context)),
+    );
   }
   await print(context, findings);
   const failures = findings.filter(({ state }) => state === 'failed');
@@ -108,45 +113,47 @@ function fileFindings({ paths: { config, state }, io }: Context): Finding[] {
   }
   try {
     // Folders may be links, which are followed.
-    const [folder] = fs.existsSync(config) ? entryOf(fs.realpathSync(config)) : [];
-    const tokenPath = tokenFolder(config);
-    const [tokens] = fs.existsSync(tokenPath) ? entryOf(fs.realpathSync(tokenPath)) : [];
+    const followed = (folder: string) =>
+      fs.existsSync(folder) ? entryOf(fs.realpathSync(folder)) : [];
+    const folder = followed(config);
+    const tokens = followed(tokenFolder(config));
     const settings = entryOf(configFilePath(config));
-    const files = entriesIn(tokens).filter(({ stat }) => !stat.isDirectory());
-    const findings: Finding[] = [];
-    const report = (found: readonly Entry[], what: string, hint: string) => {
-      if (found.length === 0) return;
-      const names = found.map(({ file }) => file);
-      const words = names.map(shellQuote).join(' ');
-      findings.push(warning('files', `${what}: ${names.join(', ')}`, `${hint} ${words}`));
-    };
+    const files = tokens.flatMap(entriesIn).filter(({ stat }) => !stat.isDirectory());
     const isLink = ({ stat }: Entry) => stat.isSymbolicLink();
     const isLeftover = ({ file, stat }: Entry) =>
       isStagingName(path.basename(file)) && io.now() - stat.mtimeMs > MAX_WRITE_TIME;
-    report(files.filter(isLink), 'symbolic link, which is not followed', 'rm');
-    report(
-      [...entriesIn(folder), ...files].filter(isLeftover),
-      'left behind by a killed run',
-      'rm',
-    );
-    if (io.system.platform !== 'win32') {
-      const folders = [folder, tokens].filter((each) => each !== undefined);
-      const open = (entries: readonly Entry[], bits: number) =>
-        entries.filter((entry) => !isLink(entry) && (entry.stat.mode & bits) !== 0);
-      report(open(folders.slice(0, 1), WRITE_ACCESS), 'writable by other users', 'chmod 700');
-      report(open(folders.slice(1), ANY_ACCESS), 'accessible to other users', 'chmod 700');
-      report(open([...settings, ...files], ANY_ACCESS), 'readable by other users', 'chmod 600');
-      const { uid } = io.system;
-      const foreign = [...folders, ...settings, ...files].filter(
-        ({ stat }) => uid !== undefined && stat.uid !== uid,
-      );
-      report(foreign, 'owned by another user', 'sudo chown "$(id -un)"');
-    }
+    const isOpen = (bits: number) => (entry: Entry) =>
+      io.system.platform !== 'win32' && !isLink(entry) && (entry.stat.mode & bits) !== 0;
+    const { uid } = io.system;
+    const isForeign = ({ stat }: Entry) => uid !== undefined && stat.uid !== uid;
+    const problems: readonly (readonly [what: string, hint: string, found: readonly Entry[]])[] = [
+      ['symbolic link, which is not followed', 'rm', files.filter(isLink)],
+      [
+        'left behind by a killed run',
+        'rm',
+        [...folder.flatMap(entriesIn), ...files].filter(isLeftover),
+      ],
+      ['writable by other users', 'chmod 700', folder.filter(isOpen(WRITE_ACCESS))],
+      ['accessible to other users', 'chmod 700', tokens.filter(isOpen(ANY_ACCESS))],
+      ['readable by other users', 'chmod 600', [...settings, ...files].filter(isOpen(ANY_ACCESS))],
+      [
+        'owned by another user',
+        'sudo chown "$(id -un)"',
+        [...folder, ...settings, ...tokens, ...files].filter(isForeign),
+      ],
+    ];
+    const findings = problems
+      .filter(([, , found]) => found.length > 0)
+      .map(([what, hint, found]) => {
+        const names = found.map(({ file }) => file);
+        const words = names.map(shellQuote).join(' ');
+        return warning('files', `${what}: ${names.join(', ')}`, `${hint} ${words}`);
+      });
     const written = new Set([config, state ?? config].map(nearestExisting));
     findings.push(...[...written].flatMap(unwritable));
     if (findings.length > 0) return findings;
-    const correct = folder ? `${config}: owner and modes are correct` : undefined;
-    return [ok('files', correct ?? `the first login creates ${config}`)];
+    if (folder.length === 0) return [ok('files', `the first login creates ${config}`)];
+    return [ok('files', `${config}: owner and modes are correct`)];
   } catch (error) {
     const message = `cannot check the files: ${(error as Error).message}`;
     const hint = `check the owner and the modes: ls -la ${shellQuote(config)}`;
@@ -163,9 +170,9 @@ function entryOf(file: string): Entry[] {
   }
 }
 
-function entriesIn(folder: Entry | undefined): Entry[] {
-  if (!folder?.stat.isDirectory()) return [];
-  return fs.readdirSync(folder.file).flatMap((name) => entryOf(path.join(folder.file, name)));
+function entriesIn({ file, stat }: Entry): Entry[] {
+  if (!stat.isDirectory()) return [];
+  return fs.readdirSync(file).flatMap((name) => entryOf(path.join(file, name)));
 }
 
 function nearestExisting(directory: string): string {
@@ -191,13 +198,7 @@ function accessProblem(file: string, mode: number): string | undefined {
   }
 }
 
-/** @param error why the settings file cannot be read; then all other checks ignore it */
-function configurationFinding(context: Context, error: ImgctlError | undefined): Finding {
-  if (error !== undefined) return failed('configuration', error);
-  const { paths, config } = context;
-  const name = valueOrError(() => context.profileName);
-  if ('error' in name) return failed('configuration', name.error);
-  const profile = name.value;
+function configurationFinding({ paths, config, profileName: profile }: Context): Finding {
   const known = [...config.profiles.keys()];
   if (known.length > 0 && !known.includes(profile)) {
     const meant = nearest(profile, known);
