@@ -61,13 +61,14 @@ export async function* listCatalogue(
   { warn, progress }: CatalogueObserver = {},
 ): AsyncGenerator<Batch, void, void> {
   const { plan, concurrency, perPage = MAX_PER_PAGE, limit = Number.POSITIVE_INFINITY } = query;
-  const yielded = new Set<unknown>();
+  /** What earlier readings streamed; empty in most runs. */
+  const streamed = new Set<unknown>();
+  let yieldedBefore = 0;
   let unconfirmed: Unconfirmed = { filter: false, sort: false };
   let budget: RequestBudget = { left: Number.POSITIVE_INFINITY };
   for (let readings = 1; ; readings += 1) {
     const { matches, sorts } = localWork(plan, unconfirmed);
     const streams = query.streams === true && !sorts;
-    const yieldedBefore = yielded.size;
     const left = limit - yieldedBefore;
     // A sort needs all images. With local work the service cannot know which of them count towards the limit.
     const needed = sorts ? Number.POSITIVE_INFINITY : left;
@@ -84,7 +85,7 @@ export async function* listCatalogue(
     let heldBytes = 0;
     let meta: ImagePage['meta'] = {};
     let isConfirmed = true;
-    for await (const { page, fresh } of reading.pages(client, request, wanted, concurrency)) {
+    for await (const page of reading.pages(client, request, wanted, concurrency)) {
       const missing = unconfirmedBy(page.meta, plan);
       const filter = unconfirmed.filter || missing.filter;
       const sort = unconfirmed.sort || missing.sort;
@@ -96,9 +97,10 @@ export async function* listCatalogue(
       }
       meta = page.meta;
       const images: ReceivedImage[] = [];
-      for (const image of fresh) {
-        if (count === needed) break;
-        if (yielded.has(keyOf(image)) || !(matches?.(image) ?? true)) continue;
+      for (const image of page.images) {
+        const key = image.id ?? image;
+        if (!addIfNew(reading.seen, key) || streamed.has(key) || count === needed) continue;
+        if (matches && !matches(image)) continue;
         images.push(image);
         count += 1;
       }
@@ -106,7 +108,6 @@ export async function* listCatalogue(
       const noun = total === 1 ? 'image' : 'images';
       progress?.(`page ${reading.pagesRead} of ${reading.pagesKnown}, ${total} ${noun}`);
       if (streams) {
-        for (const image of images) yielded.add(keyOf(image));
         yield { images, meta };
       } else {
         for (const image of images) found.push(image);
@@ -115,12 +116,17 @@ export async function* listCatalogue(
       }
       if (count === needed) break;
     }
+    if (isConfirmed && (reading.fault === undefined || count === needed)) {
+      if (!streams) yield { images: sorts ? plan.sort(found).slice(0, left) : found, meta };
+      return;
+    }
+    if (streams) {
+      for (const key of reading.seen) streamed.add(key);
+      yieldedBefore += count;
+    }
     if (!isConfirmed) {
       budget = { left: Number.POSITIVE_INFINITY };
       readings = 0;
-    } else if (reading.fault === undefined || count === needed) {
-      if (!streams) yield { images: sorts ? plan.sort(found).slice(0, left) : found, meta };
-      return;
     } else if (readings === MAX_READINGS || budget.left < reading.length) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${reading.fault}`, {
         hint:
@@ -141,6 +147,8 @@ interface RequestBudget {
 /** One reading of the list, from its first page on. */
 class Reading {
   pagesRead = 0;
+  /** The keys of the images so far; the caller adds those of each page. */
+  readonly seen = new Set<unknown>();
   /** Pages announced and needed, for progress. */
   pagesKnown = 0;
   /** Number of pages that the first one announced, at least 1. */
@@ -154,8 +162,8 @@ class Reading {
   }
 
   /**
-   * Yields the pages with the images that no page before them had. Pages are requested by number: navigation URLs
-   * only tell whether there is another page, so a wrong one cannot mislead.
+   * Yields the pages. They are requested by number: navigation URLs only tell whether there is another page, so a
+   * wrong one cannot mislead.
    * @param wanted maximum number of images that are needed; further pages are not requested in advance
    * @param concurrency requests at a time
    */
@@ -164,9 +172,9 @@ class Reading {
     request: ImageQuery,
     wanted: number,
     concurrency: number,
-  ): AsyncGenerator<{ page: ImagePage; fresh: ReceivedImage[] }, void, void> {
+  ): AsyncGenerator<ImagePage, void, void> {
+    const { seen } = this;
     const budget = this.#budget;
-    const seen = new Set<unknown>();
     const pending: Promise<ImagePage>[] = [];
     const abort = new AbortController();
     let nextNumber = 1;
@@ -203,12 +211,13 @@ class Reading {
         const announced = Math.min(page.pages, Math.ceil(wanted / page.perPage));
         this.pagesKnown = Math.max(announced, this.pagesRead);
         while (nextNumber <= lastNumber && pending.length < concurrency && budget.left > 0) send();
-        const fresh = page.images.filter((image) => addIfNew(seen, keyOf(image)));
-        yield { page, fresh };
-        idlePages = fresh.length > 0 ? 0 : idlePages + 1;
+        const seenBefore = seen.size;
+        yield page;
+        const hadNew = seen.size > seenBefore;
+        idlePages = hadNew ? 0 : idlePages + 1;
         if (idlePages > MAX_IDLE_PAGES) break;
         // After the announced pages: continue as long as there is more and it is new.
-        if (pending.length > 0 || !page.hasNext || fresh.length === 0) continue;
+        if (pending.length > 0 || !page.hasNext || !hadNew) continue;
         if (budget.left <= 0 || this.pagesRead >= MAX_PAGES) {
           const isEndless = budget.left <= 0;
           this.fault = isEndless ? 'its pages do not end' : `it has more than ${MAX_PAGES} pages`;
@@ -223,11 +232,6 @@ class Reading {
       abort.abort(new Error('no longer needed'));
     }
   }
-}
-
-/** Returns the id of an image, or the image itself if it has none. */
-function keyOf(image: ReceivedImage): unknown {
-  return image.id ?? image;
 }
 
 function addIfNew(keys: Set<unknown>, key: unknown): boolean {
