@@ -1,9 +1,9 @@
 // Reads the manifest of a package and verifies the digests that it lists.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { FindingList } from './findings.ts';
-import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
+import { isSafeName, type PackageFile, readFully, readRegion, stripDotSlash } from './region.ts';
 import type { PackageSource } from './source.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 
@@ -124,17 +124,26 @@ export async function verifyDigests(
   { signal, onProgress }: DigestOptions,
 ): Promise<void> {
   const total = expected.reduce((sum, { file }) => sum + file.size, 0);
+  const buffer = Buffer.allocUnsafe(CHUNK);
   let done = 0;
   for (const each of expected) {
     const { path, offset, size } = each.file;
     const hash = createHash(each.entry.algorithm);
-    // A file that shrinks in the meantime ends early and gets a wrong digest.
-    const range = { start: offset, end: offset + size - 1, highWaterMark: CHUNK };
-    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
-      signal?.throwIfAborted();
-      hash.update(chunk);
-      done += chunk.length;
-      onProgress?.(done, total);
+    const handle = await open(path);
+    try {
+      for (let start = 0; start < size; ) {
+        const wanted = buffer.subarray(0, Math.min(CHUNK, size - start));
+        const length = await readFully(handle, wanted, offset + start);
+        signal?.throwIfAborted();
+        // A file that shrinks in the meantime ends early and gets a wrong digest.
+        if (length === 0) break;
+        hash.update(wanted.subarray(0, length));
+        start += length;
+        done += length;
+        onProgress?.(done, total);
+      }
+    } finally {
+      await handle.close();
     }
     compareDigest(each, hash.digest('hex'), findings);
   }

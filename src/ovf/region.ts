@@ -38,7 +38,11 @@ export async function readRegion(region: Region, start: number, length: number):
 }
 
 /** Fills the buffer from `position` of the file; returns the number of bytes read. */
-async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
+export async function readFully(
+  handle: FileHandle,
+  buffer: Buffer,
+  position: number,
+): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {
     const { bytesRead } = await handle.read(
