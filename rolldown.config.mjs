@@ -40,7 +40,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         // main: every run. listing: listings, and what completion, logout and profile read from the disk without
-        // a client. client: every request; child loads node:child_process, which takes a tenth of the start-up.
+        // a client. client: every request.
         { name: 'main', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
         {
           name: 'listing',
@@ -49,7 +49,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!child|keychain|credential|password|prompt|answers|shared|upload)|api[\\/](?!sync)|http[\\/])/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!keychain|password|prompt|shared|upload)|api[\\/](?!sync)|http[\\/])/,
           priority: 1,
         },
       ],

@@ -26,6 +26,8 @@ export interface System {
   readonly runtime: string;
   /** True if a process with that number runs. */
   isAlive(pid: number): boolean;
+  /** Kills a process and the group that it leads. */
+  killGroup(pid: number): void;
 }
 
 export interface Io {
@@ -125,6 +127,14 @@ export function systemOf(process: NodeJS.Process): System {
         return true;
       } catch (error) {
         return (error as NodeJS.ErrnoException).code === 'EPERM';
+      }
+    },
+    killGroup(leader) {
+      try {
+        // Windows has no groups.
+        process.kill(platform === 'win32' ? leader : -leader, 'SIGKILL');
+      } catch {
+        // It has just ended.
       }
     },
   };

@@ -21,8 +21,8 @@ import { printable } from '../output/text.ts';
 import { isFormat } from '../output/writers.ts';
 import { nearest } from '../query/suggest.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import { helperProgram } from '../session/credential-helper.ts';
-import { unreadableFile } from '../session/password.ts';
+import { helperProgram } from '../session/keychain.ts';
+import { unreadableFile } from '../session/secrets.ts';
 import {
   readCertificates,
   requireBaseUrl,

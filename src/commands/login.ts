@@ -7,9 +7,9 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
 import { readAnswers, storeAnswers } from '../session/answers.ts';
-import { passwordOfCommand, passwordOfStdin } from '../session/password.ts';
 import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
+import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, type Session, storedPassword } from '../session/session.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import type { Settings } from '../session/settings.ts';
@@ -148,7 +148,7 @@ async function readPassword(
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
     const command = options.passwordCommand;
-    return { password: await passwordOfCommand(command, io, { isStored: false }) };
+    return { password: await secretOfCommand(command, io) };
   }
   const given = givenPassword(settings, io);
   if (given) {

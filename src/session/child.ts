@@ -1,21 +1,24 @@
 // Runs other programs with a time limit and without imgctl's secrets in their environment.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import type { Io } from '../io.ts';
+import type { ChildProcess } from 'node:child_process';
+import { builtin, type Io } from '../io.ts';
 
 const TIME_LIMIT = 30_000;
 /** Time to read from the pipe what a program wrote before it ended. */
 const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
 
-const SECRETS = new Set([
+/** The variables that hold secrets: no program inherits them. */
+const SECRET_VARIABLES = [
   'IMGCTL_PASSWORD',
   'IMGCTL_TOKEN',
   'IMGCTL_TOKEN_STORE_KEY',
   'IMGCTL_TOKEN_STORE_PASSWORD',
   'IMGCTL_UPLOAD_PASSWORD',
   'IMGCTL_UPLOAD_SECRET',
-]);
+] as const;
+
+export type SecretVariable = (typeof SECRET_VARIABLES)[number];
 
 interface ChildOptions {
   /** The program, or a shell command if there are no `args`. */
@@ -26,7 +29,7 @@ interface ChildOptions {
   readonly stderr: 'inherit' | 'pipe';
   /** After the program has ended, stops reading stdout as soon as it contains this. */
   readonly until?: string;
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 export interface ChildResult {
@@ -39,17 +42,23 @@ export interface ChildResult {
   readonly cause?: unknown;
 }
 
-/** Runs a program to its end. @throws only the reason of an interrupt */
+/**
+ * Runs a program to its end. It gets a process group of its own, which is killed as a whole if it takes too long or
+ * at an interrupt: children that go on would hold the pipes of imgctl. It has no terminal, so it cannot prompt there.
+ * @throws only the reason of an interrupt
+ */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;
-  const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !SECRETS.has(name)));
+  const env = { ...io.env };
+  for (const name of SECRET_VARIABLES) delete env[name];
   io.signal.throwIfAborted();
-  const child: ChildProcess = spawn(command, args, {
+  const child: ChildProcess = builtin('node:child_process').spawn(command, args, {
     shell: options.args === undefined,
     env,
     cwd: io.cwd,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', options.stderr],
     windowsHide: true,
+    detached: io.system.platform !== 'win32',
   });
   // The program may end without reading everything.
   child.stdin?.on('error', () => {}).end(input);
@@ -60,6 +69,8 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
     });
   }
   return new Promise((resolve, reject) => {
+    let hasEnded = false;
+    let reading: NodeJS.Timeout | undefined;
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       clearTimeout(reading);
@@ -67,20 +78,19 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       // A background child of the program may hold the pipes open.
       child.stdout?.destroy();
       child.stderr?.destroy();
-      child.kill('SIGKILL');
+      if (!hasEnded && child.pid !== undefined) io.system.killGroup(child.pid);
       settle();
     };
     const end = (exitCode: number | undefined, failure: string | undefined, cause?: unknown) =>
       finish(() => resolve({ ...output, exitCode, failure, cause }));
-    let reading: NodeJS.Timeout | undefined;
     const interrupted = () => finish(() => reject(io.signal.reason));
     const timer = setTimeout(() => end(undefined, `did not end within ${limit / 1000} s`), limit);
     io.signal.addEventListener('abort', interrupted, { once: true });
     child.once('error', (error) => end(undefined, 'could not be started', error));
     child.once('exit', (code, signal) => {
-      const exitCode = code ?? undefined;
+      hasEnded = true;
       const failure = code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`;
-      const settle = () => end(exitCode, failure);
+      const settle = () => end(code ?? undefined, failure);
       const settleOnceRead = () => {
         if (options.until !== undefined && output.stdout.includes(options.until)) settle();
       };

@@ -1,7 +1,7 @@
 // Where a profile's password is stored: in the system keychain, or by a credential helper.
 
 import type { Io } from '../io.ts';
-import type { PasswordStore } from './password.ts';
+import type { PasswordStore } from './keychain.ts';
 
 const HELPER = 'helper:';
 
@@ -18,10 +18,6 @@ export function nameOfPlace(place: string): string {
 
 /** Opens the store at a place: `keychain`, or `helper:NAME`. */
 export async function openPasswordStore(io: Io, place: string): Promise<PasswordStore> {
-  if (place.startsWith(HELPER)) {
-    const { openHelper } = await import('./credential-helper.ts');
-    return openHelper(io, place.slice(HELPER.length));
-  }
   const { openKeychain } = await import('./keychain.ts');
-  return openKeychain(io);
+  return openKeychain(io, place.startsWith(HELPER) ? place.slice(HELPER.length) : undefined);
 }

@@ -12,6 +12,7 @@ import type { HttpProxy } from '../http/proxies.ts';
 import { refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nameOfPlace, openPasswordStore } from './password-store.ts';
+import { findSecret } from './secrets.ts';
 import { certificateFlaw, requireSafeAddress, type StoreAddress } from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
@@ -127,25 +128,11 @@ export function unattendedPassword(
 
 /** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  const { IMGCTL_PASSWORD: password, IMGCTL_PASSWORD_FILE: file } = io.env;
-  const source = (origin: string, what: string, read: PasswordSource['read']) => ({
-    origin,
-    remedy: `check ${what} and the user name: imgctl config list${settings.profileFlag}`,
-    read,
-  });
-  if (password) return source('IMGCTL_PASSWORD', 'IMGCTL_PASSWORD', async () => password);
-  if (file) {
-    const what = `the password file ${file}`;
-    return source('IMGCTL_PASSWORD_FILE', what, async () =>
-      (await import('./password.ts')).passwordOfFile(file, io),
-    );
-  }
-  const command = settings.get('password-command');
-  if (!command) return undefined;
-  const what = `the password command (${settings.find('password-command').origin})`;
-  return source(what, what, async () =>
-    (await import('./password.ts')).passwordOfCommand(command, io),
-  );
+  const secret = findSecret(settings, io, 'password');
+  if (secret === undefined) return undefined;
+  const { profileFlag } = settings;
+  const remedy = `check ${secret.shown} and the user name: imgctl config list${profileFlag}`;
+  return { ...secret, remedy };
 }
 
 export function storedPassword(

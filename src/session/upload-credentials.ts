@@ -2,31 +2,14 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { passwordOfCommand, passwordOfFile } from './password.ts';
+import { findSecret } from './secrets.ts';
 import type { Settings } from './settings.ts';
 
-interface SecretNames {
-  readonly variable: string;
-  /** What a file with it is, for messages. */
-  readonly file: string;
-  readonly command: 'upload-password-command' | 'upload-secret-command';
-}
-
-const PASSWORD: SecretNames = {
-  variable: 'IMGCTL_UPLOAD_PASSWORD',
-  file: 'upload password file',
-  command: 'upload-password-command',
-};
-const SECRET: SecretNames = {
-  variable: 'IMGCTL_UPLOAD_SECRET',
-  file: 'upload secret file',
-  command: 'upload-secret-command',
-};
+const VARIABLES = { dav: 'IMGCTL_UPLOAD_PASSWORD', s3: 'IMGCTL_UPLOAD_SECRET' } as const;
 
 /** Returns the variable that has the password or secret of the storage, if one is set. */
 export function uploadVariable({ env }: Io, kind: 'dav' | 's3'): string | undefined {
-  const { variable } = kind === 'dav' ? PASSWORD : SECRET;
-  return [variable, `${variable}_FILE`].find((name) => env[name]);
+  return [VARIABLES[kind], `${VARIABLES[kind]}_FILE`].find((name) => env[name]);
 }
 
 interface DavCredentials {
@@ -40,8 +23,9 @@ export async function davCredentials(
   io: Io,
 ): Promise<DavCredentials | undefined> {
   const username = settings.get('upload-username');
-  if (username === undefined) return undefined;
-  return { username, password: await readSecret(settings, io, PASSWORD) };
+  return username === undefined
+    ? undefined
+    : { username, password: await readSecret(settings, io, 'dav') };
 }
 
 interface S3Credentials {
@@ -58,21 +42,15 @@ export async function s3Credentials(settings: Settings, io: Io): Promise<S3Crede
       hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
     });
   }
-  const secret = await readSecret(settings, io, SECRET);
+  const secret = await readSecret(settings, io, 's3');
   return { accessKey, secret, region: settings.get('upload-region') ?? '' };
 }
 
-async function readSecret(
-  settings: Settings,
-  io: Io,
-  { variable, file: what, command: setting }: SecretNames,
-): Promise<string> {
-  const value = io.env[variable];
-  const file = io.env[`${variable}_FILE`];
-  if (value) return value;
-  if (file) return passwordOfFile(file, io, { variable: `${variable}_FILE`, what });
-  const command = settings.get(setting);
-  if (command) return passwordOfCommand(command, io, { setting });
+async function readSecret(settings: Settings, io: Io, kind: 'dav' | 's3'): Promise<string> {
+  const source = findSecret(settings, io, kind === 'dav' ? 'uploadPassword' : 'uploadSecret');
+  if (source) return source.read();
+  const variable = VARIABLES[kind];
+  const setting = kind === 'dav' ? 'upload-password-command' : 'upload-secret-command';
   throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
     hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${setting} COMMAND${settings.profileFlag}`,
   });

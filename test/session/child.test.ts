@@ -1,9 +1,12 @@
 // Programs that imgctl runs: input, output, and how they end.
 
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { environmentOf } from '../../src/io.ts';
 import { runChild } from '../../src/session/child.ts';
-import { fakeIo } from '../support/io.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
 const io = () => fakeIo({ env: { PATH: process.env.PATH } });
@@ -37,6 +40,27 @@ describe('runChild', () => {
     const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
     expect(result.stdout).toMatch(/^other=x$/im);
     expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
+  });
+
+  unixOnly('process groups are Unix').each([
+    ['takes too long', async () => {}],
+    ['is interrupted', async (interrupt: () => void) => interrupt()],
+  ])('kills the children of a program that %s', async (_how, stop) => {
+    const used = io();
+    const file = path.join(temporaryDirectory(), 'child');
+    const command = `sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
+    const ended = runChild(used, { command, stderr: 'inherit', limit: 1_000 }).catch(() => {});
+    while (!existsSync(file)) await new Promise(setImmediate);
+    const child = Number(readFileSync(file, 'utf8'));
+    // A dead process may still wait for its parent to notice.
+    const isRunning = () => {
+      const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', `${child}`], { encoding: 'utf8' });
+      return /^[^Z]/.test(stdout);
+    };
+    expect(isRunning()).toBe(true);
+    await stop(() => used.interrupt());
+    await ended;
+    await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
   });
 
   it('reports a program that takes too long or does not start', async () => {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { passwordOfCommand, passwordOfStdin } from '../../src/session/password.ts';
+import { passwordOfStdin, secretOfCommand } from '../../src/session/secrets.ts';
 import { unattendedPassword } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
@@ -90,7 +90,7 @@ describe('the unattended password', () => {
 
 unixOnlySuite('sh is Unix')('the password command', () => {
   const run = (command: string, env: Record<string, string> = {}) =>
-    passwordOfCommand(command, fakeIo({ env: { PATH, ...env }, cwd: temporaryDirectory() }));
+    secretOfCommand(command, fakeIo({ env: { PATH, ...env }, cwd: temporaryDirectory() }));
 
   it.each([
     ['no line end', 'printf secret', 'secret'],
@@ -129,10 +129,10 @@ unixOnlySuite('sh is Unix')('the password command', () => {
 
   it('ends at an interrupt before or after its start', async () => {
     const io = fakeIo({ env: { PATH } });
-    const running = passwordOfCommand('exec sleep 60', io);
+    const running = secretOfCommand('exec sleep 60', io);
     io.interrupt();
     await expect(running).rejects.toMatchObject({ code: 'interrupted' });
-    await expect(passwordOfCommand('exec sleep 60', io)).rejects.toMatchObject({
+    await expect(secretOfCommand('exec sleep 60', io)).rejects.toMatchObject({
       code: 'interrupted',
     });
   });

@@ -5,7 +5,7 @@ import { asImgctlError, ImgctlError } from '../../errors.ts';
 import { shortDigest } from '../../files/paths.ts';
 import { builtin, type Clock, type Io } from '../../io.ts';
 import { isObject, type JsonObject } from '../../json.ts';
-import { passwordOfCommand, passwordOfFile } from '../password.ts';
+import { findSecret } from '../secrets.ts';
 import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
@@ -53,18 +53,14 @@ export interface StoreFacts {
   readonly isSealed: boolean;
 }
 
-const KEY_FILE = { variable: 'IMGCTL_TOKEN_STORE_KEY_FILE', what: 'key file' };
-const PASSWORD_FILE = { variable: 'IMGCTL_TOKEN_STORE_PASSWORD_FILE', what: 'password file' };
-
 /** @throws ImgctlError config: the key is invalid, or its file is unreadable */
 export async function openSharedStore(options: StoreOptions): Promise<SharedStore> {
-  const { io, onSecret } = options;
-  const { IMGCTL_TOKEN_STORE_KEY: value, IMGCTL_TOKEN_STORE_KEY_FILE: file } = io.env;
-  if (!value && !file) return new SharedStore(options, undefined);
-  const key = value ? value : await passwordOfFile(file ?? '', io, KEY_FILE);
+  const { settings, io, onSecret } = options;
+  const secret = findSecret(settings, io, 'storeKey');
+  if (secret === undefined) return new SharedStore(options, undefined);
+  const key = await secret.read();
   onSecret(key);
-  const origin = value ? 'IMGCTL_TOKEN_STORE_KEY' : 'IMGCTL_TOKEN_STORE_KEY_FILE';
-  return new SharedStore(options, sealWith(key, origin));
+  return new SharedStore(options, sealWith(key, secret.origin));
 }
 
 /**
@@ -250,24 +246,17 @@ export class SharedStore implements TokenStore {
 
   /** @throws StoreError, also if there is no password: a store never stops a command */
   async #open(): Promise<StoreConnection> {
-    const { address, io, ca, onSecret } = this.#options;
-    const password = await this.#readPassword().catch((error: unknown) => {
+    const { address, settings, io, ca, onSecret } = this.#options;
+    let password: string | undefined;
+    try {
+      password = await findSecret(settings, io, 'storePassword')?.read();
+    } catch (error) {
       io.signal.throwIfAborted();
       const { message, hint } = asImgctlError(error);
       throw new StoreError(message, hint);
-    });
+    }
     if (password !== undefined) onSecret(password);
     return connectStore({ address, password, ca, io });
-  }
-
-  async #readPassword(): Promise<string | undefined> {
-    const { io, settings } = this.#options;
-    const { IMGCTL_TOKEN_STORE_PASSWORD: value, IMGCTL_TOKEN_STORE_PASSWORD_FILE: file } = io.env;
-    if (value) return value;
-    if (file) return passwordOfFile(file, io, PASSWORD_FILE);
-    const setting = 'token-store-password-command';
-    const command = settings.get(setting);
-    return command === undefined ? undefined : passwordOfCommand(command, io, { setting });
   }
 
   async #readToken(connection: StoreConnection): Promise<CachedToken | undefined> {

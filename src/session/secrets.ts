@@ -1,0 +1,181 @@
+// Reads secrets from variables, files, commands and standard input.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
+import { builtin, type Io } from '../io.ts';
+import { runChild, type SecretVariable } from './child.ts';
+import type { SettingKey } from './setting-table.ts';
+import type { Settings } from './settings.ts';
+
+type CommandKey = Extract<SettingKey, `${string}-command`>;
+
+interface SecretNames {
+  /** The variable that holds it. The one with `_FILE` at its end names a file. */
+  readonly variable: SecretVariable;
+  /** What that file is, for messages. */
+  readonly file: string;
+  /** The setting with a command that prints it. */
+  readonly command?: CommandKey;
+}
+
+const SECRETS = {
+  password: {
+    variable: 'IMGCTL_PASSWORD',
+    file: 'password file',
+    command: 'password-command',
+  },
+  uploadPassword: {
+    variable: 'IMGCTL_UPLOAD_PASSWORD',
+    file: 'upload password file',
+    command: 'upload-password-command',
+  },
+  uploadSecret: {
+    variable: 'IMGCTL_UPLOAD_SECRET',
+    file: 'upload secret file',
+    command: 'upload-secret-command',
+  },
+  storePassword: {
+    variable: 'IMGCTL_TOKEN_STORE_PASSWORD',
+    file: 'password file',
+    command: 'token-store-password-command',
+  },
+  storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', file: 'key file' },
+} as const satisfies Record<string, SecretNames>;
+
+export interface SecretSource {
+  /** The variable or command it comes from. */
+  readonly origin: string;
+  /** The same with the name of a file, for hints. */
+  readonly shown: string;
+  /** @throws ImgctlError config: no usable secret; the reason of an interrupt */
+  read(): Promise<string>;
+}
+
+/** Returns the first of variable, file and command that is set. @throws ImgctlError config: an invalid setting */
+export function findSecret(
+  settings: Settings,
+  io: Io,
+  name: keyof typeof SECRETS,
+): SecretSource | undefined {
+  const { variable, file: what, command: setting }: SecretNames = SECRETS[name];
+  const { [variable]: value, [`${variable}_FILE`]: file } = io.env;
+  if (value) return { origin: variable, shown: variable, read: async () => value };
+  if (file) {
+    const origin = `${variable}_FILE`;
+    const read = () => secretOfFile(file, io, what, origin);
+    return { origin, shown: `the ${what} ${file}`, read };
+  }
+  const command = setting && settings.get(setting);
+  if (!command) return undefined;
+  const shown = `the ${wordsOf(setting)} (${settings.find(setting).origin})`;
+  return { origin: shown, shown, read: () => secretOfCommand(command, io, setting) };
+}
+
+const MAX_BYTES = 64 * 1024;
+/** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
+const MAX_LENGTH = 8 * 1024;
+
+async function secretOfFile(file: string, io: Io, what: string, variable: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readBeginning(openFile(path.resolve(io.cwd, file)), io);
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    throw unreadableFile(file, error, what, variable);
+  }
+  return firstLine(text, `the ${what} ${file}`);
+}
+
+export function unreadableFile(
+  file: string,
+  cause: unknown,
+  what: string = SECRETS.password.file,
+  variable = 'IMGCTL_PASSWORD_FILE',
+): ImgctlError {
+  return new ImgctlError('config', `cannot read the ${what} ${file}: ${errorReason(cause)}`, {
+    hint: `check ${variable} and the permissions of the file`,
+    cause,
+  });
+}
+
+// Windows has no O_NONBLOCK.
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+
+/** Waiting for a pipe, as in <(pass show images), must not block an interrupt. */
+function openFile(file: string): Readable {
+  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
+  if (!fs.fstatSync(fd).isFIFO()) return fs.createReadStream(file, { fd, end: MAX_BYTES });
+  const { Socket } = builtin('node:net');
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+/**
+ * Returns the first line that the shell command prints within 30 s. The user sees its stderr.
+ * @param setting of the command; undefined if no setting shows it yet
+ */
+export async function secretOfCommand(
+  command: string,
+  io: Io,
+  setting?: CommandKey,
+): Promise<string> {
+  const what = `the ${wordsOf(setting ?? 'password-command')}`;
+  const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
+  if (result.failure === undefined) return firstLine(result.stdout, what);
+  const show = setting ? `; to show it: imgctl config get ${setting}` : `: ${command}`;
+  const { failure, cause } = result;
+  throw new ImgctlError('config', `${what} ${failure}`, { hint: `run it by hand${show}`, cause });
+}
+
+function wordsOf(setting: CommandKey): string {
+  return setting.replaceAll('-', ' ');
+}
+
+/** Returns the first line of standard input, for --password-stdin. */
+export async function passwordOfStdin(io: Io): Promise<string> {
+  if (io.stdin.isTTY) {
+    throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
+      hint: 'omit it to be prompted for the password',
+    });
+  }
+  return firstLine(await readBeginning(io.stdin.stream, io), 'standard input');
+}
+
+/** Reads at least the first line, up to MAX_BYTES. @throws also the reason of an interrupt */
+async function readBeginning(stream: Readable, io: Io): Promise<string> {
+  io.signal.throwIfAborted();
+  const interrupted = () => stream.destroy(io.signal.reason);
+  io.signal.addEventListener('abort', interrupted, { once: true });
+  stream.setEncoding('utf8');
+  let text = '';
+  try {
+    for await (const chunk of stream) {
+      text += chunk;
+      if (text.includes('\n') || text.length > MAX_BYTES) break;
+    }
+  } finally {
+    io.signal.removeEventListener('abort', interrupted);
+  }
+  return text;
+}
+
+function firstLine(text: string, what: string): string {
+  // Some editors write a byte order mark.
+  const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
+  const flaw = secretFlaw(line);
+  if (flaw === undefined) return line;
+  throw new ImgctlError('config', `${what} gave ${flaw}`, {
+    hint: 'make sure that its first line is the password',
+  });
+}
+
+/** Returns why a text is no password. Checked before a request is sent: the service limits token requests. */
+export function secretFlaw(line: string): string | undefined {
+  if (line === '') return 'no password';
+  if (line.length > MAX_LENGTH) return 'a line too long for a password';
+  // Text in UTF-16 or another encoding.
+  if (/[\0\ufffd]/.test(line)) return 'a password that is not UTF-8';
+  return undefined;
+}
