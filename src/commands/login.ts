@@ -1,4 +1,4 @@
-// imgctl login: requests a token with what was given or typed, and stores the login.
+// imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
 import type { IssuedToken } from '../api/token.ts';
 import type { Context } from '../context.ts';
@@ -6,15 +6,14 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
-import { readAnswers, storeAnswers } from '../session/answers.ts';
 import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
 import { changeProfile } from '../session/profile.ts';
+import { ask, type Prompt } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
-import { givenPassword, type Session, storedPassword } from '../session/session.ts';
+import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
-import type { Settings } from '../session/settings.ts';
+import type { SettingFlags, Settings } from '../session/settings.ts';
 import type { Account } from '../session/token-store.ts';
-import { Dialogue } from './login-dialogue.ts';
 
 interface LoginOptions {
   username?: string;
@@ -25,41 +24,19 @@ interface LoginOptions {
 }
 
 export async function run(context: Context, options: LoginOptions): Promise<void> {
-  const flags = { username: options.username, 'password-command': options.passwordCommand };
-  const given = context.settingsWith(flags);
-  checkConflicts(context, options, given);
-  const { state } = context.paths;
-  const { profile } = given;
-  const dialogue = new Dialogue(context, given, readAnswers(state, profile));
-  try {
-    const settings = await dialogue.complete(flags);
-    await logIn(context, options, settings, dialogue);
-  } catch (error) {
-    await storeAnswers(state, context.io, profile, dialogue.answers);
-    throw error;
-  }
-  await storeAnswers(state, context.io, profile, undefined);
-}
-
-async function logIn(
-  context: Context,
-  options: LoginOptions,
-  settings: Settings,
-  dialogue: Dialogue,
-): Promise<void> {
-  const { io } = context;
+  const { io, console, paths } = context;
+  const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
-  const { username } = account;
   const place = placeOfHelper(settings.get('credential-helper'));
   const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.check(account);
-  const { password, token } = await requestToken(context, options, settings, session, dialogue);
+  const { password, token } = await requestToken(context, options, settings, session);
 
-  await changeProfile(context.paths.config, io, settings.profile, {
-    'base-url': session.baseUrl,
-    username,
+  await changeProfile(paths.config, io, settings.profile, {
+    'base-url': account.baseUrl,
+    username: account.username,
     ...(options.passwordCommand === undefined
       ? {}
       : { 'password-command': options.passwordCommand }),
@@ -69,55 +46,52 @@ async function logIn(
     // The login itself worked, even if the settings cannot be written.
     if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
     // One warning is enough if the token could not be stored either.
-    if (!session.cache.writeFailed) context.console.warn(error.message, error.hint);
+    if (!session.cache.writeFailed) console.warn(error.message, error.hint);
   });
-  report(context, session, token);
-  await store?.store(account, password).catch(async (error: unknown) => {
+  report(context, account, token);
+  if (!store) return;
+  await store.store(account, password).catch(async (error: unknown) => {
     // After an interrupt the store may hold the password.
     if (error instanceof ImgctlError && error.code === 'config') {
       const former = { [STORED_PASSWORD]: settings.storedAt };
-      await changeProfile(context.paths.config, io, settings.profile, former);
+      await changeProfile(paths.config, io, settings.profile, former);
     }
     throw error;
   });
   const { storedAt: former = place } = settings;
-  if (store && former !== place) await (await openPasswordStore(io, former)).forget(account);
-  if (store) context.console.success(`The password is stored in ${nameOfPlace(place)}`);
+  if (former !== place) await (await openPasswordStore(io, former)).forget(account);
+  console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 
-const MAX_ATTEMPTS = 3;
-
-/** Asks again for a password that was typed wrong, while the service allows token requests. */
-async function requestToken(
-  context: Context,
-  options: LoginOptions,
-  settings: Settings,
-  { account, baseUrl, tokens, store }: Session,
-  dialogue: Dialogue,
-): Promise<{ password: string; token: IssuedToken }> {
-  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
-  const given = await readPassword(context, options, settings, account);
-  for (let attempt = 1; ; attempt += 1) {
-    const password = given?.password ?? (await dialogue.password(account));
-    try {
-      return { password, token: await tokens.login(password, given?.remedy, options) };
-    } catch (error) {
-      if (!(error instanceof ImgctlError)) throw error;
-      const left = MAX_ATTEMPTS - attempt;
-      const limit = await store.readLimit(context.io.now());
-      const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
-      if (error.code !== 'wrong-credentials' || !mayRetry) throw withLoginHint(error, baseUrl);
-      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
-    }
-  }
-}
-
-/** Nothing is stored yet that `imgctl config` could show. */
-function withLoginHint(error: ImgctlError, baseUrl: string): ImgctlError {
-  const hint = error.hint
-    ?.replace(/: imgctl config list.*/, ` (${baseUrl})`)
-    .replace('imgctl config set base-url', 'imgctl login --base-url');
-  return error.with({ hint });
+/** Returns the settings of the login, after prompts for what is missing. */
+async function completeSettings(context: Context, options: LoginOptions): Promise<Settings> {
+  const flags: SettingFlags = {
+    username: options.username,
+    'password-command': options.passwordCommand,
+  };
+  const given = context.settingsWith(flags);
+  checkConflicts(context, options, given);
+  const baseUrl =
+    given.text('base-url') ??
+    withScheme(
+      await prompt(context, {
+        what: 'base URL',
+        label: 'Base URL (https:// if you leave it out)',
+        instead: '--base-url or IMGCTL_BASE_URL',
+        hidden: false,
+      }),
+    );
+  // Rejected before the next prompt.
+  requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
+  const username =
+    given.get('username') ??
+    (await prompt(context, {
+      what: 'user name',
+      label: 'User name',
+      instead: '--username or IMGCTL_USERNAME',
+      hidden: false,
+    }));
+  return context.settingsWith({ ...flags, 'base-url': baseUrl, username });
 }
 
 function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
@@ -137,6 +111,87 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   }
 }
 
+function prompt({ console, io }: Context, what: Prompt): Promise<string> {
+  return console.exclusively(() => ask(io, what));
+}
+
+function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
+  return prompt(context, {
+    what: 'password',
+    label: `Password for ${printable(username)} at ${printable(baseUrl)}`,
+    instead: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
+    hidden: true,
+  });
+}
+
+/** `images.example.com:8443` is a host and port, although it looks like a scheme to a URL parser. */
+function withScheme(typed: string): string {
+  const text = typed.trim();
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+}
+
+const MAX_ATTEMPTS = 3;
+
+/** Asks again for a password that was typed wrong, while the service allows token requests. */
+async function requestToken(
+  context: Context,
+  options: LoginOptions,
+  settings: Settings,
+  { account, tokens, store }: Session,
+): Promise<{ password: string; token: IssuedToken }> {
+  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
+  const given = await readPassword(context, options, settings, account);
+  let password = given?.password ?? (await promptForPassword(context, account));
+  await saveWhatIsMissing(context, account);
+  const isTyped = (options.username ?? context.settings.find('username').text) === undefined;
+  const otherUser = `check the password, or log in as another user: ${settings.loginCommand} --username NAME`;
+  const remedy = given?.remedy ?? (isTyped ? otherUser : undefined);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { password, token: await tokens.login(password, remedy, options) };
+    } catch (error) {
+      if (!(error instanceof ImgctlError)) throw error;
+      const left = MAX_ATTEMPTS - attempt;
+      const limit = await store.readLimit(context.io.now());
+      const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
+      if (error.code !== 'wrong-credentials' || !mayRetry)
+        throw withLoginHint(error, context, account);
+      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
+      password = await promptForPassword(context, account);
+    }
+  }
+}
+
+/** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
+async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
+  const { config, io, paths } = context;
+  const { profile, baseUrl, username } = account;
+  const known = config.profiles.get(profile) ?? {};
+  const missing = {
+    ...('base-url' in known ? {} : { 'base-url': baseUrl }),
+    ...('username' in known ? {} : { username }),
+  };
+  if (Object.keys(missing).length === 0) return;
+  // If nothing can be written, the end of the login says so.
+  await changeProfile(paths.config, io, profile, missing).catch(() => {});
+}
+
+/** Names the base URL of this login: that of the profile may be another one. */
+function withLoginHint(
+  error: ImgctlError,
+  { settings }: Context,
+  { baseUrl }: Account,
+): ImgctlError {
+  const isTyped = settings.find('base-url').text === undefined;
+  const change = isTyped
+    ? `; to change it: imgctl login${settings.profileFlag} --base-url URL`
+    : '';
+  const hint = error.hint
+    ?.replace(/: imgctl config list.*/, ` (${baseUrl})${change}`)
+    .replace('imgctl config set base-url', 'imgctl login --base-url');
+  return error.with({ hint });
+}
+
 /** Returns undefined if the password has to be typed. */
 async function readPassword(
   context: Context,
@@ -147,8 +202,7 @@ async function readPassword(
   const { io } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
-    const command = options.passwordCommand;
-    return { password: await secretOfCommand(command, io) };
+    return { password: await secretOfCommand(options.passwordCommand, io) };
   }
   const given = givenPassword(settings, io);
   if (given) {
@@ -166,11 +220,11 @@ async function readPassword(
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */
-function report(context: Context, { baseUrl, account }: Session, token: IssuedToken): void {
+function report(context: Context, { baseUrl, username }: Account, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
   context.console.success(
-    `Logged in to ${baseUrl} as ${printable(account.username)} (token valid for ${lifetime})`,
+    `Logged in to ${baseUrl} as ${printable(username)} (token valid for ${lifetime})`,
   );
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {

@@ -8,7 +8,7 @@ import { builtin } from '../io.ts';
 export interface Paths {
   /** Settings and tokens. */
   readonly config: string | undefined;
-  /** What runs remember: syncs, pushes, what `images changes` saw, the answers of a failed login. */
+  /** What runs remember: syncs, pushes, what `images changes` saw. */
   readonly state: string | undefined;
   /** Values for completion; can be removed at any time. */
   readonly cache: string | undefined;

@@ -19,8 +19,6 @@ export interface Prompt {
   readonly what: string;
   /** Shown before the answer, without the colon. */
   readonly label: string;
-  /** The answer if nothing is entered. */
-  readonly fallback?: string | undefined;
   readonly hidden: boolean;
   /** The options to use without a terminal. */
   readonly instead: string;
@@ -31,7 +29,7 @@ export interface Prompt {
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines)
  */
 export async function ask(io: Io, prompt: Prompt): Promise<string> {
-  const { what, fallback, hidden, instead } = prompt;
+  const { what, hidden, instead } = prompt;
   const label = `${prompt.label}: `;
   const { stream, isTTY } = io.stdin;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
@@ -61,7 +59,6 @@ export async function ask(io: Io, prompt: Prompt): Promise<string> {
       if (hidden || input === undefined) await screen.write('\n');
     }
     if (input !== '') return input;
-    if (fallback !== undefined) return fallback;
   }
   throw new ImgctlError('usage', `no ${what} entered`, { hint: `provide it with ${instead}` });
 }

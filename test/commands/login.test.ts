@@ -133,11 +133,9 @@ describe('login', () => {
     );
   });
 
-  it('stores nothing if it fails', async () => {
+  it('stores no token if it fails', async () => {
     const { imgctl } = await emulatorUser();
     expect((await imgctl('login', { env: WRONG })).exitCode).toBe(4);
-    const list = await imgctl(['config', 'list', '-o', 'csv']);
-    expect(list.stdout).not.toContain('profile default');
     expect((await imgctl(['whoami'])).exitCode).toBe(4);
   });
 
@@ -160,6 +158,15 @@ describe('login', () => {
 
 describe('login at a terminal', () => {
   const NOTHING = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
+
+  /** Also returns what the default profile stores. */
+  async function storedUser(options?: Parameters<typeof emulatorUser>[0]) {
+    const user = await emulatorUser(options);
+    const file = path.join(user.directory, 'config.json');
+    const stored = () => JSON.parse(readFileSync(file, 'utf8')).profiles.default;
+    return { ...user, stored };
+  }
+
   const REFUSED = 'the service says: Invalid username and password combination';
 
   it('asks for a wrong password again', async () => {
@@ -198,24 +205,49 @@ describe('login at a terminal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('offers the answers of a failed login as defaults, until one succeeds', async () => {
-    const { emulator, imgctl, directory } = await emulatorUser();
+  it('saves what was typed before the request, so that the next login asks only for the password', async () => {
+    const { emulator, imgctl, stored } = await storedUser();
     const { baseUrl } = emulator;
     const login = (typed: string) => imgctl('login', { env: NOTHING, stdin: fakeTerminal(typed) });
     const failedLogin = await login(`${baseUrl}\rdemo\ra\rb\rc\r`);
     expect(failedLogin.exitCode).toBe(4);
-    const next = await login('\r\rdemo\r');
+    expect(failedLogin.stderr).toContain(
+      `hint: check the password, or log in as another user: imgctl login --base-url ${baseUrl} --username NAME\n`,
+    );
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+    const next = await login('demo\r');
     expect(next.exitCode).toBe(0);
-    expect(next.stderr).toContain(`${BASE_URL} [${baseUrl}]: User name [demo]: Password for demo`);
-    expect(readFileSync(path.join(directory, 'login-answers.json'), 'utf8')).toBe('{}\n');
+    expect(next.stderr).toMatch(/^Password for demo at /);
   });
 
-  it('remembers the options of a failed login too', async () => {
-    const { emulator, imgctl } = await emulatorUser();
-    const options = ['--base-url', emulator.baseUrl, '-u', 'demo'];
-    await imgctl(['login', ...options], { env: { ...NOTHING, ...WRONG } });
-    const { stderr } = await imgctl('login', { env: NOTHING, stdin: fakeTerminal('\r\rdemo\r') });
-    expect(stderr).toContain(`[${emulator.baseUrl}]: User name [demo]: `);
+  it('saves the options of a failed login too, but not the password command', async () => {
+    const { emulator, imgctl, stored } = await storedUser();
+    const { baseUrl } = emulator;
+    const command = ['login', '--base-url', baseUrl, '-u', 'demo', '--password-command', 'echo x'];
+    expect((await imgctl(command, { env: NOTHING })).exitCode).toBe(4);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+  });
+
+  it('replaces what the profile has only after success', async () => {
+    const { emulator, imgctl, stored } = await storedUser({
+      users: ['alice', 'bob'].map((name) => ({ name, password: name })),
+    });
+    const { baseUrl } = emulator;
+    const env = { ...NOTHING, IMGCTL_BASE_URL: baseUrl };
+    await imgctl('config set username alice', { env });
+    const login = (password: string) =>
+      imgctl('login --username bob', { env: { ...env, IMGCTL_PASSWORD: password } });
+    expect((await login('wrong')).exitCode).toBe(4);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'alice' });
+    expect((await login('bob')).exitCode).toBe(0);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'bob' });
+  });
+
+  it('saves nothing if it is interrupted at the prompt for the password', async () => {
+    const { emulator, imgctl, directory } = await emulatorUser();
+    const stdin = fakeTerminal(`${emulator.baseUrl}\rdemo\r\u0003`);
+    expect((await imgctl('login', { env: NOTHING, stdin })).exitCode).toBe(130);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('adds https:// to a base URL without a scheme', async () => {
@@ -224,8 +256,9 @@ describe('login at a terminal', () => {
     const { stderr, exitCode } = await imgctl('login --retries 0', { env: NOTHING, stdin });
     expect(stderr).toContain('Password for demo at https://127.0.0.1:9: ');
     expect(exitCode).toBe(3);
-    // Nothing was stored that config list could show.
-    expect(stderr).toContain('base URL (https://127.0.0.1:9)\n');
+    expect(stderr).toContain(
+      'base URL (https://127.0.0.1:9); to change it: imgctl login --base-url URL\n',
+    );
     expect(stderr).not.toContain('imgctl config');
   });
 

@@ -113,14 +113,6 @@ describe('a prompt', () => {
   });
 
   it.each([
-    ['\r', 'demo'],
-    ['alice\r', 'alice'],
-  ])('takes the default for an empty answer: %j', async (typed, answer) => {
-    const prompt = { ...USER_NAME, label: 'User name [demo]', fallback: 'demo' };
-    expect(await ask(fakeIo({ stdin: fakeTerminal(typed) }), prompt)).toBe(answer);
-  });
-
-  it.each([
     ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
     ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],
     ['three empty lines', '\r\r\r', { code: 'usage', message: 'no password entered' }],

@@ -166,7 +166,7 @@ export const ENVIRONMENT: readonly Block[] = [
       ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
       [
         'XDG_STATE_HOME',
-        'the history of syncs and pushes, what images changes saw, and the answers of a failed login are in its imgctl folder (~/.local/state)',
+        'the history of syncs and pushes, and what images changes saw, are in its imgctl folder (~/.local/state)',
       ],
       [
         'XDG_CACHE_HOME',
