@@ -49,7 +49,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!keychain|password|prompt|shared|upload)|api[\\/](?!sync)|http[\\/])/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!prompt|shared|upload)|api[\\/](?!sync)|http[\\/])/,
           priority: 1,
         },
       ],

@@ -6,12 +6,12 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
-import { nameOfPlace, openPasswordStore, placeOfHelper } from '../session/password-store.ts';
+import { nameOfPlace, openPasswordStore } from '../session/keychain.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask, type Prompt } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { STORED_PASSWORD } from '../session/setting-table.ts';
+import { placeOfHelper, STORED_PASSWORD } from '../session/setting-table.ts';
 import type { SettingFlags, Settings } from '../session/settings.ts';
 import type { Account } from '../session/token-store.ts';
 
@@ -29,7 +29,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   const session = await context.openSession(settings);
   const { account } = session;
   const place = placeOfHelper(settings.get('credential-helper'));
-  const store = options.storePassword ? await openPasswordStore(io, place) : undefined;
+  const store = options.storePassword ? openPasswordStore(io, place) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.check(account);
   const { password, token } = await requestToken(context, options, settings, session);
@@ -59,7 +59,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
     throw error;
   });
   const { storedAt: former = place } = settings;
-  if (former !== place) await (await openPasswordStore(io, former)).forget(account);
+  if (former !== place) await openPasswordStore(io, former).forget(account);
   console.success(`The password is stored in ${nameOfPlace(place)}`);
 }
 

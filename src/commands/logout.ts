@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { openPasswordStore } from '../session/password-store.ts';
+import { openPasswordStore } from '../session/keychain.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { type Settings, storedSettings } from '../session/settings.ts';
@@ -84,8 +84,7 @@ export async function deleteStoredPassword(context: Context, settings: Settings)
   const account = valueOr(() => settings.account, { profile, baseUrl: '', username: '' });
   let deleted = false;
   for (const place of passwordPlaces) {
-    const store = await openPasswordStore(io, place);
-    if (await store.forget(account)) deleted = true;
+    if (await openPasswordStore(io, place).forget(account)) deleted = true;
   }
   if (settings.storedAt !== undefined) {
     await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });

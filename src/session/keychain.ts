@@ -7,6 +7,7 @@ import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { secretFlaw } from './secrets.ts';
+import { helperOfPlace } from './setting-table.ts';
 import type { Account } from './token-store.ts';
 
 /** Every function may throw ImgctlError config: the store cannot be used. */
@@ -176,12 +177,19 @@ const MAX_INPUT = 4_000;
 const MAX_REMOVALS = 100;
 const MAX_REASON = 200;
 
+/** For messages. */
+export function nameOfPlace(place: string): string {
+  const helper = helperOfPlace(place);
+  return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
+}
+
 /**
- * Opens the system keychain, or a credential helper.
+ * Opens the store at a place: `keychain`, or `helper:NAME`.
  * @param limit milliseconds for each call
  * @throws ImgctlError config: there is no system keychain on Windows
  */
-export function openKeychain(io: Io, helper?: string, limit?: number): PasswordStore {
+export function openPasswordStore(io: Io, place: string, limit?: number): PasswordStore {
+  const helper = helperOfPlace(place);
   const { platform } = io.system;
   if (helper === undefined && platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {

@@ -11,7 +11,7 @@ import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxies.ts';
 import { refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { nameOfPlace, openPasswordStore } from './password-store.ts';
+import { nameOfPlace, openPasswordStore } from './keychain.ts';
 import { findSecret } from './secrets.ts';
 import { certificateFlaw, requireSafeAddress, type StoreAddress } from './setting-values.ts';
 import type { Settings } from './settings.ts';
@@ -148,7 +148,7 @@ export function storedPassword(
     origin,
     remedy: `replace the password in ${origin}: ${replace}`,
     async read() {
-      const password = await (await openPasswordStore(io, place)).lookup(account);
+      const password = await openPasswordStore(io, place).lookup(account);
       if (password) return password;
       const { username, baseUrl } = account;
       const message = `${origin} has no password for ${username} at ${baseUrl}`;

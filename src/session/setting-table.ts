@@ -136,8 +136,20 @@ export type SettingValue<Key extends SettingKey> =
   | ReturnType<Definitions[Key]['parse']>
   | (Definitions[Key] extends { readonly fallback: string } ? never : undefined);
 
-/** Says where a login stored the password of the profile; see openPasswordStore. */
+/** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 export const STORED_PASSWORD = 'stored-password';
+
+const HELPER = 'helper:';
+
+/** Returns the place of a setting `credential-helper`. */
+export function placeOfHelper(helper: string | undefined): string {
+  return helper === undefined ? 'keychain' : `${HELPER}${helper}`;
+}
+
+/** Returns the credential helper of a place; undefined for the system keychain. */
+export function helperOfPlace(place: string): string | undefined {
+  return place.startsWith(HELPER) ? place.slice(HELPER.length) : undefined;
+}
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 

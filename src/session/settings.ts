@@ -6,8 +6,8 @@ import { readJsonFile } from '../files/atomic-file.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { placeOfHelper } from './password-store.ts';
 import {
+  placeOfHelper,
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,

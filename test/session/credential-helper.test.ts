@@ -1,7 +1,7 @@
 // Credential helpers: docker's protocol, and helpers that hang, fail or print something else.
 
 import { expect, it } from 'vitest';
-import { openKeychain } from '../../src/session/keychain.ts';
+import { openPasswordStore } from '../../src/session/keychain.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo } from '../support/io.ts';
 import { unixOnlySuite } from '../support/platform.ts';
@@ -13,7 +13,7 @@ function open(script?: string, limit?: number) {
   const helper = fakeHelper();
   if (script !== undefined) helper.replaceBy(script);
   const io = fakeIo({ env: { PATH: helper.PATH, IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken' } });
-  return { ...helper, store: openKeychain(io, 'fake', limit) };
+  return { ...helper, store: openPasswordStore(io, 'helper:fake', limit) };
 }
 
 unixOnlySuite('the credential helper is a shell script')('a credential helper', () => {
@@ -45,7 +45,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
 
   it('is found by its path too', async () => {
     const { file, PATH, held } = open();
-    await openKeychain(fakeIo({ env: { PATH } }), file).store(ACCOUNT, 'secret');
+    await openPasswordStore(fakeIo({ env: { PATH } }), `helper:${file}`).store(ACCOUNT, 'secret');
     expect(held()).toMatchObject({ Secret: 'secret' });
   });
 
@@ -99,7 +99,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
 
   it('that is missing is named in the error', async () => {
     const io = fakeIo({ env: { PATH: '/nonexistent' } });
-    await expect(openKeychain(io, 'fake').lookup(ACCOUNT)).rejects.toMatchObject({
+    await expect(openPasswordStore(io, 'helper:fake').lookup(ACCOUNT)).rejects.toMatchObject({
       code: 'config',
       message: 'the credential helper docker-credential-fake is not installed',
       hint: 'install it, or use another one: imgctl config set credential-helper NAME',

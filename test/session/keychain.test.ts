@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openKeychain } from '../../src/session/keychain.ts';
+import { openPasswordStore } from '../../src/session/keychain.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';
@@ -20,7 +20,7 @@ function keychainOn(
   { PATH }: Pick<FakeKeychain, 'PATH'>,
   env: Record<string, string> = {},
 ) {
-  return openKeychain(fakeIo({ platform, env: { ...env, PATH } }));
+  return openPasswordStore(fakeIo({ platform, env: { ...env, PATH } }), 'keychain');
 }
 
 const onUnix = unixOnlySuite('the keychain is a shell script');
