@@ -2,7 +2,6 @@
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
-import { leaveOut } from './tools/left-out.mjs';
 import { writeLicences } from './tools/licences.mjs';
 
 const LISTING = [
@@ -27,7 +26,7 @@ export default defineConfig({
       'when-exit': fileURLToPath(import.meta.resolve('./tools/when-exit.mjs')),
     },
   },
-  plugins: [leaveOut(), writeLicences()],
+  plugins: [writeLicences()],
   output: {
     dir: 'dist',
     format: 'cjs',

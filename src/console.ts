@@ -9,7 +9,7 @@ import {
   formatNotice,
   formatSuccess,
 } from './output/messages.ts';
-import { createProgress, type Progress } from './output/progress.ts';
+import { createProgress, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import type { Terminal } from './output/terminal.ts';
 import { loadStyle } from './output/terminal.ts';
@@ -115,9 +115,11 @@ export class Console {
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     const { errorTerminal, quiet: allQuiet } = this.#style;
     const isShown = !quiet && !allQuiet && (lines || errorTerminal.interactive);
-    const { stderr } = this.#io;
-    const sink = withWrite(stderr, (text: string) => stderr.write(this.redaction.apply(text)));
-    this.#progress = isShown ? createProgress(sink, errorTerminal) : NO_PROGRESS;
+    const sink = this.#io.stderr;
+    const redact = (text: string) => this.redaction.apply(text);
+    this.#progress = isShown
+      ? createProgress({ sink, terminal: errorTerminal, redact })
+      : NO_PROGRESS;
     return this.#progress;
   }
 
@@ -163,12 +165,6 @@ export class Console {
     return this.#progress ? this.#progress.aside(write) : write();
   }
 }
-
-const NO_PROGRESS: Progress = {
-  update() {},
-  aside: (write) => write(),
-  async stop() {},
-};
 
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);

@@ -13,6 +13,8 @@ export interface Sink {
    * @throws BrokenPipeError; ImgctlError failed
    */
   write(text: string): Promise<void>;
+  /** The stream of a terminal, for a spinner that draws on it. */
+  readonly stream?: NodeJS.WriteStream;
 }
 
 /** A sink that also takes bytes, which it passes on unchanged. */
@@ -85,6 +87,9 @@ export function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): 
     },
     get columns() {
       return isTTY() ? open().columns : undefined;
+    },
+    get stream() {
+      return open();
     },
     write: (data) =>
       new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
-// Shows on stderr what a long run is doing: a spinner on a terminal, lines of text elsewhere.
+// Shows on stderr what a long run is doing: ora's spinner on a terminal, lines of text elsewhere.
 
+import type { Ora } from 'ora';
 import type { Sink } from '../io.ts';
-import type { Spinner } from './spinner.ts';
-import type { Terminal } from './terminal.ts';
+import { loadStyle, type Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
 export interface Progress {
@@ -14,22 +14,43 @@ export interface Progress {
   stop(): Promise<void>;
 }
 
+export const NO_PROGRESS: Progress = {
+  update() {},
+  aside: (write) => write(),
+  async stop() {},
+};
+
 /** Milliseconds; a shorter run shows no spinner, and does not load it. */
 const DELAY = 100;
 
-/** Ignores write errors. */
-export function createProgress(sink: Sink, terminal: Terminal): Progress {
-  return terminal.interactive ? createSpinner(sink, terminal) : createLines(sink);
+/** Milliseconds per frame. */
+const INTERVAL = 100;
+
+const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
+const ASCII_FRAMES = [...'|/-\\'];
+
+interface ProgressOptions {
+  readonly sink: Sink;
+  readonly terminal: Terminal;
+  readonly redact: (text: string) => string;
 }
 
-function createLines(sink: Sink): Progress {
+/** Ignores write errors. */
+export function createProgress(options: ProgressOptions): Progress {
+  const { sink, terminal } = options;
+  if (!terminal.interactive) return createLines(options);
+  return sink.stream ? createSpinner(options, sink.stream) : NO_PROGRESS;
+}
+
+function createLines({ sink, redact }: ProgressOptions): Progress {
   let last: string | undefined;
   let written: Promise<void> = Promise.resolve();
   return {
     update(text) {
       if (text === last) return;
       last = text;
-      written = written.then(() => sink.write(`${printable(text)}\n`)).catch(() => {});
+      const line = `${printable(redact(text))}\n`;
+      written = written.then(() => sink.write(line)).catch(() => {});
     },
     async aside(write) {
       await written;
@@ -39,46 +60,77 @@ function createLines(sink: Sink): Progress {
   };
 }
 
-function createSpinner(sink: Sink, terminal: Terminal): Progress {
+function createSpinner(options: ProgressOptions, stream: NodeJS.WriteStream): Progress {
   let describe = () => '';
   let timer: NodeJS.Timeout | undefined;
-  let spinner: Spinner | undefined;
+  let spinner: Ora | undefined;
   let stopped = false;
-  let queue: Promise<unknown> = Promise.resolve();
+  let asides = 0;
 
-  const enqueue = <Result>(job: () => Promise<Result>): Promise<Result> => {
-    const done = queue.then(job);
-    queue = done.catch(() => {});
-    return done;
-  };
   const begin = async () => {
-    const { createOra } = await import('./spinner.ts');
-    const created = await createOra(sink, terminal, () => describe());
+    const created = await createOra(options, stream, () => describe());
     if (stopped) return;
     spinner = created;
-    spinner.start();
+    if (asides === 0) spinner.start();
+  };
+  const pause = () => {
+    // If it does not spin, ora would still move the cursor.
+    if (spinner?.isSpinning) spinner.stop();
   };
 
   return {
     update(text, detail) {
       describe = () => (detail ? `${text} ${detail()}` : text);
       if (timer !== undefined || stopped) return;
-      timer = setTimeout(() => void enqueue(begin).catch(() => {}), DELAY);
+      timer = setTimeout(() => void begin().catch(() => {}), DELAY);
       timer.unref();
     },
-    aside: (write) =>
-      enqueue(async () => {
-        await spinner?.stop();
-        try {
-          return await write();
-        } finally {
-          if (!stopped) spinner?.start();
-        }
-      }),
-    stop() {
+    async aside(write) {
+      asides += 1;
+      pause();
+      try {
+        return await write();
+      } finally {
+        asides -= 1;
+        if (asides === 0 && !stopped) spinner?.start();
+      }
+    },
+    async stop() {
       stopped = true;
       clearTimeout(timer);
-      return enqueue(async () => spinner?.stop());
+      pause();
     },
   };
+}
+
+/** Loads ora. @param describe is called for each frame */
+async function createOra(
+  { terminal, redact }: ProgressOptions,
+  stream: NodeJS.WriteStream,
+  describe: () => string,
+): Promise<Ora> {
+  const { default: ora } = await import('ora');
+  const { cutEnd } = await import('./width.ts');
+  const style = await loadStyle(terminal);
+  const frames = terminal.unicode ? FRAMES : ASCII_FRAMES;
+  const spinner = ora({
+    stream,
+    spinner: { frames: frames.map(style.id), interval: INTERVAL },
+    // ora would ask chalk, which ignores NO_COLOR.
+    color: false,
+    // By default ora swallows Ctrl-C and hides the cursor.
+    discardStdin: false,
+    hideCursor: false,
+    isEnabled: true,
+    // Called for each frame: the text may hold the elapsed time, and the window may change its width.
+    prefixText() {
+      // ora would erase lines without end in a window of 0 columns.
+      if (!(stream.columns > 0)) spinner.isSilent = true;
+      // Some terminals start a new line after a character in the last column.
+      const width = Math.max(0, stream.columns - '⠋  '.length);
+      spinner.text = cutEnd(printable(redact(describe())), width, terminal.unicode);
+      return '';
+    },
+  });
+  return spinner;
 }

@@ -10,9 +10,12 @@ const MIN_SECRET = 6;
 /** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
 
-/** What a secret may look like: a pattern for each of its characters, and how many of them have to match. */
+/** Patterns for a character. Each finds at most one encoding of it. */
+type Character = readonly string[];
+
+/** What a secret may look like, and how many of its characters have to match. */
 interface Form {
-  readonly characters: readonly string[];
+  readonly characters: readonly Character[];
   readonly required: number;
 }
 
@@ -21,7 +24,7 @@ export class Redaction {
   /** Finds where a secret begins; undefined until something is masked, which most runs never do. */
   #search: RegExp | undefined;
   #longForms: readonly Form[] = [];
-  readonly #characters = new Map<string, RegExp>();
+  readonly #patterns = new Map<string, RegExp>();
 
   /**
    * Masks the secret from now on: plain, percent-encoded, escaped for JSON or HTML, in hexadecimal and in base64.
@@ -76,17 +79,25 @@ export class Redaction {
     return this.#search;
   }
 
-  /** Returns where the text stops to match a form. */
+  /** Returns where the text stops to match a form, in all readings: `&amp;` may be one character or five. */
   #follow(text: string, start: number, { characters }: Form): number {
-    let end = start;
-    for (const source of characters) {
-      const pattern = this.#characters.get(source) ?? new RegExp(source, 'uy');
-      this.#characters.set(source, pattern);
-      pattern.lastIndex = end;
-      if (!pattern.test(text)) break;
-      end = pattern.lastIndex;
+    let ends = new Set([start]);
+    let last = start;
+    for (const patterns of characters) {
+      const next = new Set<number>();
+      for (const end of ends) {
+        for (const source of patterns) {
+          const pattern = this.#patterns.get(source) ?? new RegExp(source, 'uy');
+          this.#patterns.set(source, pattern);
+          pattern.lastIndex = end;
+          if (pattern.test(text)) next.add(pattern.lastIndex);
+        }
+      }
+      if (next.size === 0) break;
+      last = Math.max(...next);
+      ends = next;
     }
-    return end;
+    return last;
   }
 }
 
@@ -98,14 +109,17 @@ function isShort(secret: string): boolean {
 }
 
 function patternOf({ characters, required }: Form): string {
-  return characters.slice(0, required).join('');
+  return characters
+    .slice(0, required)
+    .map((patterns) => `(?:${patterns.join('|')})`)
+    .join('');
 }
 
 /** Returns the forms of a short secret, which have to match as a whole. */
 function wholeForms(secret: string): Form[] {
   const hex = Buffer.from(secret).toString('hex');
   const base64 = Buffer.from(secret).toString('base64');
-  const forms = [textCharacters(secret), Array.from(hex), base64Characters(base64)];
+  const forms = [textCharacters(secret), plainCharacters(hex), base64Characters(base64)];
   return forms.map((characters) => ({ characters, required: characters.length }));
 }
 
@@ -113,7 +127,7 @@ function wholeForms(secret: string): Form[] {
 function cutForms(secret: string): Form[] {
   const bytes = Buffer.from(secret);
   const text = textCharacters(secret);
-  const hex = Array.from(bytes.toString('hex'));
+  const hex = plainCharacters(bytes.toString('hex'));
   // Behind other bytes, base64 has one of three alignments.
   const aligned = [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
@@ -134,22 +148,35 @@ function fold(text: string): string {
   return text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
 
+function plainCharacters(text: string): Character[] {
+  return Array.from(text, (character) => [character]);
+}
+
 /** Also matches the alphabet for URLs, and base64 in a URL. */
-function base64Characters(base64: string): string[] {
+function base64Characters(base64: string): Character[] {
   return Array.from(fold(base64).replace(/=+$/, ''), (character) => {
-    if (character === '+') return '(?:[-+]|%2b)';
-    return character === '/' ? '(?:[/_]|%2f)' : character;
+    if (character === '+') return ['[-+]', '%2b'];
+    return character === '/' ? ['[/_]', '%2f'] : [character];
   });
 }
 
 /** Matches any white space for white space: messages show one space for several, and forms send it as +. */
-function textCharacters(secret: string): string[] {
+function textCharacters(secret: string): Character[] {
   return (secret.trim().match(/\s+|[^\s]/gu) ?? []).map((part) => {
-    if (part.trim() !== '')
-      return `(?:${[...encodingsOf(part), escapeForPattern(fold(part))].join('|')})`;
-    // No two of them match the same text, which would take exponential time.
-    const spaces = [...new Set(` ${part}`)].flatMap(encodingsOf);
-    return `(?:\\s|\\+|${PERCENT}2b|${spaces.join('|')})+`;
+    const plain = escapeForPattern(fold(part));
+    if (part.trim() !== '') {
+      const patterns = [...encodingsOf(part), plain];
+      // The encodings of other characters begin with one of these, so that only one of them matches.
+      return '\\%&'.includes(part) ? patterns : [`(?:${patterns.join('|')})`];
+    }
+    // No two alternatives match the same text, and none is repeated without end, which would take long.
+    const space = [...new Set(` ${part}`)].flatMap(encodingsOf).join('|');
+    const plus = `\\+|${PERCENT}2b`;
+    return [
+      `(?:${plus}|\\s|${space}){1,20}`,
+      `(?:\\s|${space}){1,20}`,
+      `(?:${plus}){${Math.min(part.length, 20)}}`,
+    ];
   });
 }
 
@@ -183,6 +210,7 @@ function encodingsOf(character: string): string[] {
   const { [character]: name } = NAMES;
   if (name !== undefined) patterns.push(name);
   if (character === '\\') patterns.push('\\\\{4}', '\\\\{2}');
+  if (character === '%') patterns.push('%25', '%2525');
   return patterns;
 }
 

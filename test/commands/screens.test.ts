@@ -32,7 +32,7 @@ const SCENES: readonly Scene[] = [
 const MASK = '2026-03-05 12:00';
 
 /** Lines of a spinner, which it erases. */
-const ERASED = /[^\n]*\r\u001b\[K/g;
+const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
 
 async function screenOf(
   { name, lines, typed, hasPassword }: Scene,

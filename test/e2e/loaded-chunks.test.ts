@@ -20,7 +20,7 @@ describe.skipIf(COMMAND.length === 1)('in a pipe', () => {
       const { exitCode } = await startCli(line.split(' '), { env: watched.env }).ended;
       expect(exitCode).toBe(0);
       expect(watched.chunks()).toContain('main');
-      for (const name of ['cli-table3', 'string-width', 'yaml', 'spinner']) {
+      for (const name of ['cli-table3', 'string-width', 'yaml', 'ora']) {
         expect(watched.chunks()).not.toContain(name);
       }
     },
@@ -41,7 +41,7 @@ describe.skipIf(COMMAND.length === 1)('in a pipe', () => {
         .map((name) => name.replace(/-[\w-]{8}\.cjs$/, ''));
     expect(chunksWith('Missing cell at ')).toEqual(['cli-table3']);
     expect(chunksWith('doubleQuotedAsJSON')).toEqual(['yaml']);
-    expect(chunksWith('discardStdin')).toEqual(['spinner']);
+    expect(chunksWith('content truncated to fit')).toEqual(['ora']);
   });
 });
 
@@ -53,6 +53,6 @@ it.skipIf(COMMAND.length === 1 || noScript)(
     const command = 'stty cols 80; eval "exec $IMGCTL images list"';
     expect((await onTerminal(watched.env, command).ended).exitCode).toBe(0);
     expect(watched.chunks()).toContain('cli-table3');
-    expect(watched.chunks()).not.toContain('spinner');
+    expect(watched.chunks()).not.toContain('ora');
   },
 );

@@ -46,7 +46,7 @@ function startCommand(env: Environment, command: string, setup = 'stty cols 80')
 }
 
 /** Lines of a spinner, up to where they are erased. */
-const ERASED = /[^\n]*\r\u001b\[K/g;
+const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
 
 /** Fails if the terminal has other modes than before, or if its cursor was hidden. */
 function expectSameModes(stdout: string): void {

@@ -1,5 +1,7 @@
 // A sink that records what is written, and terminals for tests of the output.
 
+import readline from 'node:readline';
+import { Writable } from 'node:stream';
 import type { ByteSink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 
@@ -10,6 +12,7 @@ export class MemorySink implements ByteSink {
   /** What was written, bytes as text in UTF-8. */
   readonly pieces: string[] = [];
   readonly #bytes: Uint8Array[] = [];
+  #stream: NodeJS.WriteStream | undefined;
 
   constructor(columns?: number) {
     this.isTTY = columns !== undefined;
@@ -24,11 +27,36 @@ export class MemorySink implements ByteSink {
     return Buffer.concat(this.#bytes);
   }
 
+  /** A terminal's stream, whose text is recorded too. */
+  get stream(): NodeJS.WriteStream {
+    this.#stream ??= terminalStream(this);
+    return this.#stream;
+  }
+
   async write(data: string | Uint8Array): Promise<void> {
     const bytes = Buffer.from(data);
     this.#bytes.push(bytes);
     this.pieces.push(typeof data === 'string' ? data : bytes.toString());
   }
+}
+
+/** Moves the cursor as Node's own streams of terminals do. */
+function terminalStream(sink: MemorySink): NodeJS.WriteStream {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      void sink.write(chunk);
+      done();
+    },
+  });
+  const terminal = {
+    isTTY: true,
+    cursorTo: (x: number) => readline.cursorTo(stream, x),
+    moveCursor: (x: number, y: number) => readline.moveCursor(stream, x, y),
+    clearLine: (direction: readline.Direction) => readline.clearLine(stream, direction),
+  };
+  Object.defineProperty(stream, 'columns', { get: () => sink.columns });
+  return Object.assign(stream, terminal) as unknown as NodeJS.WriteStream;
 }
 
 /** Returns what a function writes. */
