@@ -168,7 +168,7 @@ unixOnlySuite('symbolic links need rights')('images lock add through links', () 
     const results = await Promise.all(
       names.map((name, index) => lock(`add ${name} ubuntu --file ${paths[index % 4]}`)),
     );
-    expect(results.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
+    expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
     expect(Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images)).toEqual(names);
     const links = ['link.json', 'second.json', 'folder'];
     expect(links.map((name) => fs.readlinkSync(path.join(directory, name)))).toEqual([

@@ -213,7 +213,7 @@ it.skipIf(COMMAND.length === 1)(
         }),
       ),
     );
-    expect(results.map(({ exitCode }) => exitCode)).toEqual(names.map(() => 0));
+    expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).images).sort()).toEqual(names);
   },
 );

@@ -20,8 +20,8 @@ const KILLS = 200;
 /** Users with a home each, who wait for stale locks at the same time. */
 export const HOMES = 20;
 
-/** A lock turns stale if it does not change for 5 s. */
-const LOCK_STALENESS = 6_000;
+/** A login takes two locks, of the token and of the settings. Each is stale if it does not change for 5 s. */
+const LOCK_STALENESS = 12_000;
 /** Time for one run on two busy cores. */
 const MAX_RUN = 20_000;
 
