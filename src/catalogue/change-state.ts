@@ -24,14 +24,14 @@ export interface StateKey {
 export interface StateFile {
   readonly path: string;
   readonly what: string;
-  readonly remedy: string;
+  readonly hint: string;
 }
 
 const DIRECTORY = 'changes';
 
 export function stateFileOf(directory: string, key: StateKey): StateFile {
   const file = keyedFile(path.join(directory, DIRECTORY), key.cursor, [stringify(keyMembers(key))]);
-  return { path: file, what: `the state ${file}`, remedy: 'move it elsewhere to start again' };
+  return { path: file, what: `the state ${file}`, hint: 'move it elsewhere to start again' };
 }
 
 /** Returns undefined before the first run. @throws ImgctlError config: it is damaged, newer or of another query */
@@ -45,7 +45,7 @@ export async function readState(
   const state = parseSnapshot(text, file);
   const { head } = state;
   if (isObject(head.key) && stringify(head.key) === stringify(keyMembers(key))) return state;
-  throw new ImgctlError('config', `${file.what} belongs to another query`, { hint: file.remedy });
+  throw new ImgctlError('config', `${file.what} belongs to another query`, { hint: file.hint });
 }
 
 /** @throws ImgctlError failed */

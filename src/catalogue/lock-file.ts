@@ -55,9 +55,8 @@ export function formatLockFile(pins: Pins): string {
 }
 
 /** @throws ImgctlError config: damaged, newer or not a lock file */
-export function parseLockFile(text: string, { what, remedy }: FileLabel): Map<string, Pin> {
-  const invalid = (problem: string) =>
-    new ImgctlError('config', `${what} ${problem}`, { hint: remedy });
+export function parseLockFile(text: string, { what, hint }: FileLabel): Map<string, Pin> {
+  const invalid = (problem: string) => new ImgctlError('config', `${what} ${problem}`, { hint });
   let content: unknown;
   try {
     content = JSON.parse(text);

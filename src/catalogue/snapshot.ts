@@ -21,7 +21,7 @@ export interface FileLabel {
   /** `the snapshot catalogue.json` */
   readonly what: string;
   /** What to do if it is damaged. */
-  readonly remedy: string;
+  readonly hint: string;
 }
 
 /** What a snapshot says beside its images. A type, since an interface has no index signature. */
@@ -108,8 +108,8 @@ export async function parseLines(
   return images;
 }
 
-function damaged({ what, remedy }: FileLabel): ImgctlError {
-  return new ImgctlError('config', `${what} is damaged`, { hint: remedy });
+function damaged({ what, hint }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} is damaged`, { hint });
 }
 
 /** Its hint must not replace a file of another kind. */

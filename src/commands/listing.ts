@@ -85,14 +85,14 @@ export function readColumns(text: string, where: string): readonly Field[] {
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
 }
 
-/** Caches names for completion. `isWhole` means that the catalogue has no others. */
+/** Caches names for completion. `isComplete` means that the catalogue has no others. */
 export async function rememberNames(
   context: Context,
   names: ListedNames,
-  isWhole: boolean,
+  isComplete: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  await rememberImages(context.paths.cache, account, names, isWhole, context.io.system);
+  await rememberImages(context.paths.cache, account, names, isComplete, context.io.system);
 }
 
 /** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */

@@ -31,7 +31,7 @@ export async function readPins(
   { file = DEFAULT_LOCK_FILE }: LockFileOptions,
   required: boolean,
 ): Promise<Map<string, Pin>> {
-  const label = { what: `the lock file ${file}`, remedy: 'restore it, for example with git' };
+  const label = { what: `the lock file ${file}`, hint: 'restore it, for example with git' };
   const text = await readTextFile(path.resolve(io.cwd, file), label.what, io);
   if (text !== undefined) return parseLockFile(text, label);
   if (!required) return new Map();

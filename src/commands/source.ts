@@ -74,10 +74,10 @@ async function openSnapshot(
 export async function readSnapshot({ io }: Context, name: string) {
   const { parseLines, parseSnapshot } = await import('../catalogue/snapshot.ts');
   const { readTextFile } = await import('../files/user-file.ts');
-  const file = { what: `the snapshot ${name}`, remedy: saveCommand(name) };
+  const file = { what: `the snapshot ${name}`, hint: saveCommand(name) };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {
-    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.remedy });
+    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.hint });
   }
   const snapshot = parseSnapshot(text, file);
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };

@@ -55,17 +55,17 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
   return namesIn(result.state === 'read' ? result.value.images : undefined);
 }
 
-/** Caches new names; `isWhole`: the catalogue has no others. Ignores a failed write. */
+/** Caches new names; `isComplete`: the catalogue has no others. Ignores a failed write. */
 export async function rememberImages(
   directory: string | undefined,
   catalogue: Catalogue,
   listed: ListedNames,
-  isWhole: boolean,
+  isComplete: boolean,
   system: System,
 ): Promise<void> {
-  if (directory === undefined || (listed.count === 0 && !isWhole)) return;
+  if (directory === undefined || (listed.count === 0 && !isComplete)) return;
   let images = `[${listed.pieces.join(',')}]`;
-  if (!isWhole) {
+  if (!isComplete) {
     const cached = readImageNames(directory, catalogue);
     const names = namesIn(JSON.parse(images));
     if (isWithin(names, cached)) return;

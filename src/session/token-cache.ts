@@ -135,12 +135,12 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, isCopy);
   }
 
-  async takeTurn<Result>({ instead, action }: Turn<Result>, io: Clock): Promise<Result> {
+  async takeTurn<Result>({ findExisting, action }: Turn<Result>, io: Clock): Promise<Result> {
     for (;;) {
       try {
         return await withLockIfPossible(this.limitFile, LOCK_PATIENCE, io, async (confirm) => {
           // Another process may have held the lock before.
-          return (await instead()) ?? action(async () => confirm());
+          return (await findExisting()) ?? action(async () => confirm());
         });
       } catch (error) {
         if (!(error instanceof LockLostError)) throw error;

@@ -28,7 +28,7 @@ export interface Turn<Result> {
   /** True if a person waits for it: no random delays then. */
   readonly isAttended: boolean;
   /** Returns what makes the action unnecessary, such as the token of another process. */
-  instead(): Promise<Result | undefined>;
+  findExisting(): Promise<Result | undefined>;
   /** @param confirm waits for its turn again if another process has taken the lock meanwhile */
   action(confirm: () => Promise<void>): Promise<Result>;
 }

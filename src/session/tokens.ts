@@ -99,7 +99,7 @@ export class Tokens implements TokenSource {
   ): Promise<IssuedToken> {
     return this.#takeTurn({
       isAttended: true,
-      instead: async () => undefined,
+      findExisting: async () => undefined,
       action: () => this.#request(password, remedy, ignoreLimit),
     });
   }
@@ -123,7 +123,7 @@ export class Tokens implements TokenSource {
   async #renewWithLock(refused: string | undefined): Promise<string> {
     const { store, io, username, password, isAttended = false } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    const instead = async () => {
+    const findExisting = async () => {
       const stored = await store.read(refused);
       return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
     };
@@ -132,7 +132,7 @@ export class Tokens implements TokenSource {
       await confirm();
       return this.#request(secret, password.remedy);
     };
-    this.#memory = await this.#takeTurn<CachedToken>({ isAttended, instead, action });
+    this.#memory = await this.#takeTurn<CachedToken>({ isAttended, findExisting, action });
     return this.#memory.token;
   }
 
@@ -155,11 +155,14 @@ export class Tokens implements TokenSource {
     }
   }
 
-  async #waitUntil<Result>(end: number, { instead }: Turn<Result>): Promise<Result | undefined> {
+  async #waitUntil<Result>(
+    end: number,
+    { findExisting }: Turn<Result>,
+  ): Promise<Result | undefined> {
     const { io } = this.#options;
     for (let left = end - io.now(); left > 0; left = end - io.now()) {
       await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await instead();
+      const found = await findExisting();
       if (found !== undefined) return found;
     }
     return undefined;

@@ -9,8 +9,11 @@ import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 
-const remember = (directory: string | undefined, elements: readonly unknown[], isWhole: boolean) =>
-  rememberImages(directory, HERE, collectNames(elements), isWhole, systemOf(process));
+const remember = (
+  directory: string | undefined,
+  elements: readonly unknown[],
+  isComplete: boolean,
+) => rememberImages(directory, HERE, collectNames(elements), isComplete, systemOf(process));
 
 const remembered = (directory: string | undefined) =>
   [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));
@@ -70,10 +73,10 @@ describe('the cache of image names', () => {
   });
 
   it.each([true, false])(
-    'leaves out a text so long that it would fill the disk, isWhole %s',
-    async (isWhole) => {
+    'leaves out a text so long that it would fill the disk, isComplete %s',
+    async (isComplete) => {
       const directory = temporaryDirectory();
-      await remember(directory, [image(1), image(2, 'x'.repeat(5_000)), image(3)], isWhole);
+      await remember(directory, [image(1), image(2, 'x'.repeat(5_000)), image(3)], isComplete);
       expect(remembered(directory)).toEqual([image(1), image(3)]);
       expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('xxx');
     },

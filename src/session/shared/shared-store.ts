@@ -180,7 +180,7 @@ export class SharedStore implements TokenStore {
   /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
   async #takeSharedTurn<Result>(
     connection: StoreConnection,
-    { instead, action }: Turn<Result>,
+    { findExisting, action }: Turn<Result>,
     io: Clock,
   ): Promise<Result> {
     const { lock } = this.#keys;
@@ -191,13 +191,13 @@ export class SharedStore implements TokenStore {
     };
     const deadline = io.now() + PATIENCE;
     for (let wait = MIN_WAIT; ; wait = Math.min(2 * wait, MAX_WAIT)) {
-      const found = await instead();
+      const found = await findExisting();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
       if (await connection.takeLock(lock, owner, LOCK_TIME)) {
         try {
           // Another machine may have stored its token and released the lock just before.
-          return (await instead()) ?? (await action(confirm));
+          return (await findExisting()) ?? (await action(confirm));
         } finally {
           // After a failure it expires.
           await connection.releaseLock(lock, owner).catch(() => {});

@@ -313,7 +313,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       const clock = { ...io, sleep, now: () => Date.now() + passed };
       const turn = {
         isAttended: false,
-        instead: async () => undefined,
+        findExisting: async () => undefined,
         action: async () => 'a token',
       };
       await expect(session.store.takeTurn(turn, clock)).rejects.toMatchObject({
@@ -332,7 +332,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
         io.interrupt();
         throw io.signal.reason;
       };
-      const turn = { isAttended: false, instead: async () => undefined, action };
+      const turn = { isAttended: false, findExisting: async () => undefined, action };
       await expect(session.store.takeTurn(turn, io)).rejects.toMatchObject({
         code: 'interrupted',
       });
@@ -351,7 +351,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
         await confirm();
         return 'a token';
       };
-      const turn = { isAttended: false, instead: async () => undefined, action };
+      const turn = { isAttended: false, findExisting: async () => undefined, action };
       expect(await session.store.takeTurn(turn, io)).toBe('a token');
       expect(session.warnings).toEqual([
         `cannot use the token store ${redis.url}: another machine took its lock`,
