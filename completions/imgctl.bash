@@ -25,7 +25,7 @@ _imgctl() {
       ;;
   esac
   while IFS=$'\t' read -r value _; do
-    if [[ $value == "$current"* && $value != :"$mode" ]]; then COMPREPLY+=("${value#"$kept"}"); fi
+    if [[ -n $value && $value == "$current"* && $value != :"$mode" ]]; then COMPREPLY+=("${value#"$kept"}"); fi
   done <<<"$said"
 }
 
