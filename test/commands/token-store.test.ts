@@ -130,6 +130,21 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(await doctor()).toMatchObject([{ finding: expect.stringContaining(': OOM') }]);
   });
 
+  it('with a lock that has no time limit is a warning of doctor, which names the key to delete', async () => {
+    const { redis, imgctl } = await fleetUser();
+    await imgctl('login', PASSWORD);
+    const lock = redis.cli('keys', '*token').replace(/token$/, 'lock');
+    redis.cli('set', lock, 'another program');
+    const { stdout } = await imgctl('doctor --json');
+    expect(findingOf(stdout, 'token store')).toEqual([
+      expect.objectContaining({
+        state: 'warning',
+        finding: `cannot use ${redis.url}: its lock has no time limit`,
+        hint: `delete the key ${lock} in the store`,
+      }),
+    ]);
+  });
+
   it('whose clock differs is a warning of doctor', async () => {
     const { redis, imgctl, env } = await fleetUser();
     const io = fakeIo({ env: { ...env, ...redis.env } });
