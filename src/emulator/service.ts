@@ -105,13 +105,11 @@ function createRequestListener(
     const request = toApiRequest(incoming, host, now);
     const fault = pickFault(request.method, request.path);
     if (latency > 0) await setTimeout(latency, undefined, { ref: false });
-    const replacement = fault && faultResponse(fault);
-    const response =
-      replacement ??
-      (storage?.owns(request)
-        ? await storage.serve(request, incoming, fault)
-        : route(resources, request));
-    sendWithFault(stream, response, fault?.type);
+    let response = fault && faultResponse(fault);
+    if (response === undefined && storage?.owns(request)) {
+      response = await storage.serve(request, incoming, fault).catch(asErrorResponse);
+    }
+    sendWithFault(stream, response ?? route(resources, request), fault?.type);
   };
 
   return (incoming, stream) => {
@@ -149,7 +147,11 @@ function handle(handler: Handler | undefined, request: ApiRequest, id: string): 
     if (handler !== undefined) return handler(request, id);
     throw new HttpError(405, `The method ${request.method} is not allowed here.`);
   } catch (error) {
-    if (error instanceof HttpError) return errorResponse(error);
-    throw error;
+    return asErrorResponse(error);
   }
+}
+
+function asErrorResponse(error: unknown): ApiResponse {
+  if (error instanceof HttpError) return errorResponse(error);
+  throw error;
 }

@@ -9,6 +9,8 @@ import type { Disk } from './summary.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
+/** Bytes. */
+const SECTOR = 512;
 /** Entries per grain table; no writer makes more. */
 const TABLE_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
@@ -113,9 +115,6 @@ async function directoryOfFooter(file: PackageFile): Promise<number | null> {
   if (footer === null || typeof footer === 'string') return null;
   return end.subarray(SECTOR).every((byte) => byte === 0) ? footer.grainDirectory : null;
 }
-
-/** Bytes. */
-const SECTOR = 512;
 
 interface SparseHeader {
   readonly version: number;

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FindingList } from './findings.ts';
+import type { PackageSource } from './package-source.ts';
 import { isSafeName, type PackageFile, readFully, readRegion, stripDotSlash } from './region.ts';
-import type { PackageSource } from './source.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 
 /** Hexadecimal digits of a digest. */

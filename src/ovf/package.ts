@@ -12,9 +12,9 @@ import {
   readManifest,
   verifyDigests,
 } from './manifest.ts';
+import { openSource } from './package-source.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
-import { openSource } from './source.ts';
 import type { PackagedFile, PackageSummary } from './summary.ts';
 
 export type { Finding, FindingCode, Severity } from './findings.ts';

@@ -2,8 +2,8 @@
 
 import type { FileReference } from './descriptor.ts';
 import { byteCount, type FindingList } from './findings.ts';
+import type { PackageSource } from './package-source.ts';
 import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
-import type { PackageSource } from './source.ts';
 
 export interface ResolvedReference {
   readonly reference: FileReference;
