@@ -60,14 +60,16 @@ export function nearestFew(word: string, candidates: readonly string[], count: n
     .map(({ candidate }) => candidate);
 }
 
-/** Returns Infinity if more than a third of the letters differ and neither word contains the other. */
+/** Returns Infinity if more than a third of the letters differ and neither word begins with or mostly is the other. */
 function typingDistance(word: string, candidate: string): number {
   const longer = Math.max(word.length, candidate.length);
   const shorter = Math.min(word.length, candidate.length);
   if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
   const left = word.toLowerCase();
   const right = candidate.toLowerCase();
-  if (shorter > 2 && shorter * 2 >= longer && (left.includes(right) || right.includes(left))) {
+  const [short, long] = left.length < right.length ? [left, right] : [right, left];
+  const isPart = shorter * 2 >= longer ? long.includes(short) : long.startsWith(short);
+  if (shorter > 2 && isPart) {
     return (longer - shorter) / longer;
   }
   const allowed = Math.max(1, Math.floor(longer / 3));
