@@ -308,6 +308,9 @@ export async function openS3(
     replace: boolean,
   ): Promise<void> => {
     const completed = await complete(name, id, tags, replace);
+    // What killed runs left, and other pushes, which are told; whoever was faster shows below.
+    const others = await findUploads(name).catch(() => []);
+    for (const other of others) if (other !== id) await abort(name, other).catch(() => {});
     const stored = await statOf(name);
     const isRight = stored?.size === size && (tag === undefined || stored.tag === tag);
     // If the response was lost, what is there says whether the upload was completed.
@@ -366,9 +369,8 @@ export async function openS3(
     },
     async put(name, source, onProgress) {
       const partSize = partSizeFor(source.size, options.partSize);
-      const others = await findUploads(name);
       let upload: Upload | undefined;
-      for (const id of others) {
+      for (const id of await findUploads(name)) {
         const parts = await partsOf(name, id, source, partSize);
         if (parts) {
           upload = { id, parts };
@@ -386,8 +388,6 @@ export async function openS3(
           async finish(replace) {
             if (!replace && (await statOf(name))) throw conflict(name, address);
             await finishUpload(name, source, { id, tags, tag }, replace);
-            // What killed runs left, or another push that came too late.
-            for (const other of others) if (other !== id) await abort(name, other).catch(() => {});
           },
           discard,
         };
