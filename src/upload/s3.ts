@@ -34,7 +34,9 @@ const MAX_PARTS = 10_000;
 /** Bytes. */
 const MAX_KEY = 1_024;
 const MAX_OBJECTS = 1_000_000;
-/** Unfinished uploads of a file that are looked at. */
+/** Milliseconds. */
+const SETTLING = 2_000;
+/** Unfinished uploads of a file that are looked at, the last ones. */
 const MAX_UPLOADS = 20;
 
 interface S3Request extends Omit<StorageRequest, 'url'> {
@@ -91,9 +93,7 @@ export async function openS3(
     // A request that takes long has its status before its error.
     if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
     if (root) return root;
-    throw new ImgctlError('bad-answer', `${target.host} did not answer as S3`, {
-      hint: 'check the URL: imgctl config get upload-url',
-    });
+    throw new ImgctlError('bad-answer', `${target.host} did not answer as S3`, { hint: URL_HINT });
   };
 
   const ask = async (request: S3Request) => rootOf(await send(request));
@@ -107,30 +107,25 @@ export async function openS3(
     return { size: Number(response.headers['content-length']), tag, isOpaque };
   };
 
-  /** Returns the ids of the unfinished uploads of a file, the newest first. */
+  /** Returns the ids of the unfinished uploads of a file. */
   const findUploads = async (name: string): Promise<string[]> => {
     const key = `${prefix}${name}`;
-    let found: { readonly id: string; readonly started: string }[] = [];
+    const ids: string[] = [];
     await readPages(target, async (marker) => {
       const query = { uploads: '', prefix: key, ...(marker ? JSON.parse(marker) : {}) };
       const response = await send({ method: 'GET', query });
       // Without them nothing is continued.
       if ([403, 405, 501].includes(response.status)) return undefined;
       const root = rootOf(response);
-      for (const upload of findAll(root, 'Upload')) {
-        if (textOf(upload, 'Key') !== key) continue;
-        const id = textOf(upload, 'UploadId') ?? '';
-        found.push({ id, started: textOf(upload, 'Initiated') ?? '' });
-      }
-      found = found.sort((left, right) => (left.started < right.started ? 1 : -1));
-      found = found.slice(0, MAX_UPLOADS);
-      if (textOf(root, 'IsTruncated') !== 'true') return undefined;
-      return JSON.stringify({
+      for (const upload of findAll(root, 'Upload'))
+        if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
+      const next = {
         'key-marker': textOf(root, 'NextKeyMarker') ?? '',
         'upload-id-marker': textOf(root, 'NextUploadIdMarker') ?? '',
-      });
+      };
+      return nextPage(root, () => JSON.stringify(next));
     });
-    return found.map(({ id }) => id).filter((id) => id !== '');
+    return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
   };
 
   /** Returns the parts of an upload if each is a part of the source: another machine may be writing that upload. */
@@ -141,24 +136,18 @@ export async function openS3(
     partSize: number,
   ): Promise<Map<number, string> | undefined> => {
     const parts = new Map<number, string>();
-    const count = countParts(source.size, partSize);
-    let isOurs = true;
     await readPages(target, async (marker) => {
       const query = { uploadId, 'part-number-marker': marker ?? '0' };
       const response = await send({ method: 'GET', name, query });
       // It was completed or removed meanwhile, or belongs to another user.
-      if (response.status === 404 || response.status === 403) isOurs = false;
-      if (!isOurs) return undefined;
+      if (response.status === 404 || response.status === 403) return undefined;
       const root = rootOf(response);
-      for (const part of findAll(root, 'Part')) {
-        const number = Number(textOf(part, 'PartNumber'));
-        isOurs &&= Number.isInteger(number) && number >= 1 && number <= count;
-        if (isOurs) parts.set(number, plainTag(textOf(part, 'ETag')));
-      }
-      const isLast = !isOurs || textOf(root, 'IsTruncated') !== 'true';
-      return isLast ? undefined : (textOf(root, 'NextPartNumberMarker') ?? '');
+      for (const part of findAll(root, 'Part'))
+        parts.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
+      if (parts.size > MAX_PARTS) throw endlessList(target);
+      return nextPage(root, () => textOf(root, 'NextPartNumberMarker') ?? '');
     });
-    if (!isOurs || parts.size === 0) return undefined;
+    if (parts.size === 0) return undefined;
     for (const [number, tag] of parts) {
       const start = (number - 1) * partSize;
       const end = Math.min(start + partSize, source.size);
@@ -268,59 +257,49 @@ export async function openS3(
     return { tags, tag: isOpaque ? undefined : multipartTag(md5s) };
   };
 
-  /**
-   * Returns the ETag of the object, or an error after which the upload may be complete all the same.
-   * @throws ImgctlError
-   */
+  /** Completes the upload, which makes the object visible, and checks it. */
   const complete = async (
     name: string,
-    uploadId: string,
-    tags: readonly string[],
+    { size }: Source,
+    { id: uploadId, tags, tag }: { id: string; tags: readonly string[]; tag: string | undefined },
     replace: boolean,
-  ): Promise<{ readonly failure?: ImgctlError; readonly tag?: string }> => {
+  ): Promise<void> => {
     const parts = tags.map(
-      (tag, index) =>
-        `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${tag}&quot;</ETag></Part>`,
+      (each, index) =>
+        `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${each}&quot;</ETag></Part>`,
     );
     const body = bodyOf(
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
     );
     const condition: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
     const headers = { 'content-type': 'application/xml', ...condition };
+    let ownTag: string | undefined;
+    let failure: unknown;
     try {
       const root = await ask({ method: 'POST', name, query: { uploadId }, headers, body });
-      return { tag: plainTag(textOf(root, 'ETag')) };
+      ownTag = plainTag(textOf(root, 'ETag'));
+      const others = (await findUploads(name).catch(() => [])).filter((id) => id !== uploadId);
+      // What killed runs left, and other pushes, which are told.
+      for (const other of others) await abort(name, other).catch(() => {});
+      // If one of them was being completed, and the storage ignores If-None-Match, that shows below.
+      if (others.length > 0) await clock.sleep(SETTLING, clock.signal);
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
       if (error.status === 412 || error.status === 409) throw conflict(name, address);
-      if (error.code === 'not-found') return { failure: uploadGone(name) };
-      const mayBeDone =
-        error instanceof TransportError ? error.sent : error.code === 'server-error';
-      if (!mayBeDone) throw error;
-      return { failure: error };
+      const isGone = error.code === 'not-found';
+      const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+      if (!isGone && !isLost) throw error;
+      failure = isGone ? uploadGone(name) : error;
     }
-  };
-
-  const finishUpload = async (
-    name: string,
-    { size }: Source,
-    { id, tags, tag }: { id: string; tags: readonly string[]; tag: string | undefined },
-    replace: boolean,
-  ): Promise<void> => {
-    const completed = await complete(name, id, tags, replace);
-    // What killed runs left, and other pushes, which are told; whoever was faster shows below.
-    const others = await findUploads(name).catch(() => []);
-    for (const other of others) if (other !== id) await abort(name, other).catch(() => {});
     const stored = await statOf(name);
     const isRight = stored?.size === size && (tag === undefined || stored.tag === tag);
     // If the response was lost, what is there says whether the upload was completed.
-    if (completed.failure && !(isRight && tag)) throw completed.failure;
+    if (failure && !(isRight && tag)) throw failure;
     if (isRight) return;
     if (!stored) throw arrivedWrong(name, 'it is missing');
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
-    const isOurs = completed.tag !== undefined && stored.tag === completed.tag;
     const removal = { method: 'DELETE', name, repeatable: true };
-    const isRemoved = isOurs && (await send(removal).then(isSuccess, () => false));
+    const isRemoved = stored.tag === ownTag && (await send(removal).then(isSuccess, () => false));
     const what = stored.size === size ? `its ETag is ${stored.tag}` : `its size is ${stored.size}`;
     throw arrivedWrong(name, `${what}${isRemoved ? '' : ', and it stays there'}`);
   };
@@ -339,8 +318,7 @@ export async function openS3(
           if (name !== '' && !isHidden(name)) names.push(name);
         }
         if (names.length > MAX_OBJECTS) throw endlessList(target);
-        if (textOf(root, 'IsTruncated') !== 'true') return undefined;
-        return textOf(root, 'NextContinuationToken') ?? '';
+        return nextPage(root, () => textOf(root, 'NextContinuationToken') ?? '');
       });
       return names;
     },
@@ -387,7 +365,7 @@ export async function openS3(
         return {
           async finish(replace) {
             if (!replace && (await statOf(name))) throw conflict(name, address);
-            await finishUpload(name, source, { id, tags, tag }, replace);
+            await complete(name, source, { id, tags, tag }, replace);
           },
           discard,
         };
@@ -423,6 +401,11 @@ function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, code);
 }
 
+/** Returns the marker of the next page, or undefined after the last. */
+function nextPage(root: XmlElement, marker: () => string): string | undefined {
+  return textOf(root, 'IsTruncated') === 'true' ? marker() : undefined;
+}
+
 /** Returns the size of a part, so that the file has at most 10,000. */
 function partSizeFor(size: number, wanted: number): number {
   return Math.max(wanted, Math.ceil(size / MAX_PARTS / MIB) * MIB);
@@ -454,40 +437,21 @@ function isEncrypted({ headers }: HttpResponse): boolean {
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
 }
 
+const URL_HINT = 'check the URL: imgctl config get upload-url';
 const SETTINGS = 'check its settings: imgctl config list';
+const CLOCK = 'set the clock, then run the command again';
+const REGION = 'run: imgctl config set upload-region REGION';
+const LIMIT = 'ask its administrators to raise the limit';
 
 /** What some of S3's own codes mean, which say more than the status. */
-const CODES: ReadonlyMap<string, readonly [ErrorCode, string, string]> = new Map([
-  [
-    'NoSuchBucket',
-    ['not-found', 'the bucket does not exist', 'check the URL: imgctl config get upload-url'],
-  ],
-  [
-    'InvalidAccessKeyId',
-    ['wrong-credentials', 'the storage does not know the access key', SETTINGS],
-  ],
-  ['SignatureDoesNotMatch', ['wrong-credentials', 'the storage refused the secret key', SETTINGS]],
-  [
-    'RequestTimeTooSkewed',
-    [
-      'not-permitted',
-      'the clock of this machine is wrong',
-      'set the clock, then run the command again',
-    ],
-  ],
-  [
-    'AuthorizationHeaderMalformed',
-    ['config', 'the region is wrong', 'run: imgctl config set upload-region REGION'],
-  ],
-  [
-    'EntityTooLarge',
-    [
-      'failed',
-      'the storage does not take files of this size',
-      'ask its administrators to raise the limit',
-    ],
-  ],
-]);
+const CODES: Readonly<Record<string, readonly [ErrorCode, string, string]>> = {
+  NoSuchBucket: ['not-found', 'the bucket does not exist', URL_HINT],
+  InvalidAccessKeyId: ['wrong-credentials', 'the storage does not know the access key', SETTINGS],
+  SignatureDoesNotMatch: ['wrong-credentials', 'the storage refused the secret key', SETTINGS],
+  RequestTimeTooSkewed: ['not-permitted', 'the clock of this machine is wrong', CLOCK],
+  AuthorizationHeaderMalformed: ['config', 'the region is wrong', REGION],
+  EntityTooLarge: ['failed', 'the storage does not take files of this size', LIMIT],
+};
 
 /** Returns S3's own code of an error, or an empty text. */
 function codeOf(response: HttpResponse): string {
@@ -499,7 +463,7 @@ function codeOf(response: HttpResponse): string {
 function s3Error(response: HttpResponse): ImgctlError {
   const code = codeOf(response);
   const { status, url } = response;
-  const known = CODES.get(code);
+  const known = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
   if (known) {
     return new ImgctlError(known[0], `${known[1]} (${code})`, { hint: known[2], status });
   }

@@ -173,7 +173,7 @@ async function killAndPush({ user, server, digest }: World, name: string, point:
   expect(sizes.size).toBe(1);
   const left = (await server.files()).filter((each) => each !== name);
   const own = left.filter((each) => each.includes(name) || each.startsWith(partsOf(name)));
-  expect({ own, killed: push.child.pid, point }).toMatchObject({ own: [] });
+  expect(own, `killed: ${push.child.pid} at ${JSON.stringify(point)}`).toEqual([]);
   await server.remove(name);
   return isHit;
 }
