@@ -1,7 +1,9 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
+import { rmSync } from 'node:fs';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
+import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { Row } from '../output/writers.ts';
@@ -52,19 +54,23 @@ async function push(
 ): Promise<void> {
   const { sync = true, wait = true, dryRun = false, force = false, onConflict = 'fail' } = options;
   const { partSize, parallel } = options;
-  const size = partSize === undefined ? undefined : parseSize(partSize);
   const packages = await checkPackages(context, files);
   // The storage and the service may refuse; both should do so before an upload that takes long.
-  const storage = await openUploadStorage(context, { partSize: size, parallel });
+  const parts = partsOf(context);
+  const storage = await openUploadStorage(context, {
+    ...(partSize === undefined ? {} : { partSize: parseSize(partSize) }),
+    ...(parallel === undefined ? {} : { parallel }),
+    onPart: parts.add,
+  });
   try {
-    await locked(context, async () => {
+    await locked(context, parts.file, async () => {
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
       const { signal } = context.io;
       const transfer = { storage, signal, force, onConflict };
       const plan = await planPackages(packages, transfer);
       if (dryRun) return preview(context, storage, plan, sync ? before : undefined);
       refuseConflicts(plan, storage);
-      await uploadAll(context, plan, transfer);
+      await uploadAll(context, plan, transfer, parts);
       const sent = plan.flatMap((each) => each.files.filter(isSent));
       const bytes = sent.reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
@@ -80,9 +86,11 @@ async function push(
 }
 
 /** One push per target at a time on this machine: a second one would only be told of the first. */
-async function locked(context: Context, action: () => Promise<void>): Promise<void> {
-  const { io, paths } = context;
-  const file = paths.state && keyedFile(paths.state, 'push', targetKey(context));
+async function locked(
+  { io }: Context,
+  file: string | undefined,
+  action: () => Promise<void>,
+): Promise<void> {
   let hasLock = false;
   const work = () => {
     hasLock = true;
@@ -98,15 +106,53 @@ async function locked(context: Context, action: () => Promise<void>): Promise<vo
   });
 }
 
+/** The names of parts that this push and killed ones wrote, in a file: nginx does not list hidden files. */
+interface Parts {
+  /** Also the file to lock. */
+  readonly file: string | undefined;
+  readonly names: readonly string[];
+  add(name: string): Promise<void>;
+  clear(): void;
+}
+
+function partsOf(context: Context): Parts {
+  const { paths, io } = context;
+  const file = paths.state && keyedFile(paths.state, 'push', targetKey(context));
+  const result = file === undefined ? undefined : readJsonFile(file);
+  const stored =
+    result?.state === 'read' && Array.isArray(result.value.parts) ? result.value.parts : [];
+  const names = stored.filter((name) => typeof name === 'string').slice(-MAX_PARTS);
+  return {
+    file,
+    names,
+    async add(name) {
+      names.push(name);
+      // Without the file, a killed push may leave a hidden part.
+      if (file !== undefined)
+        await writeJsonFile(file, { parts: names }, io.system).catch(() => {});
+    },
+    clear() {
+      if (file !== undefined) valueOr(() => rmSync(file, { force: true }), undefined);
+    },
+  };
+}
+
+const MAX_PARTS = 1_000;
+
 async function uploadAll(
   context: Context,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
+  parts: Parts,
 ): Promise<void> {
   const { console } = context;
   const { storage } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
-  const sweep = () => storage.sweep().catch(() => {});
+  const sweep = () =>
+    storage.sweep(parts.names).then(
+      () => true,
+      () => false,
+    );
   await sweep();
   for (const each of plan) {
     await transferWithProgress(context, each, transfer);
@@ -121,7 +167,7 @@ async function uploadAll(
     }
   }
   // A server may have written the part of a killed push until now.
-  await sweep();
+  if (await sweep()) parts.clear();
 }
 
 async function transferWithProgress(

@@ -38,9 +38,10 @@ export function targetKey(context: Context): string[] {
  */
 export async function openUploadStorage(
   context: Context,
-  options: { partSize?: number | undefined; parallel?: number | undefined } = {},
+  options: Partial<Pick<StorageOptions, 'partSize' | 'parallel' | 'onPart'>> = {},
 ): Promise<Storage> {
   const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL } = options;
+  const { onPart = async () => {} } = options;
   const { io, settings, console } = context;
   const target = await withCredentials(context, readTarget(context));
   return openStorage(target, {
@@ -49,6 +50,7 @@ export async function openUploadStorage(
     retries: settings.get('retries'),
     parallel,
     partSize,
+    onPart,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
     env: io.env,

@@ -124,6 +124,7 @@ export async function openDav(
     const clean = () => Promise.allSettled(failed.map(remove));
     for (let count = 1; ; count += 1) {
       const part = partName(name, clock.system);
+      await options.onPart(part);
       try {
         await upload(part, source, onProgress);
         await requireSize(part, name, source);
@@ -197,9 +198,11 @@ export async function openDav(
         discard: () => remove(part),
       };
     },
-    async sweep() {
-      for (const { name, age } of (await propfind(folder, 1)) ?? [])
-        if (isDeadPart(name, age, clock.system)) await remove(name);
+    async sweep(known) {
+      const listed = (await propfind(folder, 1)) ?? [];
+      const ages = new Map(known.map((name) => [name, 0]));
+      for (const { name, age } of listed) ages.set(name, age);
+      for (const [name, age] of ages) if (isDeadPart(name, age, clock.system)) await remove(name);
     },
     close,
   };

@@ -36,6 +36,8 @@ export interface StorageOptions {
   readonly ca: string | undefined;
   readonly userAgent: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called with the name of a part before it is written, if the storage may not list hidden files, as nginx. */
+  readonly onPart: (name: string) => Promise<void>;
   readonly onSecret: (secret: string) => void;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
@@ -71,8 +73,8 @@ export interface Storage {
    * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
   put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged>;
-  /** Removes the parts of killed processes. */
-  sweep(): Promise<void>;
+  /** Removes the parts of killed processes, those that it lists and those with known names. */
+  sweep(known: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -225,7 +225,7 @@ describe.each(SERVERS)('two homes that push one name to $name at once', (kind) =
       const winner = results.find(({ exitCode }) => exitCode === 0);
       const loser = results.find(({ exitCode }) => exitCode === 1);
       expect(loser?.stderr).toMatch(
-        /already has another both|another push removed the upload|and it stays there/,
+        /already has another both|another push removed the upload|and it stays there|failed: PUT/,
       );
       expect(digestOf(await server.read(name))).toBe(winner?.digest);
       expect((await server.files()).filter((each) => each.includes('.part'))).toEqual([]);
