@@ -47,7 +47,7 @@ export class Connector {
 
   connect(target: Target, done: Done): void {
     this.#open(target).then(
-      (socket) => withQuickParser(() => done(null, socket)),
+      (socket) => withoutOptimising(() => done(null, socket)),
       (error: Error) => done(error, null),
     );
   }
@@ -183,7 +183,7 @@ const NORMAL = ['--wasm-lazy-compilation', '--no-liftoff-only'];
 NORMAL.push('--wasm-tier-up', '--wasm-dynamic-tiering');
 let isParserCompiled = !process.versions.node.startsWith('20.');
 
-function withQuickParser(handOver: () => void): void {
+function withoutOptimising(handOver: () => void): void {
   const v8 = isParserCompiled ? undefined : process.getBuiltinModule('node:v8');
   isParserCompiled = true;
   for (const flag of QUICK) v8?.setFlagsFromString(flag);
