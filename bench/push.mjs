@@ -111,7 +111,7 @@ async function startLink(target, bytesPerSecond) {
   return listen(server);
 }
 
-/** Returns the command of a push, with new settings and no journal for each run. */
+/** Returns the command of a push, with new settings for each run. */
 function push(file, settings, ...options) {
   return {
     command: nodeProgram(program, 'push', file, '--no-sync', '-q', ...options),

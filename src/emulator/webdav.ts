@@ -1,7 +1,7 @@
 // The storage of the embedded service: WebDAV at /upload/ with one folder per user, files only (RFC 4918).
 
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { basicCredentials } from './access-tokens.ts';
@@ -90,10 +90,15 @@ async function serveFile(
   }
   if (method === 'MOVE') {
     const target = destinationOf(request);
-    const existing = await factsOf(folder, target);
-    if (existing && incoming.headers.overwrite === 'F') {
-      throw new HttpError(412, `There is a file ${target}.`);
+    if (incoming.headers.overwrite === 'F') {
+      // Unlike a rename after a look, a link never replaces the file of a request that came at the same time.
+      await link(path, join(folder, target)).catch(() => {
+        throw new HttpError(412, `There is a file ${target}.`);
+      });
+      await rm(path);
+      return emptyResponse(201);
     }
+    const existing = await factsOf(folder, target);
     await rename(path, join(folder, target));
     return emptyResponse(existing ? 204 : 201);
   }

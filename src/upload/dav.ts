@@ -24,13 +24,15 @@ import {
 type DavTarget = Extract<Target, { kind: 'dav' }>;
 
 const PROPFIND = bodyOf(
-  '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getlastmodified/><resourcetype/></prop></propfind>',
+  '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
 interface DavFile {
   readonly name: string;
   readonly isFolder: boolean;
   readonly size: number;
+  /** Empty if the server has none. */
+  readonly etag: string;
   /** Milliseconds since the last change, by the clock of the server. */
   readonly age: number;
 }
@@ -74,9 +76,10 @@ export async function openDav(
     return file;
   };
 
-  const requireSize = async (stored: string, name: string, { size }: Source): Promise<void> => {
+  /** Returns the ETag of the stored file. */
+  const requireSize = async (stored: string, name: string, { size }: Source): Promise<string> => {
     const file = await statOf(stored);
-    if (file?.size === size) return;
+    if (file?.size === size) return file.etag;
     throw arrivedWrong(name, `${file?.size ?? 'none'} of ${size} bytes`);
   };
 
@@ -119,7 +122,7 @@ export async function openDav(
     name: string,
     source: Source,
     onProgress: (bytes: number) => void,
-  ): Promise<string> => {
+  ): Promise<{ readonly part: string; readonly etag: string }> => {
     const failed: string[] = [];
     const clean = () => Promise.allSettled(failed.map(remove));
     for (let count = 1; ; count += 1) {
@@ -127,9 +130,9 @@ export async function openDav(
       await options.onPart(part);
       try {
         await upload(part, source, onProgress);
-        await requireSize(part, name, source);
+        const etag = await requireSize(part, name, source);
         await clean();
-        return part;
+        return { part, etag };
       } catch (error) {
         failed.push(part);
         const isLost = error instanceof TransportError;
@@ -189,11 +192,12 @@ export async function openDav(
       return { state: 'same' };
     },
     async put(name, source, onProgress) {
-      const part = await uploadWithRetry(name, source, onProgress);
+      const { part, etag } = await uploadWithRetry(name, source, onProgress);
       return {
         async finish(replace) {
           await move(part, name, replace);
-          await requireSize(name, name, source);
+          // Servers check and move in two steps, so that another push may have moved its file over this one.
+          if ((await requireSize(name, name, source)) !== etag) throw conflict(name, address);
         },
         discard: () => remove(part),
       };
@@ -232,6 +236,7 @@ function filesOf(response: HttpResponse): DavFile[] | undefined {
       isFolder: findAll(file, 'collection').length > 0,
       // A property that a file does not have comes with a status of its own, and empty.
       size: Number(textOf(file, 'getcontentlength') || 0),
+      etag: textOf(file, 'getetag') ?? '',
       age: now - (httpDate(textOf(file, 'getlastmodified') ?? '') ?? now),
     }));
 }
