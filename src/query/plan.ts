@@ -4,6 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import {
   compareText,
   compareValues,
+  type Field,
   type FieldValue,
   type ImageRecord,
   kindOf,
@@ -78,19 +79,14 @@ function filterCondition(filter: Filter): Condition {
 
 function wordCondition(word: string): Condition {
   if (word === '') {
-    throw new ImgctlError('usage', 'empty search text', {
-      hint: 'omit it to list all images',
-    });
+    throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
   const contains = containsPredicate(word);
   return {
     wire: `name,like,%${word}%`,
     // The service treats a % in the word as a wildcard.
     needsCheck: word.includes('%'),
-    test: (image) => {
-      const name = readValue(image, 'name');
-      return name !== null && contains(`${name}`);
-    },
+    test: (image) => contains(`${readValue(image, 'name') ?? ''}`),
   };
 }
 
@@ -100,28 +96,26 @@ export function filterPredicate(filter: Filter): Test<ImageRecord> {
   return (image) => test(readValue(image, filter.field));
 }
 
+const ORDERS: Readonly<Record<string, Test<number>>> = {
+  lt: (order) => order < 0,
+  le: (order) => order <= 0,
+  gt: (order) => order > 0,
+  ge: (order) => order >= 0,
+};
+
 function valueTest(filter: Filter): Test<FieldValue> {
-  switch (filter.operator) {
-    case 'eq':
-    case 'in':
-      return equalsAny(filter);
-    case 'ne': {
-      const equals = equalsAny(filter);
-      return (value) => !equals(value);
-    }
-    case 'lt':
-      return compares(filter, (order) => order < 0);
-    case 'le':
-      return compares(filter, (order) => order <= 0);
-    case 'gt':
-      return compares(filter, (order) => order > 0);
-    case 'ge':
-      return compares(filter, (order) => order >= 0);
-    case 'like': {
-      const patterns = filter.operands.map((operand) => likePredicate(operand.text));
-      return (value) => value !== null && patterns.some((matches) => matches(`${value}`));
-    }
+  const { operator, operands } = filter;
+  if (operator === 'like') {
+    const patterns = operands.map(({ text }) => likePredicate(text));
+    return (value) => value !== null && patterns.some((matches) => matches(`${value}`));
   }
+  const { [operator]: accepts } = ORDERS;
+  if (accepts) {
+    return (value) =>
+      value !== null && operands.every((operand) => accepts(compare(filter.field, value, operand)));
+  }
+  const equals = equalsAny(filter);
+  return operator === 'ne' ? (value) => !equals(value) : equals;
 }
 
 /** Uses sets, as `in` may list thousands of values. */
@@ -133,14 +127,8 @@ function equalsAny({ field, operands }: Filter): Test<FieldValue> {
   return (value) => values.has(value) || instants.has(parseTimestamp(`${value}`));
 }
 
-function compares({ field, operands }: Filter, accepts: Test<number>): Test<FieldValue> {
-  const isTime = kindOf(field) === 'time';
-  const compare = (value: FieldValue, operand: Operand) =>
-    isTime ? compareTimes(value, operand) : compareValues(value, operand.value);
-  return (value) => value !== null && operands.every((operand) => accepts(compare(value, operand)));
-}
-
-function compareTimes(value: FieldValue, operand: Operand): number {
+function compare(field: Field, value: FieldValue, operand: Operand): number {
+  if (kindOf(field) !== 'time') return compareValues(value, operand.value);
   const instant = parseTimestamp(`${value}`);
   if (instant !== undefined && operand.instant !== undefined) return instant - operand.instant;
   return compareText(`${value}`, `${operand.value}`);

@@ -1,15 +1,7 @@
 // Parses --sort and sorts images.
 
 import { ImgctlError } from '../errors.ts';
-import {
-  compareText,
-  FIELDS,
-  type Field,
-  type FieldValue,
-  type ImageRecord,
-  kindOf,
-  readValue,
-} from './fields.ts';
+import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { parseTimestamp } from './timestamp.ts';
 import { compareVersions, parseVersion, type VersionedName } from './version.ts';
@@ -65,7 +57,7 @@ export function sortImages<Row extends ImageRecord>(
   keys: readonly SortKey[],
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: field === BY_VERSION ? versionRanks(images) : ranksOf(images, field),
+    ranks: field === BY_VERSION ? images.map(versionRank) : ranksOf(images, field),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));
@@ -79,49 +71,27 @@ export function sortImages<Row extends ImageRecord>(
   return rows.map((row) => row.image);
 }
 
-/** The place of each name in version order; null for an image without a name. */
-function versionRanks(images: readonly ImageRecord[]): Rank[] {
-  const names = images.map((image) => readValue(image, 'name'));
-  const versions = [...new Set(names)]
-    .filter((name) => name !== null)
-    .map((name) => ({ name, version: parseVersion(`${name}`) }))
-    .sort((left, right) => compareVersions(left.version, right.version));
-  const places = new Map<FieldValue, number>();
-  let place = 0;
-  let last: VersionedName | undefined;
-  for (const { name, version } of versions) {
-    if (last && compareVersions(last, version) !== 0) place += 1;
-    places.set(name, place);
-    last = version;
-  }
-  return names.map((name) => places.get(name) ?? null);
-}
+type Rank = number | string | VersionedName | null;
 
-type Rank = number | string | null;
+function versionRank(image: ImageRecord): Rank {
+  const name = readValue(image, 'name');
+  return name === null ? null : parseVersion(`${name}`);
+}
 
 function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
   const values = images.map((image) => readValue(image, field));
-  return (kindOf(field) === 'time' ? instantsOf(values) : undefined) ?? values.map(rankOf);
-}
-
-function rankOf(value: FieldValue): Rank {
-  return typeof value === 'boolean' ? Number(value) : value;
-}
-
-function instantsOf(values: readonly FieldValue[]): Rank[] | undefined {
-  const instants: Rank[] = [];
-  for (const value of values) {
-    const instant = value === null ? null : parseTimestamp(`${value}`);
-    if (instant === undefined) return undefined;
-    instants.push(instant);
+  if (kindOf(field) === 'time') {
+    const instants = values.map((value) => (value === null ? null : parseTimestamp(`${value}`)));
+    if (!instants.includes(undefined)) return instants.map((instant) => instant ?? null);
   }
-  return instants;
+  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }
 
 function compareRanks(left: Rank, right: Rank): number {
   if (left === right) return 0;
   if (left === null) return -1;
   if (right === null) return 1;
+  if (typeof left === 'object' && typeof right === 'object') return compareVersions(left, right);
   if (typeof left === 'number') return typeof right === 'number' ? left - right : -1;
-  return typeof right === 'number' ? 1 : compareText(left, right);
+  return typeof right === 'number' ? 1 : compareText(`${left}`, `${right}`);
 }
