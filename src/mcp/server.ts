@@ -8,7 +8,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { isObject, parseJson } from '../json.ts';
 import { jsonText } from '../output/text.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
-import { DEFAULT_LIMIT, type Given, type Tool, toolsFor } from './tools.ts';
+import { DEFAULT_LIMIT, type Given, type Tool, toolsFor, wordsOf } from './tools.ts';
 
 /** What a command printed, as JSON. */
 export interface Output {
@@ -94,24 +94,21 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
 
 /** Runs the tool's command. The service counts the matches of a list that it filters and sorts itself. */
 async function callTool(
-  { name, command, words }: Tool,
+  tool: Tool,
   given: Given,
   { run, now }: ServerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
   const { limit = DEFAULT_LIMIT } = given;
-  const plan = name === 'images_list' ? planOf(given, now()) : undefined;
+  const words = wordsOf(tool, given);
+  const plan = tool.name === 'images_list' ? planOf(given, now()) : undefined;
   if (plan && !plan.filtersLocally && !plan.sortsLocally) {
-    const options = ['--output=json', '--meta', `--limit=${limit}`];
-    const output = await run(
-      [...command, ...options, ...words(given)],
-      Number.POSITIVE_INFINITY,
-      signal,
-    );
+    const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit}`, ...words];
+    const output = await run(argv, Number.POSITIVE_INFINITY, signal);
     const counted = output.exitCode === 0 ? withTotal(output, plan) : output;
     if (counted) return counted;
   }
-  return run([...command, '--output=ndjson', ...words(given)], limit, signal);
+  return run([...tool.command, '--output=ndjson', ...words], limit, signal);
 }
 
 /** Returns undefined for an invalid query, which the command reports. */

@@ -10,8 +10,6 @@ export interface Tool {
   readonly mutates?: boolean;
   /** The command that it runs. */
   readonly command: readonly string[];
-  /** Returns the options and arguments of the command. */
-  words(given: Given): readonly string[];
 }
 
 /** What a tool is called with; each tool declares its part of it. */
@@ -60,14 +58,12 @@ const READING_TOOLS: readonly Tool[] = [
     description: 'List public images. Returns the total; narrow it with text or filter.',
     input: LISTING,
     command: ['images', 'list'],
-    words: listingWords,
   },
   {
     name: 'images_get',
     description: 'Show public images with all fields.',
     input: z.strictObject({ images: texts('ids, names, paths, labels or URLs'), columns: COLUMNS }),
     command: ['images', 'get'],
-    words: ({ images = [], columns }) => [...columnsOption(columns), '--', ...images],
   },
   {
     name: 'images_latest',
@@ -82,20 +78,12 @@ const READING_TOOLS: readonly Tool[] = [
       columns: COLUMNS,
     }),
     command: ['images', 'latest'],
-    words: ({ text = [], filter = [], each, columns }) => [
-      ...filter.map((one) => `--filter=${one}`),
-      ...(each ? ['--each'] : []),
-      ...columnsOption(columns),
-      '--',
-      ...text,
-    ],
   },
   {
     name: 'my_images',
     description: 'List your own images. Returns the total; narrow it with text or filter.',
     input: LISTING,
     command: ['my-images'],
-    words: listingWords,
   },
   {
     name: 'sync_status',
@@ -105,14 +93,12 @@ const READING_TOOLS: readonly Tool[] = [
       list: z.boolean().describe('list the requests of this machine instead').optional(),
     }),
     command: ['sync-status'],
-    words: ({ id, list }) => [...(list ? ['--list'] : []), '--', ...(id === undefined ? [] : [id])],
   },
   {
     name: 'package_inspect',
     description: 'Show what a local OVA or OVF contains and what is wrong with it.',
     input: z.strictObject({ file: z.string().describe('path of an OVA or OVF') }),
     command: ['inspect'],
-    words: ({ file = '' }) => ['--', file],
   },
 ];
 
@@ -123,24 +109,25 @@ const SYNC: Tool = {
   input: z.strictObject({}),
   mutates: true,
   command: ['sync'],
-  words: () => [],
 };
 
 export function toolsFor(allowSync: boolean): readonly Tool[] {
   return allowSync ? [...READING_TOOLS, SYNC] : READING_TOOLS;
 }
 
-/** The limit is no option: the total needs every match. Values are joined to their option, since they may begin with a dash. */
-function listingWords({ text = [], filter = [], sort = [], columns = DEFAULT_COLUMNS }: Given) {
+/**
+ * Returns the options and arguments of a tool's command. The limit is no option: the total needs every match.
+ * Values are joined to their option, since they may begin with a dash.
+ */
+export function wordsOf({ input }: Tool, given: Given): readonly string[] {
+  const columns = given.columns ?? (input === LISTING ? DEFAULT_COLUMNS : undefined);
   return [
-    ...filter.map((one) => `--filter=${one}`),
-    ...sort.map((one) => `--sort=${one}`),
-    ...columnsOption(columns),
+    ...(given.filter ?? []).map((one) => `--filter=${one}`),
+    ...(given.sort ?? []).map((one) => `--sort=${one}`),
+    ...(columns ? [`--columns=${columns.join(',')}`] : []),
+    ...(given.each ? ['--each'] : []),
+    ...(given.list ? ['--list'] : []),
     '--',
-    ...text,
+    ...(given.text ?? given.images ?? [given.id ?? given.file ?? []].flat()),
   ];
-}
-
-function columnsOption(columns: readonly string[] | undefined): string[] {
-  return columns === undefined ? [] : [`--columns=${columns.join(',')}`];
 }
