@@ -13,17 +13,7 @@ import { errorReason } from '../files/atomic-file.ts';
 import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 
-type Parsed =
-  | 'catalogue'
-  | 'until'
-  | 'users'
-  | 'deniedUsers'
-  | 'faults'
-  | 'log'
-  | 'onRequest'
-  | 'now';
-
-interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
+interface EmulatorCommandOptions extends Omit<EmulatorOptions, 'until' | 'now'> {
   from?: string;
   until?: string;
   user?: string[];
@@ -33,45 +23,33 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, Parsed> {
 }
 
 export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
-  const { io } = context;
-  const {
-    host = '127.0.0.1',
-    port = 8080,
-    uploads,
-    sample,
-    user,
-    deniedUser,
-    fault,
-    from,
-    until,
-    ...rest
-  } = options;
+  const { io, console } = context;
+  const { host = '127.0.0.1', port = 8080, uploads, sample, from, until, ...rest } = options;
+  const { user, deniedUser, fault, ...settings } = rest;
   const users = user?.map(parseUser);
-  const deniedUsers = deniedUser?.map(parseUser);
-  const faults = fault?.map(readFault);
   if (sample && uploads === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
       hint: 'name a folder with: imgctl emulator --uploads ./uploads --sample',
     });
   }
-  const folder = path.join(uploads ?? '', users?.[0]?.name ?? 'demo');
+  const { name } = users?.[0] ?? { name: 'demo' };
+  const folder = path.join(uploads ?? '', name);
   if (uploads !== undefined && !sample && !fs.existsSync(path.resolve(io.cwd, uploads))) {
     const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
-    context.console.warn(`folder ${uploads} does not exist`, hint);
+    console.warn(`folder ${uploads} does not exist`, hint);
   }
-  const catalogue = from === undefined ? undefined : await readImages(context, from);
   const emulator = await startEmulator({
-    ...rest,
+    ...settings,
     now: io.now,
     until: until === undefined ? undefined : parseDay(until),
     host,
     port,
-    catalogue,
+    catalogue: from === undefined ? undefined : await readImages(context, from),
     uploads: uploads && path.resolve(io.cwd, uploads),
     users,
-    deniedUsers,
-    faults,
-    log: (line) => context.console.note(line),
+    deniedUsers: deniedUser?.map(parseUser),
+    faults: fault?.map(readFault),
+    log: (line) => console.note(line),
   }).catch((error: NodeJS.ErrnoException) => {
     const { code, message } = error;
     const isUsed = code === 'EADDRINUSE';
@@ -84,9 +62,13 @@ export async function run(context: Context, options: EmulatorCommandOptions): Pr
     if (sample) writeSample(path.resolve(io.cwd, folder));
     const { baseUrl, uploadUrl } = emulator;
     // Without a folder for uploads there is no upload_url.
-    const addresses = JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl });
-    await context.console.print(`${addresses}\n`);
-    if (io.stderr.isTTY) explain(context, baseUrl, users?.[0]);
+    await console.print(`${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`);
+    // For people; programs read stdout.
+    if (io.stderr.isTTY) {
+      const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
+      console.note(`log in from another terminal: ${login}${users ? '' : ' (password: demo)'}`);
+      console.note('stop the service with Ctrl-C');
+    }
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
       io.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -109,14 +91,6 @@ function writeSample(folder: string): void {
   }
 }
 
-/** For people; programs read stdout. */
-function explain({ console }: Context, baseUrl: string, user: User | undefined): void {
-  const { name } = user ?? { name: 'demo' };
-  const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
-  console.note(`log in from another terminal: ${login}${user ? '' : ' (password: demo)'}`);
-  console.note('stop the service with Ctrl-C');
-}
-
 function parseDay(text: string): number {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0) : undefined;
   if (day !== undefined) return day;
@@ -132,9 +106,8 @@ async function readImages(context: Context, file: string): Promise<readonly Part
 }
 
 function parseUser(text: string): User {
-  const at = text.indexOf(':');
-  if (at > 0 && at < text.length - 1)
-    return { name: text.slice(0, at), password: text.slice(at + 1) };
+  const [, name, password] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+  if (name !== undefined && password !== undefined) return { name, password };
   throw new ImgctlError('usage', 'a user must be name:password', {
     hint: 'use a user such as: imgctl emulator --user alice:secret',
   });

@@ -14,58 +14,61 @@ const NOT_AUTHORIZED = 'User is not authorized to access.';
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 export function createAccessTokens(settings: EmulatorSettings) {
-  const { tokenLimit, tokenWindow, tokenTtl, now } = settings;
+  const { users, deniedUsers, tokenLimit, tokenWindow, tokenTtl, now } = settings;
   const passwords = new Map(
-    [...settings.users, ...settings.deniedUsers].map(({ name, password }) => [name, password]),
+    [...users, ...deniedUsers].map(({ name, password }) => [name, password]),
   );
-  const denied = new Set(settings.deniedUsers.map(({ name }) => name));
+  const denied = new Set(deniedUsers.map(({ name }) => name));
   const tokens = new Map<string, { user: string; expiresAt: number }>();
-  const rateLimit = createRateLimit(tokenLimit, tokenWindow, now);
+  /** By caller, whose first request opens a window of fixed length. */
+  const windows = new Map<string, { used: number; readonly resetAt: number }>();
 
   /** Returns the rate limit headers, or throws 429. Unknown names share the limit of their address. */
-  const countRequest = (name: string | undefined, remoteAddress: string) => {
-    const known = name !== undefined && passwords.has(name);
-    const state = rateLimit(known ? `user ${name}` : `address ${remoteAddress}`);
+  const countRequest = (name: string, remoteAddress: string) => {
+    const caller = passwords.has(name) ? `user ${name}` : `address ${remoteAddress}`;
+    let window = windows.get(caller);
+    if (window === undefined || now() >= window.resetAt) {
+      window = { used: 0, resetAt: now() + tokenWindow };
+      windows.set(caller, window);
+    }
+    window.used += 1;
+    const { used, resetAt } = window;
     const headers = {
       'X-RateLimit-Limit': String(tokenLimit),
-      'X-RateLimit-Remaining': String(state.remaining),
+      'X-RateLimit-Remaining': String(Math.max(0, tokenLimit - used)),
       // Rounded up, so that a client that waits until then is never too early.
-      'X-RateLimit-Reset': String(Math.ceil(state.resetAt / 1000)),
+      'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
     };
-    if (!state.exceeded) return headers;
-    const seconds = String(Math.ceil((state.resetAt - now()) / 1000));
+    if (used <= tokenLimit) return headers;
+    const seconds = String(Math.ceil((resetAt - now()) / 1000));
     throw new HttpError(429, 'Too many token requests.', { ...headers, 'Retry-After': seconds });
-  };
-
-  const issueToken = (user: string): TokenRecord => {
-    const token = randomBytes(32).toString('base64url');
-    const expiresAt = now() + tokenTtl;
-    tokens.set(token, { user, expiresAt });
-    return {
-      duration: Math.ceil(tokenTtl / 1000),
-      exp: Math.floor(expiresAt / 1000),
-      exp_date: serviceTimestamp(expiresAt),
-      token,
-      type: 'ACCESS',
-    };
   };
 
   return {
     /** Handles POST /auth/request-token. */
     requestToken: ({ authorization, remoteAddress }: ApiRequest): ApiResponse => {
-      const credentials = basicCredentials(authorization);
-      const headers = countRequest(credentials?.name, remoteAddress);
-      if (credentials === undefined || passwords.get(credentials.name) !== credentials.password) {
+      const { name: user = '', password } = basicCredentials(authorization) ?? {};
+      const headers = countRequest(user, remoteAddress);
+      if (password === undefined || passwords.get(user) !== password) {
         throw new HttpError(401, 'Invalid username and password combination.', headers);
       }
-      if (denied.has(credentials.name)) throw new HttpError(401, NOT_AUTHORIZED, headers);
-      return jsonResponse(200, issueToken(credentials.name), headers);
+      if (denied.has(user)) throw new HttpError(401, NOT_AUTHORIZED, headers);
+      const token = randomBytes(32).toString('base64url');
+      const expiresAt = now() + tokenTtl;
+      tokens.set(token, { user, expiresAt });
+      const record: TokenRecord = {
+        duration: Math.ceil(tokenTtl / 1000),
+        exp: Math.floor(expiresAt / 1000),
+        exp_date: serviceTimestamp(expiresAt),
+        token,
+        type: 'ACCESS',
+      };
+      return jsonResponse(200, record, headers);
     },
     /** Returns the user of the request's token, or throws 401. */
     authenticate: ({ authorization, baseUrl }: ApiRequest): string => {
       const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-      const token = bearer ?? basicCredentials(authorization)?.name;
-      const issued = token === undefined ? undefined : tokens.get(token);
+      const issued = tokens.get(bearer ?? basicCredentials(authorization)?.name ?? '');
       const headers = { Location: `${baseUrl}${TOKEN_PATH}` };
       if (issued === undefined) throw new HttpError(401, 'Invalid token.', headers);
       if (now() >= issued.expiresAt) {
@@ -75,39 +78,17 @@ export function createAccessTokens(settings: EmulatorSettings) {
       return issued.user;
     },
     /** Rejects the user's tokens, which do not expire, and token requests from now on. */
-    revokeAccess: (user: string) => {
-      denied.add(user);
-    },
-    restoreAccess: (user: string) => {
-      denied.delete(user);
-    },
+    revokeAccess: (user: string) => void denied.add(user),
+    restoreAccess: (user: string) => void denied.delete(user),
     expireTokens: () => {
       for (const issued of tokens.values()) issued.expiresAt = Math.min(issued.expiresAt, now());
     },
   };
 }
 
-export function basicCredentials(
-  authorization = '',
-): { name: string; password: string } | undefined {
-  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
-  if (encoded === undefined) return undefined;
-  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = decoded.indexOf(':');
-  if (colon === -1) return undefined;
-  return { name: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
-}
-
-/** Counts requests per caller in fixed windows; a caller's first request opens the window. */
-function createRateLimit(limit: number, window: number, now: () => number) {
-  const windows = new Map<string, { used: number; resetAt: number }>();
-  return (caller: string) => {
-    const known = windows.get(caller);
-    const current =
-      known !== undefined && now() < known.resetAt ? known : { used: 0, resetAt: now() + window };
-    current.used += 1;
-    windows.set(caller, current);
-    const { used, resetAt } = current;
-    return { exceeded: used > limit, remaining: Math.max(0, limit - used), resetAt };
-  };
+export function basicCredentials(authorization = '') {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1] ?? '';
+  const [, name, password] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return name === undefined || password === undefined ? undefined : { name, password };
 }

@@ -1,4 +1,4 @@
-// Converts requests to the form that handlers use, and builds responses: JSON bodies, error records, headers.
+// Converts requests to the form that handlers use, and builds and sends responses.
 
 import { createReadStream } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -20,10 +20,6 @@ export interface ApiRequest {
   readonly elapsed: () => number;
 }
 
-function isLoopbackHost(name: string): boolean {
-  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
-}
-
 /** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
@@ -32,52 +28,35 @@ export function urlHost(address: string): string {
 
 /** @throws HttpError 400: the path is not properly encoded; 421: the host is not of this service */
 export function toApiRequest(
-  incoming: IncomingMessage,
+  { method = 'GET', url: target = '/', headers, socket }: IncomingMessage,
   listenHost: string,
   now: () => number,
 ): ApiRequest {
   const started = now();
-  const { host, target } = addressed(incoming);
   const [path = '', ...search] = target.split('?');
   try {
     decodeURIComponent(path);
   } catch {
     throw new HttpError(400, 'The path is not properly encoded.');
   }
-  const { remoteAddress = '', localAddress = '', localPort } = incoming.socket;
+  const { remoteAddress = '', localAddress = '', localPort } = socket;
+  const { authorization, host = `${urlHost(localAddress)}:${localPort}` } = headers;
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  const own = ['localhost', '[::1]', urlHost(listenHost.toLowerCase()), urlHost(localAddress)];
+  // Without this check a web page could reach the service by DNS rebinding.
+  if (!own.includes(name) && !(isIPv4(name) && name.startsWith('127.'))) {
+    throw new HttpError(421, `This service does not answer for the host "${host}".`);
+  }
   return {
-    method: incoming.method ?? 'GET',
-    baseUrl: `http://${checkedHost(host, incoming, listenHost) ?? `${urlHost(localAddress)}:${localPort}`}`,
+    method,
+    baseUrl: `http://${host}`,
     target,
     path,
     query: new URLSearchParams(search.join('?')),
-    authorization: incoming.headers.authorization,
+    authorization,
     remoteAddress,
     elapsed: () => now() - started,
   };
-}
-
-/** Returns host and target; those of an absolute target count, not the Host header (RFC 9112, section 3.2.2). */
-function addressed({ url = '/', headers }: IncomingMessage) {
-  const [, host, target = ''] = /^http:\/\/([^/?#]+)([^#]*)/i.exec(url) ?? [];
-  if (host === undefined) return { host: headers.host, target: url };
-  return { host, target: target.startsWith('/') ? target : `/${target}` };
-}
-
-/**
- * Returns the host (HTTP/1.0 may have none), or throws 421 for a host other than loopback, the listen host
- * or the connection's address. Without this check a web page could reach the service by DNS rebinding.
- */
-function checkedHost(
-  host: string | undefined,
-  { socket }: IncomingMessage,
-  listenHost: string,
-): string | undefined {
-  if (host === undefined) return undefined;
-  const name = host.replace(/:\d+$/, '').toLowerCase();
-  const own = [listenHost.toLowerCase(), socket.localAddress ?? ''].map(urlHost);
-  if (isLoopbackHost(name) || own.includes(name)) return host;
-  throw new HttpError(421, `This service does not answer for the host "${host}".`);
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -85,23 +64,10 @@ type Headers = Readonly<Record<string, string>>;
 /** A response without the headers that all responses share. */
 export interface ApiResponse {
   readonly status: number;
-  readonly headers: Headers;
-  readonly body: string | undefined;
+  readonly headers?: Headers;
+  readonly body?: string;
   /** Sent instead of the body; its length is one of the headers. */
   readonly file?: string;
-}
-
-export function emptyResponse(status: number, headers: Headers = {}): ApiResponse {
-  return { status, headers, body: undefined };
-}
-
-/** Responds to a request; the id is the group that the resource's pattern captured, or empty. */
-export type Handler = (request: ApiRequest, id: string) => ApiResponse;
-
-export interface Resource {
-  /** Matches the whole path. */
-  readonly path: RegExp;
-  readonly methods: ReadonlyMap<string, Handler>;
 }
 
 /** As section 4.1 shows them. */

@@ -60,37 +60,36 @@ ubuntu: ubuntu-VERSION-VARIANT-cloudimg-amd64-BUILD.ova: server minimal
   24.04 2024-04-25 2025-06-27
 `;
 
-interface Distribution {
+/** A distribution's release in one variant. */
+interface Series {
   readonly folder: string;
-  /** With VERSION, VARIANT and BUILD in place of each. */
+  /** With BUILD in place of the build. */
   readonly fileName: string;
-  readonly variants: readonly string[];
-  readonly releases: Release[];
-}
-
-interface Release {
-  readonly version: string;
-  /** Days in milliseconds since the epoch. */
+  /** Days of the first and the last build, in milliseconds since the epoch. */
   readonly first: number;
   readonly last: number;
 }
 
-function parseDistributions(): Distribution[] {
-  const distributions: Distribution[] = [];
-  for (const line of DISTRIBUTIONS.trim().split('\n')) {
-    if (line.startsWith(' ')) {
+function parseSeries(): Series[] {
+  let [folder = '', fileName = '', variants = ''] = [];
+  return DISTRIBUTIONS.trim()
+    .split('\n')
+    .flatMap((line) => {
+      if (!line.startsWith(' ')) {
+        [folder = '', fileName = '', variants = ''] = line.split(': ');
+        return [];
+      }
       const [version = '', first = '', last = ''] = line.trim().split(' ');
-      const release = { version, first: Date.parse(first), last: Date.parse(last) };
-      distributions.at(-1)?.releases.push(release);
-    } else {
-      const [folder = '', fileName = '', variants = ''] = line.split(': ');
-      distributions.push({ folder, fileName, variants: variants.split(' '), releases: [] });
-    }
-  }
-  return distributions;
+      return variants.split(' ').map((variant) => ({
+        folder,
+        fileName: fileName.replace('VERSION', version).replace('VARIANT', variant),
+        first: Date.parse(first),
+        last: Date.parse(last),
+      }));
+    });
 }
 
-interface CatalogFile {
+export interface ImageFile {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;
@@ -118,8 +117,15 @@ const UNFILED_ONE_IN = 50;
 export function buildCatalog(count: number, seed: number, until: number): Image[] {
   const random = seededRandom(seed);
   const end = Math.floor(until / DAY) * DAY;
-  const originals = originalFiles(count - Math.floor(count / ARCHIVED_ONE_IN), end, random);
-  const archived = archivedFiles(originals, count - originals.length, random);
+  const copies = Math.floor(count / ARCHIVED_ONE_IN);
+  const originals = originalFiles(count - copies, end, random);
+  const archived = originals
+    .filter((_, index) => index % (ARCHIVED_ONE_IN - 1) === 0)
+    .slice(0, copies)
+    .map((original) => {
+      const created = original.created + (1 + random.below(30)) * DAY;
+      return { ...original, folder: 'archive', dataStore: 'archive-01', created, updated: created };
+    });
   const files = [...originals, ...archived].sort((a, b) => a.created - b.created);
   const newest = files.reduce((last, file) => Math.max(last, file.updated), 0);
   let id = FIRST_ID;
@@ -129,27 +135,29 @@ export function buildCatalog(count: number, seed: number, until: number): Image[
   });
 }
 
-function originalFiles(count: number, end: number, random: Random): CatalogFile[] {
-  const series = shuffled(
-    parseDistributions().flatMap((distribution) =>
-      distribution.releases.flatMap((release) =>
-        distribution.variants.map((variant) => ({ distribution, release, variant })),
-      ),
-    ),
-    random,
-  );
-  return series.flatMap(({ distribution, release, variant }, index) => {
-    const builds = Math.floor((count + series.length - 1 - index) / series.length);
-    return buildTimes(release, builds, end, random).map(({ day, build }) => {
+function originalFiles(count: number, end: number, random: Random): ImageFile[] {
+  const shuffled = parseSeries()
+    .map((series) => ({ ...series, place: random.below(2 ** 31) }))
+    .sort((a, b) => a.place - b.place);
+  return shuffled.flatMap(({ folder, fileName, first, last }, index) => {
+    const builds = Math.floor((count + shuffled.length - 1 - index) / shuffled.length);
+    const days = (last - first) / DAY;
+    const offsets = Array.from({ length: builds }, (_, build) =>
+      Math.floor((days * (build + random.below(100) / 100)) / builds),
+    );
+    let [day, date, serial] = [0, '', 0];
+    return offsets.map((offset) => {
+      const next = first + end - DECLARED_END + offset * DAY;
+      // Further builds of a day are numbered.
+      serial = next === day ? serial + 1 : 0;
+      if (serial === 0) date = new Date(next).toISOString().slice(0, 10).replaceAll('-', '');
+      day = next;
       const created = day + MORNING + random.below(DAY / 2 / SECOND) * SECOND;
       const maxDelay = Math.min(300 * DAY, end - created);
-      const delay = random.pick([0, 1]) * random.below(maxDelay / SECOND) * SECOND;
+      const delay = random.below(2) * random.below(maxDelay / SECOND) * SECOND;
       return {
-        name: distribution.fileName
-          .replace('VERSION', release.version)
-          .replace('VARIANT', variant)
-          .replace('BUILD', build),
-        folder: random.below(UNFILED_ONE_IN) === 0 ? null : distribution.folder,
+        name: fileName.replace('BUILD', serial === 0 ? date : `${date}.${serial}`),
+        folder: random.below(UNFILED_ONE_IN) === 0 ? null : folder,
         dataStore: random.pick(DATA_STORES),
         created,
         updated: created + delay,
@@ -158,40 +166,9 @@ function originalFiles(count: number, end: number, random: Random): CatalogFile[
   });
 }
 
-/** Returns ascending build days of a release; further builds of a day are numbered. */
-function buildTimes(release: Release, builds: number, end: number, random: Random) {
-  const first = release.first + end - DECLARED_END;
-  const days = (release.last - release.first) / DAY;
-  const times: { day: number; build: string }[] = [];
-  let [day, date, serial] = [0, '', 0];
-  for (let index = 0; index < builds; index += 1) {
-    const offset = Math.floor((days * (index + random.below(100) / 100)) / builds);
-    serial += 1;
-    if (first + offset * DAY !== day) {
-      day = first + offset * DAY;
-      date = new Date(day).toISOString().slice(0, 10).replaceAll('-', '');
-      serial = 0;
-    }
-    times.push({ day, build: serial === 0 ? date : `${date}.${serial}` });
-  }
-  return times;
-}
-
-function archivedFiles(
-  originals: readonly CatalogFile[],
-  count: number,
-  random: Random,
-): CatalogFile[] {
-  const stride = ARCHIVED_ONE_IN - 1;
-  return Array.from({ length: count }, (_, index) => originals[index * stride])
-    .filter((original) => original !== undefined)
-    .map((original) => {
-      const created = original.created + (1 + random.below(30)) * DAY;
-      return { ...original, folder: 'archive', dataStore: 'archive-01', created, updated: created };
-    });
-}
-
-function toImage(id: number, { name, folder, dataStore, created, updated }: CatalogFile): Image {
+/** @param isPublic false for an image of a user */
+export function toImage(id: number, file: ImageFile, isPublic = true): Image {
+  const { name, folder, dataStore, created, updated } = file;
   const label = folder === null ? name : `${folder}/${name}`;
   return {
     id,
@@ -200,17 +177,10 @@ function toImage(id: number, { name, folder, dataStore, created, updated }: Cata
     label,
     folder,
     data_store: dataStore,
-    public: true,
+    public: isPublic,
     created_on: serviceTimestamp(created),
     updated_on: serviceTimestamp(updated),
   };
-}
-
-function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
-  return values
-    .map((value) => ({ value, place: random.below(2 ** 31) }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ value }) => value);
 }
 
 export type Random = ReturnType<typeof seededRandom>;

@@ -42,7 +42,7 @@ export function parseFault(spec: string): Fault {
     method,
     path,
     kind: parseKind(spec, kind),
-    when: when === 'first' || when === 'every' ? when : 'always',
+    when: when as Fault['when'],
     count: Number(count),
   };
 }
@@ -107,23 +107,17 @@ export function sendWithFault(
 ): void {
   // The client may have disconnected in the meantime.
   if (stream.destroyed) return;
-  if (fault === 'drop') stream.destroy();
-  else if (fault === 'truncate') truncate(stream, response);
-  else if (fault === 'drip') drip(stream, response);
-  else if (fault !== 'stall') send(stream, response);
-}
-
-function truncate(stream: ServerResponse, response: ApiResponse): void {
   const body = Buffer.from(response.body ?? '');
-  sendHead(stream, response);
-  stream.write(body.subarray(0, body.length / 2), () => stream.destroy());
-}
-
-function drip(stream: ServerResponse, response: ApiResponse): void {
-  sendHead(stream, response);
-  stream.flushHeaders();
-  // A client that disconnects early is not an error here.
-  pipeline(singleBytes(Buffer.from(response.body ?? '')), stream, () => undefined);
+  if (fault === 'drop') stream.destroy();
+  else if (fault === 'truncate') {
+    sendHead(stream, response);
+    stream.write(body.subarray(0, body.length / 2), () => stream.destroy());
+  } else if (fault === 'drip') {
+    sendHead(stream, response);
+    stream.flushHeaders();
+    // A client that disconnects early is not an error here.
+    pipeline(singleBytes(body), stream, () => undefined);
+  } else if (fault !== 'stall') send(stream, response);
 }
 
 async function* singleBytes(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -7,6 +7,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Image, SyncRequestRecord } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
+import { toImage } from './catalog.ts';
 import type { EmulatorSettings } from './service-options.ts';
 import { serviceTimestamp } from './service-time.ts';
 
@@ -18,24 +19,19 @@ const A_LINK = 'links are not followed';
 export type ImageSync = ReturnType<typeof createImageSync>;
 
 interface SyncRequest {
-  readonly id: number;
-  readonly taskId: string;
+  readonly record: SyncRequestRecord;
   readonly created: number;
   /** Undefined while the folder is being scanned. */
-  scanned: { readonly scan: Scan; readonly at: number } | undefined;
-  ended: { readonly scan: Scan; readonly changes: Changes; readonly at: number } | undefined;
-}
-
-/** File names of images. */
-interface Changes {
-  readonly added: string[];
-  readonly deleted: string[];
+  scan?: Scan;
+  scannedAt: number;
 }
 
 interface Account {
   /** By file name; the version changes whenever one of the package's files does. */
   readonly images: Map<string, { readonly image: Image; readonly version: string }>;
-  readonly requests: SyncRequest[];
+  readonly records: SyncRequestRecord[];
+  /** Those that have not ended, oldest first. */
+  readonly open: SyncRequest[];
   /** Settles after the last scan: a user's scans run one after the other. */
   scanning: Promise<void>;
 }
@@ -47,115 +43,86 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
   let nextImageId = FIRST_IMAGE_ID;
 
   /** Keeps an image unchanged if its file is now invalid, and deletes it if the file is missing. */
-  const applyScan = (images: Account['images'], scan: Scan, at: number): Changes => {
+  const applyScan = (images: Account['images'], scan: Scan, at: number) => {
     const deleted = [...images.keys()].filter((name) => scan.present?.has(name) === false);
     for (const name of deleted) images.delete(name);
     const added: string[] = [];
     for (const { name, version } of scan.packages) {
       const known = images.get(name);
       if (known?.version === version) continue;
-      const time = serviceTimestamp(at);
-      const image = known?.image ?? newImage(nextImageId++, name, time);
-      images.set(name, { image: { ...image, updated_on: time }, version });
+      const file = { name, folder: null, dataStore: DATA_STORE, created: at, updated: at };
+      const image = known?.image ?? toImage(nextImageId++, file, false);
+      images.set(name, { image: { ...image, updated_on: serviceTimestamp(at) }, version });
       if (!known) added.push(name);
     }
     return { added, deleted };
   };
 
-  /** Returns the account after applying every request that is due. */
+  /** Returns the account with every request as of now. */
   const accountOf = (user: string): Account => {
-    const account = accounts.get(user) ?? {
-      images: new Map(),
-      requests: [],
-      scanning: Promise.resolve(),
-    };
-    accounts.set(user, account);
-    for (const request of account.requests.filter(({ ended }) => ended === undefined)) {
-      if (request.scanned === undefined) break;
-      const { scan, at: scannedAt } = request.scanned;
-      const at = Math.max(scannedAt, request.created + syncDelay);
-      if (now() < at) break;
-      request.ended = { scan, at, changes: applyScan(account.images, scan, at) };
+    let account = accounts.get(user);
+    if (account === undefined) {
+      account = { images: new Map(), records: [], open: [], scanning: Promise.resolve() };
+      accounts.set(user, account);
+    }
+    const { images, open } = account;
+    for (const { record, created } of open) {
+      const begun = created + syncDelay / 3;
+      if (now() < begun) continue;
+      record.status = 'IN_PROGRESS';
+      record.updated_on = serviceTimestamp(begun);
+    }
+    for (const { record, created, scan, scannedAt } of [...open]) {
+      const at = Math.max(scannedAt, created + syncDelay);
+      if (scan === undefined || now() < at) break;
+      const { errors, warnings, packages } = scan;
+      const failed = errors.length > 0 && packages.length === 0;
+      Object.assign(record, applyScan(images, scan, at));
+      record.status = failed ? 'ERROR' : 'PROCESSED';
+      record.updated_on = serviceTimestamp(at);
+      record.message = { errors, warnings };
+      open.shift();
     }
     return account;
-  };
-
-  const scanFor = async (user: string, request: SyncRequest): Promise<void> => {
-    const scan = await scanUploads(uploads && join(uploads, user), signal);
-    request.scanned = { scan, at: now() };
-  };
-
-  const recordOf = (user: string, request: SyncRequest): SyncRequestRecord => {
-    const { id, taskId, created, ended } = request;
-    const { status, updated } = progressOf(request, now(), syncDelay);
-    return {
-      id,
-      status,
-      type: 'image_sync',
-      added: ended?.changes.added ?? null,
-      deleted: ended?.changes.deleted ?? null,
-      created_on: serviceTimestamp(created),
-      updated_on: serviceTimestamp(updated),
-      task_id: taskId,
-      user: { username: user },
-      message: { errors: ended?.scan.errors ?? [], warnings: ended?.scan.warnings ?? [] },
-    };
   };
 
   return {
     submit: (user: string): SyncRequestRecord => {
       const account = accountOf(user);
+      const created = now();
       lastRequestId += 1;
-      const request: SyncRequest = {
+      const record: SyncRequestRecord = {
         id: lastRequestId,
-        taskId: randomUUID(),
-        created: now(),
-        scanned: undefined,
-        ended: undefined,
+        status: 'PENDING',
+        type: 'image_sync',
+        added: null,
+        deleted: null,
+        created_on: serviceTimestamp(created),
+        updated_on: serviceTimestamp(created),
+        task_id: randomUUID(),
+        user: { username: user },
+        message: { errors: [], warnings: [] },
       };
-      account.requests.push(request);
-      account.scanning = account.scanning.then(() => scanFor(user, request));
-      return recordOf(user, request);
+      const request: SyncRequest = { record, created, scannedAt: 0 };
+      account.records.push(record);
+      account.open.push(request);
+      account.scanning = account.scanning.then(async () => {
+        request.scan = await scanUploads(uploads && join(uploads, user), signal);
+        request.scannedAt = now();
+      });
+      return record;
     },
-    get: (user: string, id: string): SyncRequestRecord | undefined => {
-      const request = accountOf(user).requests.find((candidate) => String(candidate.id) === id);
-      return request === undefined ? undefined : recordOf(user, request);
-    },
+    get: (user: string, id: string): SyncRequestRecord | undefined =>
+      accountOf(user).records.find((record) => String(record.id) === id),
     /** Returns the user's images as of the last finished request. */
-    images: (user: string): Image[] => {
-      return [...accountOf(user).images.values()].map(({ image }) => image);
-    },
-  };
-}
-
-function progressOf({ created, ended }: SyncRequest, now: number, delay: number) {
-  if (ended !== undefined) {
-    const failed = ended.scan.errors.length > 0 && ended.scan.packages.length === 0;
-    return { status: failed ? 'ERROR' : 'PROCESSED', updated: ended.at };
-  }
-  const begun = created + delay / 3;
-  return now < begun
-    ? { status: 'PENDING', updated: created }
-    : { status: 'IN_PROGRESS', updated: begun };
-}
-
-function newImage(id: number, name: string, time: string): Image {
-  return {
-    id,
-    name,
-    path: `[${DATA_STORE}] ${name}`,
-    label: name,
-    folder: null,
-    data_store: DATA_STORE,
-    public: false,
-    created_on: time,
-    updated_on: time,
+    images: (user: string): Image[] =>
+      [...accountOf(user).images.values()].map(({ image }) => image),
   };
 }
 
 interface Scan {
   /** Names of all packages, valid or not; undefined if the folder cannot be read. */
-  present: ReadonlySet<string> | undefined;
+  readonly present: ReadonlySet<string> | undefined;
   readonly packages: { readonly name: string; readonly version: string }[];
   readonly errors: string[];
   readonly warnings: string[];
@@ -169,10 +136,17 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
     warnings.push('this service was started without an uploads folder');
     return scan;
   }
-  const names = await fileNames(folder).catch((error: unknown) => {
-    errors.push(`the upload folder cannot be read (${reasonOf(error)})`);
-  });
-  if (names === undefined) return { ...scan, present: undefined };
+  let names: string[] = [];
+  try {
+    if ((await lstat(folder)).isSymbolicLink()) throw new Error(A_LINK);
+    names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
+  } catch (error) {
+    // There is no folder before the first upload.
+    if (reasonOf(error) !== 'ENOENT') {
+      errors.push(`the upload folder cannot be read (${reasonOf(error)})`);
+      return { ...scan, present: undefined };
+    }
+  }
   const present = names.filter((name) => /\.(ova|ovf)$/i.test(name));
   const referenced = new Set<string>();
   for (const name of present) {
@@ -212,18 +186,6 @@ async function scanPackage(
   if (states.some((stats) => stats.isSymbolicLink())) throw new Error(A_LINK);
   const version = states.map(({ mtimeMs, size }) => `${mtimeMs}:${size}`).join(' ');
   packages.push({ name, version });
-}
-
-/** Returns all files but hidden ones; none if there is no folder, as before the first upload. */
-async function fileNames(folder: string): Promise<string[]> {
-  try {
-    if ((await lstat(folder)).isSymbolicLink()) throw new Error(A_LINK);
-    const names = await readdir(folder);
-    return names.filter((name) => !name.startsWith('.')).sort();
-  } catch (error) {
-    if (reasonOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// The resources of the service and the handler of each method (section 4).
+// The resources of the API and the handler of each method (section 4).
 
 import type {
   Image,
@@ -10,38 +10,24 @@ import type {
   UserImageList,
 } from '../api/types.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type Handler,
-  HttpError,
-  jsonResponse,
-  type Resource,
-} from './api-request.ts';
+import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
+import { buildCatalog } from './catalog.ts';
 import { findImages } from './image-query.ts';
 import type { ImageSync } from './image-sync.ts';
+import type { EmulatorSettings } from './service-options.ts';
 
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
 
-type UserHandler = (request: ApiRequest, user: string, id: string) => ApiResponse;
+/** Responds to a request of a user; the id is the group that the resource's pattern captured, or empty. */
+type Handler = (request: ApiRequest, user: string, id: string) => ApiResponse;
 
-export function createResources(
-  tokens: AccessTokens,
-  images: readonly Image[],
-  sync: ImageSync,
-  log: (line: string) => void,
-): Resource[] {
-  const withToken =
-    (handle: UserHandler): Handler =>
-    (request, id) =>
-      handle(request, tokens.authenticate(request), id);
-
-  const listImages = withToken((request, user) => imageListResponse(images, request, user));
-  const getImage = withToken((request, user, id) => imageResponse(images, request, user, id));
+/** Returns the function that responds to every request of the API. Its errors other than HttpError are defects. */
+export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, sync: ImageSync) {
+  const images = catalogueOf(settings);
 
   // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
-  const listUserImages: UserHandler = (request, user) => {
+  const listUserImages: Handler = (request, user) => {
     const data = sync.images(user);
     const image = `${request.baseUrl}/v2/user/image`;
     const list: UserImageList = {
@@ -52,10 +38,10 @@ export function createResources(
     return jsonResponse(200, list);
   };
 
-  const submitSync: UserHandler = ({ baseUrl }, user) => {
+  const submitSync: Handler = ({ baseUrl }, user) => {
     const { id, status, task_id } = sync.submit(user);
     const url = `${baseUrl}/v2/request/image_sync/${id}`;
-    log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
+    settings.log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
     const body: SyncSubmitResponse = {
       status: 202,
       message: 'The image sync request was received.',
@@ -65,29 +51,56 @@ export function createResources(
     return jsonResponse(202, body, { Location: url });
   };
 
-  const getSyncRequest: UserHandler = (_request, user, id) => {
+  const getSyncRequest: Handler = (_request, user, id) => {
     const data = sync.get(user, id);
     if (data === undefined) throw new HttpError(404, `There is no image sync request ${id}.`);
     return jsonResponse(200, { data });
   };
 
-  return [
-    { path: new RegExp(`^${TOKEN_PATH}$`), methods: new Map([['POST', tokens.requestToken]]) },
-    { path: /^\/v2$/, methods: new Map([['GET', withToken(showService)]]) },
-    { path: /^\/v2\/image$/, methods: new Map([['GET', listImages]]) },
-    { path: /^\/v2\/image\/([^/]+)$/, methods: new Map([['GET', getImage]]) },
-    {
-      path: /^\/v2\/user\/image\/vm$/,
-      methods: new Map([
-        ['GET', withToken(listUserImages)],
-        ['PATCH', withToken(submitSync)],
-      ]),
-    },
-    {
-      path: /^\/v2\/request\/image_sync\/([^/]+)$/,
-      methods: new Map([['GET', withToken(getSyncRequest)]]),
-    },
+  const getImage: Handler = (request, user, id) => {
+    const data = images.find((image) => String(image.id) === id);
+    if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
+    const meta = { time: processingTime(request), user };
+    return jsonResponse(200, { data, meta } satisfies ImageResponse);
+  };
+
+  const listImages: Handler = (request, user) => imageListResponse(images, request, user);
+
+  const resources: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
+    [/^\/auth\/request-token$/, { POST: tokens.requestToken }],
+    [/^\/v2$/, { GET: showService }],
+    [/^\/v2\/image$/, { GET: listImages }],
+    [/^\/v2\/image\/([^/]+)$/, { GET: getImage }],
+    [/^\/v2\/user\/image\/vm$/, { GET: listUserImages, PATCH: submitSync }],
+    [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: getSyncRequest }],
   ];
+
+  return (request: ApiRequest): ApiResponse => {
+    const { method, path } = request;
+    const [pattern, methods] = resources.find(([known]) => known.test(path)) ?? [];
+    if (methods === undefined) throw new HttpError(404, 'There is nothing at this address.');
+    const names = Object.keys(methods).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
+    // Every response of a resource, even an error, lists its methods (section 7).
+    const headers = { Allow: [...names, 'OPTIONS'].join(', ') };
+    if (method === 'OPTIONS') return { status: 204, headers };
+    try {
+      const handle = methods[method === 'HEAD' ? 'GET' : method];
+      if (!handle) throw new HttpError(405, `The method ${method} is not allowed here.`);
+      const user = path === TOKEN_PATH ? '' : tokens.authenticate(request);
+      const response = handle(request, user, pattern?.exec(path)?.[1] ?? '');
+      return { ...response, headers: { ...headers, ...response.headers } };
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      const { status, message } = error;
+      throw new HttpError(status, message, { ...headers, ...error.headers });
+    }
+  };
+}
+
+/** Returns the generated images, or those of a snapshot, which may lack fields, in the order of their ids. */
+function catalogueOf({ catalogue, images, seed, until, now }: EmulatorSettings): Image[] {
+  if (catalogue === undefined) return buildCatalog(images, seed, until ?? now());
+  return (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
 }
 
 /** GET /v2; the contract does not show its body. */
@@ -131,18 +144,6 @@ function imageListResponse(
     user,
   };
   return jsonResponse(200, { data, meta } satisfies ImageList);
-}
-
-function imageResponse(
-  images: readonly Image[],
-  request: ApiRequest,
-  user: string,
-  id: string,
-): ApiResponse {
-  const data = images.find((image) => String(image.id) === id);
-  if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
-  const meta = { time: processingTime(request), user };
-  return jsonResponse(200, { data, meta } satisfies ImageResponse);
 }
 
 function processingTime({ elapsed }: ApiRequest): string {

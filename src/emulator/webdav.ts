@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { basicCredentials } from './access-tokens.ts';
-import { type ApiRequest, type ApiResponse, emptyResponse, HttpError } from './api-request.ts';
+import { type ApiRequest, type ApiResponse, HttpError } from './api-request.ts';
 import type { FaultKind } from './faults.ts';
 import type { EmulatorSettings } from './service-options.ts';
 
@@ -34,21 +34,15 @@ export function createStorage({ uploads, users }: EmulatorSettings) {
         const headers = { 'WWW-Authenticate': 'Basic realm="uploads"', Connection: 'close' };
         throw new HttpError(401, 'Wrong user name or password.', headers);
       }
-      if (api.method === 'OPTIONS') return emptyResponse(204, { DAV: '1', Allow: METHODS });
+      if (api.method === 'OPTIONS') return { status: 204, headers: { DAV: '1', Allow: METHODS } };
       const folder = join(uploads, user.name);
       await requireFolder(folder);
       const name = api.path.slice(ROOT.length);
-      if (name !== '') return serveFile(folder, fileName(name), { api, incoming, fault });
+      if (name !== '') return serveFile(folder, fileName(name), incoming, fault);
       if (api.method !== 'PROPFIND') throw notAllowed(api.method);
       return listFolder(folder, incoming.headers.depth !== '0');
     },
   };
-}
-
-interface StorageRequest {
-  readonly api: ApiRequest;
-  readonly incoming: IncomingMessage;
-  readonly fault: FaultKind | undefined;
 }
 
 /** Creates the folder of a user, who may have no file yet. */
@@ -69,41 +63,41 @@ function fileName(encoded: string): string {
 async function serveFile(
   folder: string,
   name: string,
-  request: StorageRequest,
+  incoming: IncomingMessage,
+  fault: FaultKind | undefined,
 ): Promise<ApiResponse> {
-  const { api, incoming } = request;
-  const { method } = api;
+  const { method = '', headers } = incoming;
   if (!METHODS.split(', ').includes(method)) throw notAllowed(method);
   const path = join(folder, name);
   const file = await factsOf(folder, name);
   if (method === 'PUT') {
     // Stored as the whole file, a part would replace it (RFC 9110, section 14.5).
-    if ('content-range' in incoming.headers) throw new HttpError(400, 'Parts are not supported.');
-    await receiveBody(folder, name, request);
-    return emptyResponse(file ? 204 : 201);
+    if ('content-range' in headers) throw new HttpError(400, 'Parts are not supported.');
+    await receiveBody(folder, name, incoming, fault);
+    return { status: file ? 204 : 201 };
   }
   if (!file) throw new HttpError(404, `There is no file ${name}.`);
   if (method === 'PROPFIND') return multistatus([entryOf(file)]);
   if (method === 'DELETE') {
     await rm(path);
-    return emptyResponse(204);
+    return { status: 204 };
   }
   if (method === 'MOVE') {
-    const target = destinationOf(request);
-    if (incoming.headers.overwrite === 'F') {
+    const target = destinationOf(headers);
+    if (headers.overwrite === 'F') {
       // Unlike a rename after a look, a link never replaces the file of a request that came at the same time.
       await link(path, join(folder, target)).catch(() => {
         throw new HttpError(412, `There is a file ${target}.`);
       });
       await rm(path);
-      return emptyResponse(201);
+      return { status: 201 };
     }
     const existing = await factsOf(folder, target);
     await rename(path, join(folder, target));
-    return emptyResponse(existing ? 204 : 201);
+    return { status: existing ? 204 : 201 };
   }
-  const headers = { ETag: etagOf(file), 'Content-Length': String(file.size) };
-  return { status: 200, headers, body: undefined, file: path };
+  const sent = { ETag: etagOf(file), 'Content-Length': String(file.size) };
+  return { status: 200, headers: sent, file: path };
 }
 
 function notAllowed(method: string): HttpError {
@@ -111,13 +105,14 @@ function notAllowed(method: string): HttpError {
 }
 
 /** Returns the name of the file that a MOVE makes. */
-function destinationOf({ api, incoming: { headers } }: StorageRequest): string {
-  const text = String(headers.destination ?? '');
-  const url = URL.canParse(text, api.baseUrl) ? new URL(text, api.baseUrl) : undefined;
+function destinationOf({ destination, host }: IncomingHttpHeaders): string {
+  const base = `http://${host}`;
+  const text = String(destination ?? '');
+  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
   const name = url?.pathname.startsWith(ROOT) ? url.pathname.slice(ROOT.length) : '';
   if (name === '') throw new HttpError(400, 'The destination is not a file of the storage.');
   // Behind TLS of another program, only the host is the same.
-  if (url?.host !== headers.host) throw new HttpError(502, 'The destination is another server.');
+  if (url?.host !== host) throw new HttpError(502, 'The destination is another server.');
   return fileName(name);
 }
 
@@ -125,7 +120,8 @@ function destinationOf({ api, incoming: { headers } }: StorageRequest): string {
 async function receiveBody(
   folder: string,
   name: string,
-  { incoming, fault }: StorageRequest,
+  incoming: IncomingMessage,
+  fault: FaultKind | undefined,
 ): Promise<void> {
   const isVisible = fault?.type === 'partial' || fault?.type === 'drop-after';
   const target = join(folder, isVisible ? name : `.${randomUUID()}`);
@@ -147,14 +143,10 @@ async function receiveBody(
   }
 }
 
-interface StoredFile {
-  readonly name: string;
-  readonly size: number;
-  readonly modified: Date;
-}
+type StoredFile = NonNullable<Awaited<ReturnType<typeof factsOf>>>;
 
 /** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
-async function factsOf(folder: string, name: string): Promise<StoredFile | undefined> {
+async function factsOf(folder: string, name: string) {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
   if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new HttpError(403, `${name} is not a regular file.`);
