@@ -62,45 +62,43 @@ export type SendWithPassword = (
   password: string,
 ) => Promise<HttpResponse>;
 
-interface Sender {
-  readonly send: Send;
-  readonly sendWithPassword: SendWithPassword;
-}
-
-export function createSender(transport: Transport, options: AuthOptions): Sender {
+/** Returns the two ways to send a request. */
+export function createSender(transport: Transport, options: AuthOptions) {
+  const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
   const accepted = new Set<string>();
-
   const combined = combinedWith(options.signal);
 
-  const sendWith = async (request: ServiceRequest, url: URL, authorization: string) => {
-    const { method } = request;
-    const { timeout, userAgent } = options;
+  const sendWith = (request: ServiceRequest, url: URL, authorization: string) => {
     const headers = requestHeaders(userAgent, authorization);
-    const httpRequest = { method, url, headers, timeout, signal: combined(request.signal) };
-    return sendWithRetry(transport, httpRequest, options);
+    const signal = combined(request.signal);
+    return sendWithRetry(
+      transport,
+      { method: request.method, url, headers, timeout, signal },
+      options,
+    );
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {
     const error = statusError(response);
     if (error.code === 'not-permitted') return error;
     // With the basic scheme a service may call a bad token a wrong password.
-    return error.with({ code: 'token-refused', hint: options.tokens.remedy });
+    return error.with({ code: 'token-refused', hint: tokens.remedy });
   };
 
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
     const authorize = (token: string) => {
-      for (const secret of tokenSecrets(token)) options.onSecret?.(secret);
+      for (const secret of tokenSecrets(token)) onSecret?.(secret);
       return sendWith(request, url, authorizationHeader(options.authScheme, token));
     };
-    let token = await options.tokens.current();
+    let token = await tokens.current();
     let response = await authorize(token);
     if (response.status === 401) {
       const refused = refusal(response);
       // Another token would not be permitted either.
       if (refused.code === 'not-permitted') throw refused;
-      const renewed = await options.tokens.renew(token, accepted.has(token));
+      const renewed = await tokens.renew(token, accepted.has(token));
       if (renewed === undefined) throw refused;
-      options.onEvent?.({ kind: 'renewal', method: request.method, url });
+      onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
       response = await authorize(token);
       if (response.status === 401) throw refusal(response);
@@ -110,24 +108,24 @@ export function createSender(transport: Transport, options: AuthOptions): Sender
     return response;
   };
 
-  return {
-    async send(request) {
-      const { method, path } = request;
-      const url = resolveUrl(options.baseUrl, path);
-      try {
-        return await sendWithToken(request, url);
-      } catch (error) {
-        if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
-        const hint = `the ${method} may have taken effect: check before you send it again`;
-        throw error.with({ code: 'outcome-unknown', hint });
-      }
-    },
-    sendWithPassword(request, username, password) {
-      const pair = basicPair(username, password);
-      for (const secret of [password, pair]) options.onSecret?.(secret);
-      return sendWith(request, resolveUrl(options.baseUrl, request.path), `Basic ${pair}`);
-    },
+  const send: Send = async (request) => {
+    const { method, path } = request;
+    try {
+      return await sendWithToken(request, resolveUrl(baseUrl, path));
+    } catch (error) {
+      if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
+      const hint = `the ${method} may have taken effect: check before you send it again`;
+      throw error.with({ code: 'outcome-unknown', hint });
+    }
   };
+
+  const sendWithPassword: SendWithPassword = async (request, username, password) => {
+    const pair = basicPair(username, password);
+    for (const secret of [password, pair]) onSecret?.(secret);
+    return sendWith(request, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
+  };
+
+  return { send, sendWithPassword };
 }
 
 /** Returns the headers of every request. */

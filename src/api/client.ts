@@ -1,26 +1,11 @@
 // The client of the service: one typed method per operation.
 
-import type { HttpResponse } from '../http/message.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
-import { type AuthOptions, createSender, type ServiceRequest } from './auth.ts';
-import {
-  getImage,
-  type ImagePage,
-  type ImageQuery,
-  listImages,
-  listUserImages,
-  type UserImages,
-} from './images.ts';
+import { type AuthOptions, createSender } from './auth.ts';
+import { getImage, type ImageQuery, listImages, listUserImages } from './images.ts';
 import { readJson } from './responses.ts';
-import {
-  getSyncRequest,
-  type SubmittedSync,
-  type SyncId,
-  type SyncRequest,
-  submitSync,
-} from './sync.ts';
-import { type IssuedToken, requestToken, type TokenLimit } from './token.ts';
-import type { ReceivedImage } from './types.ts';
+import { getSyncRequest, type SyncId, submitSync } from './sync.ts';
+import { requestToken, type TokenLimit } from './token.ts';
 
 /** Maximum size of a decoded response, in bytes. */
 export const MAX_BYTES = 64 * 2 ** 20;
@@ -35,40 +20,27 @@ export const SERVICE = {
 
 export type ClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> & AuthOptions;
 
-/** See the functions behind it for requests, results and errors. */
-export interface Client {
-  requestToken(
-    username: string,
-    password: string,
-    onLimit?: (limit: TokenLimit) => void,
-  ): Promise<IssuedToken>;
-  /** GET /v2, section 4.2: checks the token; the body is the service's own. */
-  serviceRoot(): Promise<unknown>;
-  listImages(query: ImageQuery, page: number, signal?: AbortSignal): Promise<ImagePage>;
-  getImage(id: number): Promise<ReceivedImage>;
-  listUserImages(): Promise<UserImages>;
-  submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
-  /** Any request to the service's origin; returns responses of every status but 401 and 429. */
-  send(request: ServiceRequest): Promise<HttpResponse>;
-  /** Closes its connections. */
-  close(): Promise<void>;
-}
+export type Client = ReturnType<typeof createClient>;
 
-export function createClient(options: ClientOptions): Client {
+/** Creates a client; the functions behind its methods say what they request, return and throw. */
+export function createClient(options: ClientOptions) {
   const { origin } = options.baseUrl;
   const transport = createTransport({ ...options, origin, endpoint: SERVICE });
   const { send, sendWithPassword } = createSender(transport, options);
   return {
-    requestToken: (username, password, onLimit) =>
+    requestToken: (username: string, password: string, onLimit?: (limit: TokenLimit) => void) =>
       requestToken(sendWithPassword, username, password, onLimit),
+    /** GET /v2, section 4.2: checks the token; the body is the service's own. */
     serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
-    listImages: (query, page, signal) => listImages(send, query, page, signal),
-    getImage: (id) => getImage(send, id),
+    listImages: (query: ImageQuery, page: number, signal?: AbortSignal) =>
+      listImages(send, query, page, signal),
+    getImage: (id: number) => getImage(send, id),
     listUserImages: () => listUserImages(send),
     submitSync: () => submitSync(send),
-    getSyncRequest: (id, signal) => getSyncRequest(send, id, signal),
+    getSyncRequest: (id: SyncId, signal?: AbortSignal) => getSyncRequest(send, id, signal),
+    /** Any request to the service's origin; returns responses of every status but 401 and 429. */
     send,
+    /** Closes its connections. */
     close: transport.close,
   };
 }

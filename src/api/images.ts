@@ -62,7 +62,7 @@ export async function listImages(
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
   const response = await send({ method: 'GET', path, signal });
-  const { data, meta } = await readEnvelope(response);
+  const { data, meta } = readEnvelope(response);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
@@ -71,7 +71,6 @@ export async function listImages(
   if (data.length > MAX_ELEMENTS) {
     throw shapeError(response, `a page holds ${data.length} elements, more than ${MAX_ELEMENTS}`);
   }
-  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
   return {
     images: data,
     meta,
@@ -92,10 +91,10 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${id}` });
   const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
-  if (!isImage(image) || !('id' in image || 'name' in image)) {
+  if (!isObject(image) || !('id' in image || 'name' in image)) {
     throw shapeError(response, 'the body is not an image');
   }
-  requireExactIds(response, [image]);
+  requireExactId(response, image);
   return image;
 }
 
@@ -105,8 +104,7 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
  */
 export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
-  const { data, meta } = await readEnvelope(response);
-  if (!data.every(isImage)) throw shapeError(response, 'data does not hold images');
+  const { data, meta } = readEnvelope(response);
   // A service may page this list too, against section 2.3.
   const total = isObject(meta.pages) ? meta.pages.total : undefined;
   for (const announced of [meta.count, total]) {
@@ -117,34 +115,26 @@ export async function listUserImages(send: Send): Promise<UserImages> {
   return { images: data, meta };
 }
 
-async function readEnvelope(
-  response: HttpResponse,
-): Promise<{ data: unknown[]; meta: JsonObject }> {
+/** Fields of the images may be missing. */
+function readEnvelope(response: HttpResponse): { data: ReceivedImage[]; meta: JsonObject } {
   const value = readJson(response);
   if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
   if (!isObject(meta)) throw shapeError(response, 'meta is missing');
-  requireExactIds(response, data);
+  for (const image of data) {
+    if (!isObject(image)) throw shapeError(response, 'data does not hold images');
+    requireExactId(response, image);
+  }
   return { data, meta };
 }
 
 /** Ids of images are compared and sorted as numbers. */
-function requireExactIds(response: HttpResponse, elements: readonly unknown[]): void {
-  for (const element of elements) {
-    const id = isObject(element) ? element.id : undefined;
-    if (
-      typeof id === 'number' ? Math.abs(id) > Number.MAX_SAFE_INTEGER : id instanceof ExactNumber
-    ) {
-      const named = /^-?\d+$/.test(`${id}`) ? `the image id ${id}` : 'an image id';
-      throw shapeError(response, `${named} is larger than 2^53 or not exact`);
-    }
+function requireExactId(response: HttpResponse, { id }: JsonObject): void {
+  if (typeof id === 'number' ? Math.abs(id) > Number.MAX_SAFE_INTEGER : id instanceof ExactNumber) {
+    const named = /^-?\d+$/.test(`${id}`) ? `the image id ${id}` : 'an image id';
+    throw shapeError(response, `${named} is larger than 2^53 or not exact`);
   }
-}
-
-/** Fields may be missing, so an object is enough. */
-function isImage(value: unknown): value is ReceivedImage {
-  return isObject(value);
 }
 
 function isCount(value: unknown): value is number {

@@ -1,7 +1,7 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
 import { describeLater } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import {
   isRetryableStatus,
@@ -81,58 +81,56 @@ function htmlOf({ proxy }: HttpResponse): string {
   return `HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
+const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its API';
+
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status } = response;
+  const { status, method, url, proxy } = response;
   const reason = serviceMessage(response.body) ?? bodyExcerpt(response);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
+  const proxyHint = isHtml(response) ? proxy?.hint : undefined;
+  const error = (code: ErrorCode, text: string, hint?: string) =>
+    new ImgctlError(code, text, { hint: proxyHint ?? hint, status });
+
   if (status >= 300 && status < 400) return redirectError(response);
   if (status === 401) return unauthorizedError(response);
-  const proxyHint = isHtml(response) ? response.proxy?.hint : undefined;
-  if (status === 403 && proxyHint !== undefined) {
-    return new ImgctlError('not-permitted', message, { hint: proxyHint, status });
+  if (status === 403) {
+    const text = proxyHint ? message : `the service says: ${reason || 'not permitted'}`;
+    return error('not-permitted', text, ASK_FOR_ACCESS);
   }
-  if (status === 403) return notPermittedError(reason, status);
   if (status === 404 || status === 410) {
-    const isImage = /\/v2\/image\/[^/]+$/.test(response.url.pathname);
-    const ours = isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL;
-    return new ImgctlError('not-found', message, { hint: proxyHint ?? ours, status });
+    const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
+    return error(
+      'not-found',
+      message,
+      isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL,
+    );
   }
-  if (status === 407) return new ImgctlError('proxy', message, { status });
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
-    const retried = isRetryableStatus(status) && isSafeMethod(response.method);
-    const hint = `the service failed; try again later${retried ? ', or with more --retries' : ''}`;
-    return new ImgctlError('server-error', message, { hint: proxyHint ?? hint, status });
+    const more =
+      isRetryableStatus(status) && isSafeMethod(method) ? ', or with more --retries' : '';
+    return error('server-error', message, `the service failed; try again later${more}`);
   }
-  return new ImgctlError('failed', message, { status });
+  return new ImgctlError(status === 407 ? 'proxy' : 'failed', message, { status });
 }
 
 /** Section 7: the reasons for a 401 differ only in their message. */
 function unauthorizedError({ body }: HttpResponse): ImgctlError {
   const reason = serviceMessage(body) ?? 'no reason given';
+  const error = (code: ErrorCode, text: string, hint?: string) =>
+    new ImgctlError(code, `${text}: ${reason}`, { hint, status: 401 });
   if (/one-time password|\b[th]?otp\b/i.test(reason)) {
-    return new ImgctlError('not-permitted', `the service says: ${reason}`, {
-      hint: 'this login needs a one-time password, which imgctl cannot send: use another account',
-      status: 401,
-    });
+    const hint =
+      'this login needs a one-time password, which imgctl cannot send: use another account';
+    return error('not-permitted', 'the service says', hint);
   }
-  if (/not authorized/i.test(reason)) return notPermittedError(reason, 401);
-  if (/password/i.test(reason)) return wrongCredentialsError(`the service says: ${reason}`);
-  const message = `the service refused the access token: ${reason}`;
-  return new ImgctlError('token-refused', message, { status: 401 });
-}
-
-/** The hint depends on the source of the password, which the caller knows. */
-export function wrongCredentialsError(message: string): ImgctlError {
-  return new ImgctlError('wrong-credentials', message, { status: 401 });
-}
-
-function notPermittedError(reason: string, status: number): ImgctlError {
-  return new ImgctlError('not-permitted', `the service says: ${reason || 'not permitted'}`, {
-    hint: 'ask the administrators of the service for access to its API',
-    status,
-  });
+  if (/not authorized/i.test(reason)) {
+    return error('not-permitted', 'the service says', ASK_FOR_ACCESS);
+  }
+  // The hint depends on the source of the password, which the caller knows.
+  if (/password/i.test(reason)) return error('wrong-credentials', 'the service says');
+  return error('token-refused', 'the service refused the access token');
 }
 
 function redirectError(response: HttpResponse): ImgctlError {

@@ -41,9 +41,17 @@ export interface SyncRequest {
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
-  const response = await sendSync(send).catch((error: unknown) => {
-    throw mayBeSubmitted(error) ? submitError(error) : error;
-  });
+  let response: HttpResponse;
+  try {
+    response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
+    if (!isSuccess(response)) throw statusError(response);
+  } catch (error) {
+    if (!(error instanceof ImgctlError) || !MAY_BE_SUBMITTED.includes(error.code)) throw error;
+    throw error.with({
+      message: `the sync may have been submitted: ${error.message}`,
+      hint: 'check before you submit another: imgctl my-images, or the confirmation by email',
+    });
+  }
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = parseJson(response.body);
   const body =
@@ -57,30 +65,14 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   };
 }
 
-async function sendSync(send: Send): Promise<HttpResponse> {
-  const response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
-  if (!isSuccess(response)) throw statusError(response);
-  return response;
-}
-
-/** True if the service may have accepted the submit that failed. */
-function mayBeSubmitted(error: unknown): error is ImgctlError {
-  const unknown: readonly ErrorCode[] = [
-    'outcome-unknown',
-    'server-error',
-    'bad-answer',
-    'interrupted',
-    'terminated',
-  ];
-  return error instanceof ImgctlError && unknown.includes(error.code);
-}
-
-function submitError(error: ImgctlError): ImgctlError {
-  return error.with({
-    message: `the sync may have been submitted: ${error.message}`,
-    hint: 'check before you submit another: imgctl my-images, or the confirmation by email',
-  });
-}
+/** After these errors the service may have accepted the sync. */
+const MAY_BE_SUBMITTED: readonly ErrorCode[] = [
+  'outcome-unknown',
+  'server-error',
+  'bad-answer',
+  'interrupted',
+  'terminated',
+];
 
 /**
  * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
@@ -113,31 +105,14 @@ export async function getSyncRequest(
   };
 }
 
-const SUCCEEDED = new Set([
-  'PROCESSED',
-  'COMPLETED',
-  'COMPLETE',
-  'DONE',
-  'SUCCESS',
-  'SUCCEEDED',
-  'FINISHED',
-]);
-const FAILED = new Set([
-  'ERROR',
-  'ERROR_RETRY',
-  'CANCELLED',
-  'FAILED',
-  'FAILURE',
-  'CANCELED',
-  'REJECTED',
-  'DENIED',
-]);
+const SUCCEEDED = 'PROCESSED COMPLETED COMPLETE DONE SUCCESS SUCCEEDED FINISHED'.split(' ');
+const FAILED = 'ERROR ERROR_RETRY CANCELLED FAILED FAILURE CANCELED REJECTED DENIED'.split(' ');
 
 /** Classifies a status word, case-insensitively; an unknown or missing one counts as waiting. */
 export function syncState(status: string | undefined): SyncState {
   const upper = status?.trim().toUpperCase() ?? '';
-  if (SUCCEEDED.has(upper)) return 'succeeded';
-  return FAILED.has(upper) ? 'failed' : 'waiting';
+  if (SUCCEEDED.includes(upper)) return 'succeeded';
+  return FAILED.includes(upper) ? 'failed' : 'waiting';
 }
 
 /** Returns the objects that may be the sync request: services nest it in different ways. */

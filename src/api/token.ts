@@ -11,7 +11,6 @@ import {
   serviceMessage,
   shapeError,
   statusError,
-  wrongCredentialsError,
 } from './responses.ts';
 
 export interface IssuedToken {
@@ -68,7 +67,8 @@ function refusalError(response: HttpResponse): ImgctlError {
   const error = statusError(withoutToken(response));
   if (error.code !== 'token-refused') return error;
   const reason = serviceMessage(response.body) ?? 'no reason given';
-  return wrongCredentialsError(`the service refused the user name and password: ${reason}`);
+  const message = `the service refused the user name and password: ${reason}`;
+  return error.with({ code: 'wrong-credentials', message });
 }
 
 /** Even an error may hold a token, so of its body only a message is shown. */

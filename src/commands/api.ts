@@ -27,11 +27,14 @@ export async function run(context: Context, options: ApiOptions, path: string): 
       hint: `omit --paginate or --method ${method}`,
     });
   }
-  checkSlurp(options);
+  if (options.slurp && !options.paginate) {
+    throw new ImgctlError('usage', '--slurp needs --paginate', {
+      hint: 'add --paginate, or omit --slurp',
+    });
+  }
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
-  for (const [key, value] of (options.field ?? []).map(parseField))
-    url.searchParams.append(key, value);
+  for (const field of options.field ?? []) url.searchParams.append(...parseField(field));
   const visited = new Set<string>();
   let next: URL | undefined = url;
   while (next) {
@@ -45,13 +48,6 @@ export async function run(context: Context, options: ApiOptions, path: string): 
   }
   // A failure leaves the array open: a program that reads it must not take it for complete.
   if (options.slurp) await context.console.print(']\n');
-}
-
-function checkSlurp({ slurp, paginate }: ApiOptions): void {
-  if (!slurp || paginate) return;
-  throw new ImgctlError('usage', '--slurp needs --paginate', {
-    hint: 'add --paginate, or omit --slurp',
-  });
 }
 
 /** The path was typed, so it comes before the base URL. */
