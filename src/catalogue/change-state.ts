@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { isMissing, replaceFile } from '../files/atomic-file.ts';
+import { type ConfirmLock, isMissing, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import { cannotWrite, readTextFile } from '../files/user-file.ts';
 import type { Io, System } from '../io.ts';
@@ -55,10 +55,13 @@ export async function writeState(
   takenAt: string,
   lines: readonly string[],
   system: System,
+  confirm: ConfirmLock,
 ): Promise<void> {
   const { base_url, username } = key;
   const head = { taken_at: takenAt, base_url, username, key: keyMembers(key) };
-  await replaceFile(file.path, formatSnapshot(head, lines), system).catch((error: unknown) => {
+  const text = formatSnapshot(head, lines);
+  await replaceFile(file.path, text, system, { confirm }).catch((error: unknown) => {
+    if (error instanceof ImgctlError) throw error;
     throw cannotWrite(file.what, error).with({
       hint: 'free some space; the next run shows these changes again',
     });

@@ -100,8 +100,7 @@ async function compareWithState(
   await print(task, changes, state?.takenAt);
   const count = comparison.lines.length;
   if (!options.peek && (state === undefined || changes.length > 0)) {
-    confirm();
-    await writeState(file, key, takenAt, comparison.lines, io.system);
+    await writeState(file, key, takenAt, comparison.lines, io.system, confirm);
   }
   if (state === undefined) {
     const isStored = options.peek ? 'would be stored' : 'stored';

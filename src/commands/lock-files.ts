@@ -59,8 +59,7 @@ export async function changePins(
       const pins = await readPins(context, options, required);
       const changed = await change(pins);
       if (changed === pins) return;
-      confirm();
-      await replaceUserFile(target, formatLockFile(changed), what, io.system);
+      await replaceUserFile(target, formatLockFile(changed), what, io.system, confirm);
     };
     // withLock would create the folder.
     fs.accessSync(path.dirname(target));

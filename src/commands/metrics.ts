@@ -88,8 +88,7 @@ async function write(context: Context, file: string, run: Run, values: Values): 
     await withLockIfPossible(file, PATIENCE, io, async (confirm) => {
       const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
       const text = withValues(old, run, profileName, values);
-      confirm();
-      await replaceFile(file, text, io.system, { create: createReadable });
+      await replaceFile(file, text, io.system, { create: createReadable, confirm });
     });
   } catch (error) {
     const hint = 'use a file in a folder that you can write: --metrics-file FILE';

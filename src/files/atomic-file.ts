@@ -6,6 +6,9 @@ import { builtin, type System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory } from './paths.ts';
 
+/** Throws unless the lock that the write needs is still held. */
+export type ConfirmLock = () => void;
+
 export type ReadResult =
   | { readonly state: 'absent' }
   | { readonly state: 'read'; readonly value: JsonObject }
@@ -105,7 +108,9 @@ function hasUnexpectedToken(json: string): boolean {
   }
 }
 
-interface WriteOptions {
+export interface WriteOptions {
+  /** Throws if the lock is lost; called right before the rename, as the flush before it may take long. */
+  readonly confirm?: ConfirmLock | undefined;
   /** Creates the staging file, mode 0600, with the text. */
   readonly create?: (staging: string, text: string) => void | Promise<void>;
   readonly rename?: (from: string, to: string) => void;
@@ -173,9 +178,14 @@ async function renameWithRetry(
   from: string,
   to: string,
   platform: NodeJS.Platform,
-  { rename = fs.renameSync, sleep = builtin('node:timers/promises').setTimeout }: WriteOptions,
+  {
+    confirm = () => {},
+    rename = fs.renameSync,
+    sleep = builtin('node:timers/promises').setTimeout,
+  }: WriteOptions,
 ): Promise<void> {
   for (let delay = 8; ; delay *= 2) {
+    confirm();
     try {
       return rename(from, to);
     } catch (error) {

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
-import { isMissing } from './atomic-file.ts';
+import { type ConfirmLock, isMissing } from './atomic-file.ts';
 import { makeDirectory } from './paths.ts';
 
 /** Milliseconds between two renewals. */
@@ -17,13 +17,10 @@ const MAX_PAUSE = 1_000;
 /** Another process took the lock over while this one was stopped. */
 export class LockLostError extends ImgctlError {}
 
-/** Throws LockLostError unless the lock is still held. To be called before a write that needs it. */
-export type ConfirmLock = () => void;
-
 /**
  * Runs the action while holding the lock of `file`: the folder `<file>.lock`, with one file in it. The random
  * name of that file is the holder's, so that nobody takes over, renews or releases the lock of another one.
- * Clocks are never compared, because machines that share a folder may have different ones.
+ * The action's `confirm` throws LockLostError unless the lock is still held. Clocks are never compared, because machines that share a folder may have different ones.
  * @throws ImgctlError timeout: others held it for longer than `patience` milliseconds; LockLostError;
  *   the file system's error if no lock can be made
  */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { builtin, type Io, type System } from '../io.ts';
-import { errorReason, isMissing, replaceFile } from './atomic-file.ts';
+import { type ConfirmLock, errorReason, isMissing, replaceFile } from './atomic-file.ts';
 
 /**
  * Returns the text of a file, or undefined if it does not exist.
@@ -46,6 +46,7 @@ export async function replaceUserFile(
   text: string,
   what: string,
   system: System,
+  confirm?: ConfirmLock,
 ): Promise<void> {
   try {
     const target = followLinks(file);
@@ -55,6 +56,7 @@ export async function replaceUserFile(
     fs.accessSync(path.dirname(target));
     const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
     await replaceFile(target, text, system, {
+      confirm,
       create: (staging) => {
         fs.writeFileSync(staging, text, { mode, flag: 'wx' });
         // The umask does not apply to a file that keeps its mode.

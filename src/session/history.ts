@@ -57,8 +57,8 @@ export async function remember(
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
-    confirm();
-    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, io.system);
+    const requests = entries.slice(-MAX_ENTRIES);
+    await writeJsonFile(file, { requests }, io.system, { confirm });
   });
 }
 

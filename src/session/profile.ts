@@ -52,8 +52,7 @@ export async function changeConfigFile(
         ...rest,
       };
       const create = (staging: string) => storeWithConf(staging, value);
-      confirm();
-      await writeJsonFile(file, value, io.system, { create });
+      await writeJsonFile(file, value, io.system, { create, confirm });
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;

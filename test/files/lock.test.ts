@@ -1,9 +1,10 @@
 // The lock: one holder at a time, and none forever.
 
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { replaceFile } from '../../src/files/atomic-file.ts';
 import { LockLostError, withLock, withLockIfPossible } from '../../src/files/lock.ts';
 import type { Io } from '../../src/io.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
@@ -109,6 +110,25 @@ describe('the lock', () => {
       return readdirSync(path.dirname(file));
     });
     expect(await stopped).toEqual([]);
+  });
+
+  it('is confirmed right before a file is put in place, so that a holder that hung overwrites nothing', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    const { system } = fakeIo();
+    const hung = withLock(file, PATIENCE, fakeIo(), (confirm) =>
+      replaceFile(file, 'of the one that hung', system, {
+        confirm,
+        create: async (staging, text) => {
+          writeFileSync(staging, text);
+          await withLock(file, PATIENCE, impatientIo(), (confirmOther) =>
+            replaceFile(file, 'of the other', system, { confirm: confirmOther }),
+          );
+        },
+      }),
+    );
+    await expect(hung).rejects.toThrow(LockLostError);
+    expect(readFileSync(file, 'utf8')).toBe('of the other');
+    expect(readdirSync(path.dirname(file))).toEqual(['config.json']);
   });
 
   it('of another process stays when one that lost its own lock ends', async () => {
