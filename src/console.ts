@@ -73,8 +73,8 @@ export class Console {
    * @param hidden columns that the table has no room for
    */
   footer(summary: string | undefined, hidden: readonly string[], hasNoTrunc: boolean): void {
-    const remedy = hasNoTrunc ? '--no-trunc' : '-o json';
-    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${remedy} shows all` : '';
+    const option = hasNoTrunc ? '--no-trunc' : '-o json';
+    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${option} shows all` : '';
     const text = [summary, dropped].filter(Boolean).join(', ');
     if (text !== '') this.#enqueue((format) => formatFooter(text, format));
   }

@@ -27,8 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'duration.ts': [],
   'errors.ts': [],
   'json.ts': [],
-  'io.ts': ['errors.ts', 'streams.ts'],
-  'streams.ts': ['errors.ts'],
+  'io.ts': ['errors.ts'],
   commands: [
     'api',
     'catalogue',

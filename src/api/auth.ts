@@ -19,7 +19,7 @@ export interface TokenSource {
    */
   renew(refused: string, accepted: boolean): Promise<string | undefined>;
   /** The hint for a token that was refused for good. */
-  readonly remedy: string;
+  readonly hint: string;
 }
 
 export interface ServiceRequest {
@@ -82,7 +82,7 @@ export function createSender(transport: Transport, options: AuthOptions) {
     const error = statusError(response);
     if (error.code === 'not-permitted') return error;
     // With the basic scheme a service may call a bad token a wrong password.
-    return error.with({ code: 'token-refused', hint: tokens.remedy });
+    return error.with({ code: 'token-refused', hint: tokens.hint });
   };
 
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {

@@ -56,7 +56,7 @@ export async function set(
   value: string,
 ): Promise<void> {
   const key = requireKey(name);
-  SETTINGS[key].parse(value);
+  SETTINGS[key].parse(value, key);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
   // Later commands may run in another directory.
   const isPath =

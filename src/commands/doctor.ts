@@ -438,7 +438,7 @@ function tokenFinding(
     const ofEnvironment = valueOrError(() => tokenOfEnvironment(fixed));
     if ('error' in ofEnvironment) return failed('token', ofEnvironment.error);
     what = 'from IMGCTL_TOKEN';
-    hint = ofEnvironment.value.remedy;
+    hint = ofEnvironment.value.hint;
   }
   if (response?.status === 401 || response?.status === 403) {
     const refusal = failed('token', statusError(response));

@@ -6,12 +6,12 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
-import { nameOfPlace, openPasswordStore } from '../session/keychain.ts';
+import { describeLocation, openPasswordStore } from '../session/keychain.ts';
 import { changeProfile } from '../session/profile.ts';
 import { ask, type Prompt } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { placeOfHelper, STORED_PASSWORD } from '../session/setting-table.ts';
+import { STORED_PASSWORD } from '../session/setting-table.ts';
 import type { SettingFlags, Settings } from '../session/settings.ts';
 import type { Account } from '../session/token-store.ts';
 
@@ -28,8 +28,8 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
-  const place = placeOfHelper(settings.get('credential-helper'));
-  const store = options.storePassword ? openPasswordStore(io, place) : undefined;
+  const location = settings.passwordLocation;
+  const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.check(account);
   const { password, token } = await requestToken(context, options, settings, session);
@@ -41,7 +41,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
       ? {}
       : { 'password-command': options.passwordCommand }),
     // Written before the password is stored, so that a logout always finds the password.
-    ...(store ? { [STORED_PASSWORD]: place } : {}),
+    ...(store ? { [STORED_PASSWORD]: location } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
@@ -58,9 +58,9 @@ export async function run(context: Context, options: LoginOptions): Promise<void
     }
     throw error;
   });
-  const { storedAt: former = place } = settings;
-  if (former !== place) await openPasswordStore(io, former).forget(account);
-  console.success(`The password is stored in ${nameOfPlace(place)}`);
+  const { storedAt: former = location } = settings;
+  if (former !== location) await openPasswordStore(io, former).forget(account);
+  console.success(`The password is stored in ${describeLocation(location)}`);
 }
 
 /** Returns the settings of the login, after prompts for what is missing. */
@@ -77,7 +77,7 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
       await prompt(context, {
         what: 'base URL',
         label: 'Base URL (https:// if you leave it out)',
-        instead: '--base-url or IMGCTL_BASE_URL',
+        alternative: '--base-url or IMGCTL_BASE_URL',
         hidden: false,
       }),
     );
@@ -88,7 +88,7 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
     (await prompt(context, {
       what: 'user name',
       label: 'User name',
-      instead: '--username or IMGCTL_USERNAME',
+      alternative: '--username or IMGCTL_USERNAME',
       hidden: false,
     }));
   return context.settingsWith({ ...flags, 'base-url': baseUrl, username });
@@ -119,7 +119,7 @@ function promptForPassword(context: Context, { username, baseUrl }: Account): Pr
   return prompt(context, {
     what: 'password',
     label: `Password for ${printable(username)} at ${printable(baseUrl)}`,
-    instead: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
+    alternative: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
     hidden: true,
   });
 }
@@ -145,10 +145,10 @@ async function requestToken(
   await saveWhatIsMissing(context, account);
   const isTyped = (options.username ?? context.settings.find('username').text) === undefined;
   const otherUser = `check the password, or log in as another user: ${settings.loginCommand} --username NAME`;
-  const remedy = given?.remedy ?? (isTyped ? otherUser : undefined);
+  const hint = given?.hint ?? (isTyped ? otherUser : undefined);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { password, token: await tokens.login(password, remedy, options) };
+      return { password, token: await tokens.login(password, hint, options) };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
       const left = MAX_ATTEMPTS - attempt;
@@ -198,7 +198,7 @@ async function readPassword(
   options: LoginOptions,
   settings: Settings,
   account: Account,
-): Promise<{ password: string; remedy?: string | undefined } | undefined> {
+): Promise<{ password: string; hint?: string | undefined } | undefined> {
   const { io } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   if (options.passwordCommand !== undefined) {
@@ -206,8 +206,8 @@ async function readPassword(
   }
   const given = givenPassword(settings, io);
   if (given) {
-    const remedy = `check ${given.origin} and the user name ${printable(account.username)}`;
-    return { password: await given.read(), remedy };
+    const hint = `check ${given.origin} and the user name ${printable(account.username)}`;
+    return { password: await given.read(), hint };
   }
   // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
@@ -216,7 +216,7 @@ async function readPassword(
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
     context.console.warn(error.message);
   });
-  return password === undefined ? undefined : { password, remedy: stored?.remedy };
+  return password === undefined ? undefined : { password, hint: stored?.hint };
 }
 
 /** Reports the lifetime of the token, and the token requests left if they are few. */

@@ -79,12 +79,12 @@ async function deleteSharedToken(context: Context, settings: Settings): Promise<
 /** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
 export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
   const { paths, io } = context;
-  const { profile, passwordPlaces } = settings;
+  const { profile, passwordLocations } = settings;
   // A keychain finds passwords by the profile, even if its base URL is invalid.
   const account = valueOr(() => settings.account, { profile, baseUrl: '', username: '' });
   let deleted = false;
-  for (const place of passwordPlaces) {
-    if (await openPasswordStore(io, place).forget(account)) deleted = true;
+  for (const location of passwordLocations) {
+    if (await openPasswordStore(io, location).forget(account)) deleted = true;
   }
   if (settings.storedAt !== undefined) {
     await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });

@@ -14,14 +14,14 @@ export async function list(context: Context): Promise<void> {
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(context.config, name);
     const isDefault = name === profile;
-    const [place = null] = valueOr(() => settings.passwordPlaces, []);
+    const [location = null] = valueOr(() => settings.passwordLocations, []);
     return {
       name,
       default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
       base_url: stored['base-url'] ?? null,
       username: stored.username ?? null,
       token: cachedTokenState(context, settings),
-      password: stored['password-command'] ? 'command' : (place?.replace(/:.*/s, '') ?? null),
+      password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),
     };
   });
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];

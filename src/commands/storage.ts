@@ -3,30 +3,18 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { readCertificates } from '../session/session.ts';
-import { parseUploadUrl, type UploadTarget } from '../session/upload-settings.ts';
+import { findSecret } from '../session/secrets.ts';
+import { readCertificates, requireUploadTarget } from '../session/session.ts';
+import type { UploadTarget } from '../session/setting-values.ts';
 import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;
 const DEFAULT_PARALLEL = 4;
 
-/** @throws ImgctlError config: no upload-url, or invalid */
-function readTarget({ settings }: Context): UploadTarget {
-  const flag = settings.profileFlag;
-  const text = settings.get('upload-url');
-  if (text !== undefined) {
-    const allowing = `imgctl config set allow-http true${flag}`;
-    return parseUploadUrl(text, settings.get('allow-http'), allowing);
-  }
-  throw new ImgctlError('config', 'no upload storage configured', {
-    hint: `run: imgctl config set upload-url dav+https://host/path${flag} (or s3+https://, file://)`,
-  });
-}
-
 /** Returns what identifies the storage and its user, without secrets. A slash at the end of the URL makes no difference. */
 export function targetKey(context: Context): string[] {
   const { settings } = context;
-  const target = readTarget(context);
+  const target = requireUploadTarget(context.settings);
   if (target.kind === 'file') return ['file', path.resolve(target.path)];
   const user = settings.get(target.kind === 'dav' ? 'upload-username' : 'upload-access-key');
   return [target.kind, target.url.href.replace(/\/+$/, ''), user ?? ''];
@@ -43,7 +31,7 @@ export async function openUploadStorage(
   const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL } = options;
   const { onPart = async () => {} } = options;
   const { io, settings, console } = context;
-  const target = await withCredentials(context, readTarget(context));
+  const target = await withCredentials(context, requireUploadTarget(context.settings));
   return openStorage(target, {
     clock: io,
     timeout: settings.get('timeout'),
@@ -56,7 +44,7 @@ export async function openUploadStorage(
     env: io.env,
     onSecret: (secret) => console.redaction.add(secret),
     onEvent: context.onEvent,
-  }).catch(withRemedy(context, target));
+  }).catch(withSourceHint(context, target));
 }
 
 /** Loads only what that kind of storage needs. */
@@ -67,37 +55,67 @@ async function openStorage(target: Target, options: StorageOptions): Promise<Sto
 }
 
 /** Names the source of refused credentials. */
-function withRemedy({ settings, io }: Context, { kind }: Target) {
-  return async (error: unknown): Promise<never> => {
+function withSourceHint({ settings, io: { env } }: Context, { kind }: Target) {
+  return (error: unknown): never => {
     const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
     if (!isRefusal || kind === 'file') throw error;
-    const { uploadVariable } = await import('../session/upload-credentials.ts');
-    const user = kind === 'dav' ? 'upload-username' : 'upload-access-key';
-    const variable = uploadVariable(io, kind);
-    const flag = settings.profileFlag;
+    const { user, variable, flag } = { ...CREDENTIALS[kind], flag: settings.profileFlag };
     if (settings.get(user) === undefined) {
       throw error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
     }
-    if (variable === undefined) throw error;
-    throw error.with({ hint: `check ${variable} and ${user}: imgctl config get ${user}${flag}` });
+    const source = [variable, `${variable}_FILE`].find((name) => env[name]);
+    if (source === undefined) throw error;
+    throw error.with({ hint: `check ${source} and ${user}: imgctl config get ${user}${flag}` });
   };
 }
 
+/** The credentials of the storage, which are never those of the service. */
+const CREDENTIALS = {
+  dav: {
+    user: 'upload-username',
+    secret: 'uploadPassword',
+    variable: 'IMGCTL_UPLOAD_PASSWORD',
+    setting: 'upload-password-command',
+  },
+  s3: {
+    user: 'upload-access-key',
+    secret: 'uploadSecret',
+    variable: 'IMGCTL_UPLOAD_SECRET',
+    setting: 'upload-secret-command',
+  },
+} as const;
+
 async function withCredentials(context: Context, target: UploadTarget): Promise<Target> {
-  const { settings, io, console } = context;
-  const { davCredentials, s3Credentials } = await import('../session/upload-credentials.ts');
-  switch (target.kind) {
-    case 'file':
-      return target;
-    case 'dav': {
-      const credentials = await davCredentials(settings, io);
-      if (credentials) console.redaction.add(credentials.password, credentials.username);
-      return { kind: 'dav', url: target.url, credentials };
-    }
-    case 's3': {
-      const credentials = await s3Credentials(settings, io);
-      console.redaction.add(credentials.secret);
-      return { kind: 's3', url: target.url, credentials };
-    }
+  if (target.kind === 'file') return target;
+  const { settings, console } = context;
+  const { kind, url } = target;
+  const name = settings.get(CREDENTIALS[kind].user);
+  if (kind === 'dav') {
+    // Some storages need no user name.
+    if (name === undefined) return { kind, url, credentials: undefined };
+    const password = await readSecret(context, kind);
+    console.redaction.add(password, name);
+    return { kind, url, credentials: { username: name, password } };
   }
+  if (name === undefined) {
+    throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
+      hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
+    });
+  }
+  const secret = await readSecret(context, kind);
+  console.redaction.add(secret);
+  return {
+    kind,
+    url,
+    credentials: { accessKey: name, secret, region: settings.get('upload-region') },
+  };
+}
+
+async function readSecret({ settings, io }: Context, kind: 'dav' | 's3'): Promise<string> {
+  const { secret, variable, setting } = CREDENTIALS[kind];
+  const source = findSecret(settings, io, secret);
+  if (source) return source.read();
+  throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
+    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${setting} COMMAND${settings.profileFlag}`,
+  });
 }

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { parse as parseLossless } from 'lossless-json';
 import { builtin, type System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory } from './paths.ts';
@@ -76,36 +77,22 @@ function parse(text: string): ReadResult {
     const value: unknown = JSON.parse(json);
     if (isObject(value)) return { state: 'read', value };
     return { state: 'broken', reason: 'it does not hold a JSON object' };
-  } catch (error) {
-    const position = errorPosition(json, (error as Error).message);
-    const before = json.slice(0, position).split('\n');
+  } catch {
+    const before = json.slice(0, errorPosition(json)).split('\n');
     const column = (before.at(-1) ?? '').length + 1;
     return { state: 'broken', reason: `not valid JSON at line ${before.length}, column ${column}` };
   }
 }
 
-/** V8 omits the position of an unexpected token: the shortest prefix that has one ends there. */
-function errorPosition(json: string, message: string): number {
-  const position = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
-  if (position !== undefined) return Number(position);
-  if (!hasUnexpectedToken(json)) return json.length;
-  let valid = 0;
-  let invalid = json.length;
-  while (invalid - valid > 1) {
-    const middle = Math.floor((valid + invalid) / 2);
-    if (hasUnexpectedToken(json.slice(0, middle))) invalid = middle;
-    else valid = middle;
-  }
-  return valid;
-}
-
-function hasUnexpectedToken(json: string): boolean {
+/** V8 does not always say where the error is. */
+function errorPosition(json: string): number {
   try {
-    JSON.parse(json);
-    return false;
+    parseLossless(json, undefined, { onDuplicateKey: () => undefined });
   } catch (error) {
-    return (error as Error).message.startsWith('Unexpected token');
+    const [, position] = /at position (\d+)$/.exec((error as Error).message) ?? [];
+    if (position !== undefined) return Number(position);
   }
+  return json.length;
 }
 
 export interface WriteOptions {

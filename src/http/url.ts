@@ -33,11 +33,18 @@ export function parseBaseUrl(
   return url;
 }
 
-/** @throws ImgctlError config: plain http beyond loopback; `allowHttpHow` as in parseBaseUrl */
-export function refusePlainHttp({ protocol, host, hostname }: URL, allowHttpHow: string): void {
+/**
+ * @param prefix of the scheme that the hint shows
+ * @throws ImgctlError config: plain http beyond loopback; `allowHttpHow` as in parseBaseUrl
+ */
+export function refusePlainHttp(
+  { protocol, host, hostname }: URL,
+  allowHttpHow: string,
+  prefix = '',
+): void {
   if (protocol !== 'http:' || isLoopback(hostname)) return;
   throw new ImgctlError('config', `plain http would expose credentials sent to ${host}`, {
-    hint: `use https://${host}, or allow plain http: ${allowHttpHow}`,
+    hint: `use ${prefix}https://${host}, or allow plain http: ${allowHttpHow}`,
   });
 }
 

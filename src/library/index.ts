@@ -172,7 +172,7 @@ async function openClient(
           username,
           password: {
             origin: 'the option password',
-            remedy: 'create a client with the right user name and password',
+            hint: 'create a client with the right user name and password',
             read: () => readPassword(password),
           },
           client: () => client,

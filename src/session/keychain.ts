@@ -7,7 +7,6 @@ import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { secretFlaw } from './secrets.ts';
-import { helperOfPlace } from './setting-table.ts';
 import type { Account } from './token-store.ts';
 
 /** Every function may throw ImgctlError config: the store cannot be used. */
@@ -177,19 +176,24 @@ const MAX_INPUT = 4_000;
 const MAX_REMOVALS = 100;
 const MAX_REASON = 200;
 
+/** Returns the credential helper of a location; undefined for the system keychain. */
+function helperAt(location: string): string | undefined {
+  return /^helper:(.*)$/s.exec(location)?.[1];
+}
+
 /** For messages. */
-export function nameOfPlace(place: string): string {
-  const helper = helperOfPlace(place);
+export function describeLocation(location: string): string {
+  const helper = helperAt(location);
   return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
 }
 
 /**
- * Opens the store at a place: `keychain`, or `helper:NAME`.
+ * Opens the store at a location: `keychain`, or `helper:NAME`.
  * @param limit milliseconds for each call
  * @throws ImgctlError config: there is no system keychain on Windows
  */
-export function openPasswordStore(io: Io, place: string, limit?: number): PasswordStore {
-  const helper = helperOfPlace(place);
+export function openPasswordStore(io: Io, location: string, limit?: number): PasswordStore {
+  const helper = helperAt(location);
   const { platform } = io.system;
   if (helper === undefined && platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {

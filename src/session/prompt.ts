@@ -21,7 +21,7 @@ export interface Prompt {
   readonly label: string;
   readonly hidden: boolean;
   /** The options to use without a terminal. */
-  readonly instead: string;
+  readonly alternative: string;
 }
 
 /**
@@ -29,13 +29,13 @@ export interface Prompt {
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines)
  */
 export async function ask(io: Io, prompt: Prompt): Promise<string> {
-  const { what, hidden, instead } = prompt;
+  const { what, hidden, alternative } = prompt;
   const label = `${prompt.label}: `;
   const { stream, isTTY } = io.stdin;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
   if (!isTTY || screen === undefined) {
     throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, {
-      hint: `provide it with ${instead}`,
+      hint: `provide it with ${alternative}`,
     });
   }
   const suspend = async () => {
@@ -60,7 +60,7 @@ export async function ask(io: Io, prompt: Prompt): Promise<string> {
     }
     if (input !== '') return input;
   }
-  throw new ImgctlError('usage', `no ${what} entered`, { hint: `provide it with ${instead}` });
+  throw new ImgctlError('usage', `no ${what} entered`, { hint: `provide it with ${alternative}` });
 }
 
 /** @param suspend stops the process until it is continued */

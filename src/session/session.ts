@@ -11,9 +11,14 @@ import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxies.ts';
 import { refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { nameOfPlace, openPasswordStore } from './keychain.ts';
+import { describeLocation, openPasswordStore } from './keychain.ts';
 import { findSecret } from './secrets.ts';
-import { certificateFlaw, requireSafeAddress, type StoreAddress } from './setting-values.ts';
+import {
+  certificateFlaw,
+  requireSafeAddress,
+  type StoreAddress,
+  type UploadTarget,
+} from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
 import { TokenCache } from './token-cache.ts';
@@ -131,8 +136,8 @@ export function givenPassword(settings: Settings, io: Io): PasswordSource | unde
   const secret = findSecret(settings, io, 'password');
   if (secret === undefined) return undefined;
   const { profileFlag } = settings;
-  const remedy = `check ${secret.shown} and the user name: imgctl config list${profileFlag}`;
-  return { ...secret, remedy };
+  const hint = `check ${secret.shown} and the user name: imgctl config list${profileFlag}`;
+  return { ...secret, hint };
 }
 
 export function storedPassword(
@@ -140,15 +145,15 @@ export function storedPassword(
   io: Io,
   account: Account,
 ): PasswordSource | undefined {
-  const [place] = settings.passwordPlaces;
-  if (place === undefined) return undefined;
-  const origin = nameOfPlace(place);
+  const [location] = settings.passwordLocations;
+  if (location === undefined) return undefined;
+  const origin = describeLocation(location);
   const replace = `${settings.loginCommand} --store-password`;
   return {
     origin,
-    remedy: `replace the password in ${origin}: ${replace}`,
+    hint: `replace the password in ${origin}: ${replace}`,
     async read() {
-      const password = await openPasswordStore(io, place).lookup(account);
+      const password = await openPasswordStore(io, location).lookup(account);
       if (password) return password;
       const { username, baseUrl } = account;
       const message = `${origin} has no password for ${username} at ${baseUrl}`;
@@ -158,8 +163,8 @@ export function storedPassword(
 }
 
 export function tokenOfEnvironment(token: string): TokenSource {
-  const remedy = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
-  return fixedToken(token, 'IMGCTL_TOKEN', remedy);
+  const hint = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
+  return fixedToken(token, 'IMGCTL_TOKEN', hint);
 }
 
 export function requireBaseUrl(settings: Settings): URL {
@@ -179,6 +184,22 @@ export function requireStoreAddress(settings: Settings): StoreAddress | undefine
   const address = settings.get('token-store');
   if (address) requireSafeAddress(address, settings.get('allow-http'), settings.profileFlag);
   return address;
+}
+
+/** @throws ImgctlError config: no upload-url, or invalid, or plain http beyond loopback */
+export function requireUploadTarget(settings: Settings): UploadTarget {
+  const flag = settings.profileFlag;
+  const target = settings.get('upload-url');
+  if (target === undefined) {
+    throw new ImgctlError('config', 'no upload storage configured', {
+      hint: `run: imgctl config set upload-url dav+https://host/path${flag} (or s3+https://, file://)`,
+    });
+  }
+  if (target.kind !== 'file' && !settings.get('allow-http')) {
+    const allowing = `imgctl config set allow-http true${flag}`;
+    refusePlainHttp(target.url, allowing, `${target.kind}+`);
+  }
+  return target;
 }
 
 async function findProxy(

@@ -1,8 +1,14 @@
 // The settings and their valid values.
 
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import { invalid, nonEmpty, parseDuration, parseStoreAddress, userName } from './setting-values.ts';
-import { UPLOAD_SETTINGS } from './upload-settings.ts';
+import {
+  invalid,
+  nonEmpty,
+  parseDuration,
+  parseStoreAddress,
+  parseUploadUrl,
+  USER_NAME,
+} from './setting-values.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -12,25 +18,28 @@ export interface SettingDefinition {
   /** Values to complete, if others are valid too. */
   readonly suggested?: readonly string[];
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */
-  parse(text: string): unknown;
+  parse(text: string, key: string): unknown;
   /** Returns as much of an invalid value as may be shown: it may hold a password. */
   shown?(text: string): string;
 }
 
-const oneOf = <const Word extends string>(what: string, ...valid: Word[]) => ({
+const oneOf = <const Word extends string>(...valid: Word[]) => ({
   valid,
-  parse(text: string): Word {
+  parse(text: string, key: string): Word {
     const word = valid.find((one) => one === text);
     if (word !== undefined) return word;
-    throw invalid(what, text, `valid: ${valid.join(', ')}`);
+    throw invalid(key, text, `valid: ${valid.join(', ')}`);
   },
 });
 
-const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
+const wholeNumber = (min: number, max: number) => (text: string, key: string) => {
   const number = Number(text);
   if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
-  throw invalid(what, text, `use a whole number from ${min} to ${max}`);
+  throw invalid(key, text, `use a whole number from ${min} to ${max}`);
 };
+
+/** A duration of at most the maximum of a timer. */
+const duration = (text: string, key: string) => parseDuration(text, key);
 
 /** A text that its users check. */
 const anyText = (text: string) => text;
@@ -46,12 +55,12 @@ export const SETTINGS = {
   username: {
     summary: 'user name for token requests',
     env: 'IMGCTL_USERNAME',
-    ...userName('username'),
+    ...USER_NAME,
   },
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
-    parse: nonEmpty('password-command'),
+    parse: nonEmpty,
   },
   'token-store': {
     summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
@@ -63,11 +72,11 @@ export const SETTINGS = {
   },
   'token-store-password-command': {
     summary: 'command whose first output line is the password of the token store',
-    parse: nonEmpty('token-store-password-command'),
+    parse: nonEmpty,
   },
   'wait-for-token': {
     summary: 'maximum wait for the end of the token request limit, such as 5m',
-    parse: (text) => parseDuration(text, 'wait-for-token'),
+    parse: duration,
   },
   'credential-helper': {
     summary:
@@ -79,52 +88,75 @@ export const SETTINGS = {
     summary: 'output format',
     env: 'IMGCTL_OUTPUT',
     fallback: 'table',
-    ...oneOf('output', 'table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
+    ...oneOf('table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'),
   },
   timeout: {
     summary: 'time limit of each request',
     env: 'IMGCTL_TIMEOUT',
     fallback: '30s',
-    parse: (text) => parseDuration(text, 'timeout'),
+    parse: duration,
   },
   retries: {
     summary: 'retries for requests that are safe to repeat',
     fallback: '4',
-    parse: wholeNumber('retries', 0, 100),
+    parse: wholeNumber(0, 100),
   },
   concurrency: {
     summary: 'page requests sent at the same time',
     fallback: '6',
-    parse: wholeNumber('concurrency', 1, 32),
+    parse: wholeNumber(1, 32),
   },
   'columns.images': { summary: 'columns of images list', parse: anyText },
   'columns.my-images': { summary: 'columns of my-images', parse: anyText },
   'table-style': {
     summary: 'frames around tables on a terminal',
     fallback: 'plain',
-    ...oneOf('table-style', 'plain', 'box'),
+    ...oneOf('plain', 'box'),
   },
   'auth-scheme': {
     summary: 'how the token is sent',
     fallback: 'bearer',
-    ...oneOf('auth-scheme', 'bearer', 'basic'),
+    ...oneOf('bearer', 'basic'),
   },
   'allow-http': {
     summary: 'allow plain http to other hosts',
     fallback: 'false',
     valid: ['true', 'false'],
-    parse: (text) => oneOf('allow-http', 'true', 'false').parse(text) === 'true',
+    parse: (text, key) => oneOf('true', 'false').parse(text, key) === 'true',
   },
-  'ca-file': { summary: 'additional trusted certificates (PEM)', parse: nonEmpty('ca-file') },
+  'ca-file': { summary: 'additional trusted certificates (PEM)', parse: nonEmpty },
   'metrics-file': {
     summary: 'file for the Prometheus metrics of sync, push and images changes',
-    parse: nonEmpty('metrics-file'),
+    parse: nonEmpty,
   },
   time: {
     summary: 'format of timestamps',
-    ...oneOf('time', 'wire', 'iso', 'local', 'age'),
+    ...oneOf('wire', 'iso', 'local', 'age'),
   },
-  ...UPLOAD_SETTINGS,
+  'upload-url': {
+    summary: 'storage that push uploads to',
+    parse: parseUploadUrl,
+    shown: hideUserInfo,
+  },
+  'upload-username': { summary: 'user name for a WebDAV storage', ...USER_NAME },
+  'upload-password-command': {
+    summary: 'command that prints the WebDAV password',
+    parse: nonEmpty,
+  },
+  'upload-access-key': { summary: 'access key id for an S3 storage', parse: nonEmpty },
+  'upload-secret-command': { summary: 'command that prints the S3 secret key', parse: nonEmpty },
+  'upload-region': {
+    summary: 'region of an S3 storage',
+    fallback: 'us-east-1',
+    parse(text, key): string {
+      if (/^[\w-]{1,64}$/.test(text)) return text;
+      throw invalid(key, text, 'use a region such as us-east-1');
+    },
+  },
+  'upload-ca-file': {
+    summary: 'additional trusted certificates for the storage (PEM)',
+    parse: nonEmpty,
+  },
 } as const satisfies Record<string, SettingDefinition>;
 
 type Definitions = typeof SETTINGS;
@@ -139,27 +171,15 @@ export type SettingValue<Key extends SettingKey> =
 /** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 export const STORED_PASSWORD = 'stored-password';
 
-const HELPER = 'helper:';
-
-/** Returns the place of a setting `credential-helper`. */
-export function placeOfHelper(helper: string | undefined): string {
-  return helper === undefined ? 'keychain' : `${HELPER}${helper}`;
-}
-
-/** Returns the credential helper of a place; undefined for the system keychain. */
-export function helperOfPlace(place: string): string | undefined {
-  return place.startsWith(HELPER) ? place.slice(HELPER.length) : undefined;
-}
-
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-function parseHelper(text: string): string {
+function parseHelper(text: string, key: string): string {
   const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
   if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return text;
   const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
-  throw invalid('credential-helper', text, hint);
+  throw invalid(key, text, hint);
 }

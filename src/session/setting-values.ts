@@ -1,17 +1,13 @@
-// Reads the values of settings: texts, durations, certificates, the address of the token store.
+// Reads the values of settings: texts, durations, certificates, the addresses of token store and upload storage.
 
 import { ImgctlError } from '../errors.ts';
 import { hideUserInfo, isLoopback } from '../http/url.ts';
 import { builtin } from '../io.ts';
 
-export const nonEmpty = (what: string) => (text: string) => {
-  if (text === '') throw emptyValue(what);
-  return text;
-};
-
-function emptyValue(what: string): ImgctlError {
-  return new ImgctlError('usage', `${what} must not be empty`, {
-    hint: `provide a value, or remove the setting: imgctl config unset ${what}`,
+export function nonEmpty(text: string, key: string): string {
+  if (text !== '') return text;
+  throw new ImgctlError('usage', `${key} must not be empty`, {
+    hint: `provide a value, or remove the setting: imgctl config unset ${key}`,
   });
 }
 
@@ -19,17 +15,14 @@ export function invalid(what: string, text: string, hint: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
 }
 
-/** The rules of a setting for a user name, which goes into Basic credentials. */
-export const userName = (what: string) => ({
-  parse(text: string): string {
-    if (text === '') throw emptyValue(what);
-    // They cannot hold a colon in the user name (RFC 7617).
-    if (text.includes(':'))
-      throw invalid(what, beforeColon(text), 'use a user name without a colon');
-    return text;
+/** A user name for Basic credentials, which cannot hold a colon in it (RFC 7617). */
+export const USER_NAME = {
+  parse(text: string, key: string): string {
+    if (!text.includes(':')) return nonEmpty(text, key);
+    throw invalid(key, beforeColon(text), 'use a user name without a colon');
   },
   shown: beforeColon,
-});
+};
 
 /** Hides the password of a user:password, as other programs take it. */
 function beforeColon(text: string): string {
@@ -139,4 +132,40 @@ export function requireSafeAddress(
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
     hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: imgctl config set allow-http true${profileFlag}`,
   });
+}
+
+export type UploadTarget =
+  /** `url` has the scheme http or https and no slash at its end. */
+  | { readonly kind: 's3' | 'dav'; readonly url: URL }
+  | { readonly kind: 'file'; readonly path: string };
+
+const EXAMPLES =
+  'use a URL such as dav+https://host/path, s3+https://host/bucket/prefix or file:///mnt/uploads';
+
+/** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
+export function parseUploadUrl(text: string): UploadTarget {
+  const shown = hideUserInfo(text);
+  const [, scheme = '', rest = ''] = /^(?:(s3|dav)\+)?(?=https?:|file:)(.*)$/is.exec(text) ?? [];
+  const url = URL.canParse(rest) ? new URL(rest) : undefined;
+  if (!url) throw invalid('upload-url', shown, EXAMPLES);
+  if (url.username !== '' || url.password !== '') {
+    throw invalid('upload-url', shown, 'remove the user name and password from the URL');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw invalid('upload-url', shown, 'remove the query and fragment from the URL');
+  }
+  if (url.protocol === 'file:') {
+    if (scheme !== '' || url.host !== '') throw invalid('upload-url', shown, EXAMPLES);
+    return { kind: 'file', path: builtin('node:url').fileURLToPath(url) };
+  }
+  const kind = scheme.toLowerCase();
+  if (kind !== 's3' && kind !== 'dav') {
+    const hint = `say which protocol it speaks: dav+${shown} or s3+${shown}`;
+    throw invalid('upload-url', shown, hint);
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  if (kind === 's3' && url.pathname === '/') {
+    throw invalid('upload-url', shown, 'add the bucket, as in s3+https://host/bucket/prefix');
+  }
+  return { kind, url };
 }

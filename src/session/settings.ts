@@ -7,7 +7,6 @@ import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import {
-  placeOfHelper,
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
@@ -136,12 +135,16 @@ export class Settings {
     return this.#texts.get(key) ?? UNSET;
   }
 
-  /** Where passwords of the profile are stored, first the place to read: see openPasswordStore. */
-  get passwordPlaces(): string[] {
+  /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */
+  get passwordLocation(): string {
     const helper = this.get('credential-helper');
-    const places = helper === undefined ? [] : [placeOfHelper(helper)];
-    const { storedAt } = this;
-    return storedAt === undefined || places.includes(storedAt) ? places : [...places, storedAt];
+    return helper === undefined ? 'keychain' : `helper:${helper}`;
+  }
+
+  /** Where passwords of the profile may be, first the location to read. */
+  get passwordLocations(): string[] {
+    const configured = this.get('credential-helper') && this.passwordLocation;
+    return [...new Set([configured, this.storedAt])].filter((location) => location !== undefined);
   }
 
   /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
@@ -178,7 +181,7 @@ function findText(
 function parse(key: SettingKey, { text, source, origin }: SettingText): unknown {
   if (text === undefined) return undefined;
   try {
-    return SETTINGS[key].parse(text);
+    return SETTINGS[key].parse(text, key);
   } catch (error) {
     if (!(error instanceof ImgctlError) || source === 'flag') throw error;
     throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });

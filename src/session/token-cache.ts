@@ -22,40 +22,28 @@ import {
 const LIMIT = '_limit';
 const TOKEN = '_token';
 
-interface TokenFiles {
-  readonly token: string;
-  /** Also the file to lock for a token request. */
-  readonly limit: string;
-  /** Empty; says that the profile used the token, so that its logout removes it. */
-  readonly use: string;
-}
+/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
+const LOCK_PATIENCE = 120_000;
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
-}
-
-/** Returns the files of an account. All profiles of the same base URL and user share token and limit. */
-function tokenFilesOf(directory: string, account: Account): TokenFiles {
-  const fileOf = (owner: string, extension: string) =>
-    path.join(tokenFolder(directory), `${owner}.${accountKey(account)}.${extension}`);
-  return {
-    token: fileOf(TOKEN, 'json'),
-    limit: fileOf(LIMIT, 'json'),
-    use: fileOf(account.profile, 'used'),
-  };
 }
 
 function accountKey({ baseUrl, username }: Account): string {
   return shortDigest([baseUrl, username].join('\0'), 16);
 }
 
-/** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
-const LOCK_PATIENCE = 120_000;
-
-/** The cache of one account. Reading and writing never throw: a failure is a warning, once. */
+/**
+ * The cache of one account. All profiles of the same base URL and user share token and limit.
+ * Reading and writing never throw: a failure is a warning, once.
+ */
 export class TokenCache implements TokenStore {
-  /** undefined without a directory. */
-  readonly #files: TokenFiles | undefined;
+  /** The file of the token; undefined without a directory, like the other files. */
+  readonly location: string | undefined;
+  /** Also the file to lock for a token request. */
+  readonly limitFile: string | undefined;
+  /** Empty; says that the profile used the token, so that its logout removes it. */
+  readonly #useFile: string | undefined;
   readonly #account: Account;
   readonly #system: System;
   readonly #warn: (message: string, hint?: string) => void;
@@ -69,28 +57,22 @@ export class TokenCache implements TokenStore {
     system: System,
     warn: (message: string, hint?: string) => void,
   ) {
-    this.#files = directory === undefined ? undefined : tokenFilesOf(directory, account);
+    const fileOf = (owner: string, extension: string) =>
+      directory &&
+      path.join(tokenFolder(directory), `${owner}.${accountKey(account)}.${extension}`);
+    this.location = fileOf(TOKEN, 'json');
+    this.limitFile = fileOf(LIMIT, 'json');
+    this.#useFile = fileOf(account.profile, 'used');
     this.#account = account;
     this.#system = system;
     this.#warn = warn;
   }
 
-  /** The file to lock for a token request. */
-  get limitFile(): string | undefined {
-    return this.#files?.limit;
-  }
-
-  get location(): string | undefined {
-    return this.#files?.token;
-  }
-
   read(refused?: string): CachedToken | undefined {
-    if (this.#files === undefined) return undefined;
-    const { token: file } = this.#files;
-    const value = this.#readRecord(file);
+    const value = this.#readRecord(this.location);
     const token = tokenOf(value);
     if (token) this.#markUse();
-    else if (value) this.#warnOnce(`${file} holds no token and is ignored`);
+    else if (value) this.#warnOnce(`${this.location} holds no token and is ignored`);
     return token?.token === refused ? undefined : token;
   }
 
@@ -105,16 +87,15 @@ export class TokenCache implements TokenStore {
       received_at: token.receivedAt,
       expires_at: token.expiresAt,
     };
-    await this.#writeRecord(this.#files?.token, record, isCopy);
+    await this.#writeRecord(this.location, record, isCopy);
   }
 
   #markUse(): void {
-    if (this.#files === undefined) return;
-    const { use } = this.#files;
-    if (fs.existsSync(use)) return;
+    const file = this.#useFile;
+    if (file === undefined || fs.existsSync(file)) return;
     try {
-      makeDirectory(path.dirname(use));
-      fs.closeSync(fs.openSync(use, 'wx', 0o600));
+      makeDirectory(path.dirname(file));
+      fs.closeSync(fs.openSync(file, 'wx', 0o600));
     } catch {
       // Nothing can be stored here, which the write of the token reports.
     }
@@ -158,21 +139,26 @@ export class TokenCache implements TokenStore {
   }
 
   async #writeRecord(file: string | undefined, value: JsonObject, isCopy: boolean): Promise<void> {
-    if (file === undefined) return isCopy ? undefined : this.#warnNotStored('no home directory');
     try {
+      if (file === undefined) throw new Error('no home directory');
       this.#secure(path.dirname(file));
       await writeJsonFile(file, value, this.#system);
     } catch (error) {
-      if (!isCopy) this.#warnNotStored(errorReason(error));
+      if (isCopy) return;
+      this.writeFailed = true;
+      this.#warnOnce(
+        `cannot store the access token (${errorReason(error)}); it is used for this run only`,
+        'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
+      );
     }
   }
 
   /** Tightens only the folder of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
   #secure(folder: string): void {
     const { uid } = this.#system;
+    if (uid === undefined) return;
     try {
       const stat = fs.lstatSync(folder);
-      if (uid === undefined) return;
       if (stat.isDirectory() && stat.uid === uid && isOpen(stat)) fs.chmodSync(folder, 0o700);
       if (!stat.isSymbolicLink() || !isOpen(fs.statSync(folder))) return;
       const target = fs.realpathSync(folder);
@@ -184,14 +170,6 @@ export class TokenCache implements TokenStore {
     } catch {
       // It does not exist yet, or is on a read-only file system: reading is still right.
     }
-  }
-
-  #warnNotStored(reason: string): void {
-    this.writeFailed = true;
-    this.#warnOnce(
-      `cannot store the access token (${reason}); it is used for this run only`,
-      'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
-    );
   }
 
   #warnOnce(message: string, hint?: string): void {
@@ -216,32 +194,32 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
-/** A file in the folder of tokens. */
+/** A file in the folder of tokens. A staging file of a killed run holds a token too, but does not count as one. */
 interface Entry {
   readonly file: string;
   readonly owner: string;
   readonly key: string;
-  /** A staging file of a killed run holds a token too, but does not count as one. */
-  readonly kind: 'token' | 'use' | 'leftover';
+  readonly isToken: boolean;
+  readonly isUse: boolean;
 }
 
 /** Returns all files except the limits, which stay: the service still counts. */
 function entriesIn(directory: string | undefined): Entry[] {
   if (directory === undefined) return [];
   const folder = tokenFolder(directory);
-  let names: string[];
+  let found: fs.Dirent[];
   try {
-    names = fs.readdirSync(folder);
+    found = fs.readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if (isMissing(error)) return [];
     throw cannotRemove(folder, error);
   }
-  return names.flatMap((name): Entry[] => {
+  return found.flatMap((entry): Entry[] => {
+    const { name } = entry;
     const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
-    if (owner === LIMIT) return [];
+    if (owner === LIMIT || entry.isDirectory()) return [];
     const isToken = !name.startsWith('.') && name.endsWith('.json');
-    const kind = name.endsWith('.used') ? 'use' : isToken ? 'token' : 'leftover';
-    return [{ file: path.join(folder, name), owner, key, kind }];
+    return [{ file: path.join(folder, name), owner, key, isToken, isUse: name.endsWith('.used') }];
   });
 }
 
@@ -250,59 +228,51 @@ export function forgetAllTokens(directory: string | undefined): number {
   return removeAll(entriesIn(directory));
 }
 
-interface ForgottenTokens {
-  readonly count: number;
-  /** Other profiles that used one of them. */
-  readonly alsoUsedBy: readonly string[];
-}
-
 /**
  * Removes every token that the profile used, also of another user or base URL, and that of its account.
+ * @returns their number, and other profiles that used one of them
  * @throws ImgctlError config: one cannot be removed
  */
-export function forgetTokens(directory: string | undefined, account: Account): ForgottenTokens {
+export function forgetTokens(
+  directory: string | undefined,
+  account: Account,
+): { readonly count: number; readonly alsoUsedBy: readonly string[] } {
   const { profile } = account;
   const entries = entriesIn(directory);
-  const keys = keysUsedBy(profile, entries).add(accountKey(account));
-  const isForgotten = ({ owner, key }: Entry) => owner === profile || keys.has(key);
-  const forgotten = entries.filter(isForgotten);
-  const others = forgotten.filter(({ kind, owner }) => kind === 'use' && owner !== profile);
-  const alsoUsedBy = [...new Set(others.map(({ owner }) => owner))].sort();
-  return { count: removeAll(forgotten), alsoUsedBy };
+  const { own, others } = usesOf(profile, entries);
+  const keys = new Set([accountKey(account), ...own.map(({ key }) => key)]);
+  const alsoUsedBy = others.filter(({ key }) => keys.has(key)).map(({ owner }) => owner);
+  const forgotten = entries.filter(({ owner, key }) => owner === profile || keys.has(key));
+  return { count: removeAll(forgotten), alsoUsedBy: [...new Set(alsoUsedBy)].sort() };
 }
 
 /** Removes the tokens that no other profile used. @throws ImgctlError config: one cannot be removed */
 export function forgetUnsharedTokens(directory: string | undefined, profile: string): void {
   const entries = entriesIn(directory);
-  const keys = keysUsedBy(profile, entries);
-  for (const { kind, owner, key } of entries)
-    if (kind === 'use' && owner !== profile) keys.delete(key);
+  const { own, others } = usesOf(profile, entries);
+  const keys = new Set(own.map(({ key }) => key));
+  for (const { key } of others) keys.delete(key);
   removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
 }
 
-function keysUsedBy(profile: string, entries: readonly Entry[]): Set<string> {
-  const uses = entries.filter(({ kind, owner }) => kind === 'use' && owner === profile);
-  return new Set(uses.map(({ key }) => key));
+function usesOf(profile: string, entries: readonly Entry[]) {
+  const uses = entries.filter(({ isUse }) => isUse);
+  return {
+    own: uses.filter(({ owner }) => owner === profile),
+    others: uses.filter(({ owner }) => owner !== profile),
+  };
 }
 
 /** Removes the marks of use last: one that stays leads the next logout to a token that stays. */
 function removeAll(entries: readonly Entry[]): number {
-  const uses = entries.filter(({ kind }) => kind === 'use');
-  const others = entries.filter(({ kind }) => kind !== 'use');
-  const removed = [...others, ...uses].filter(({ file }) => remove(file));
-  return removed.filter(({ kind }) => kind === 'token').length;
-}
-
-/** Directories stay: they hold no token. */
-function remove(file: string): boolean {
-  try {
-    if (fs.lstatSync(file).isDirectory()) return false;
-    fs.rmSync(file, { force: true });
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw cannotRemove(file, error);
+  for (const { file } of [...entries].sort((a, b) => Number(a.isUse) - Number(b.isUse))) {
+    try {
+      fs.rmSync(file, { force: true });
+    } catch (error) {
+      throw cannotRemove(file, error);
+    }
   }
+  return entries.filter(({ isToken }) => isToken).length;
 }
 
 function cannotRemove(file: string, cause: unknown): ImgctlError {

@@ -17,20 +17,20 @@ import {
 } from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
-export function fixedToken(token: string, origin: string, remedy: string): TokenSource {
+export function fixedToken(token: string, origin: string, hint: string): TokenSource {
   if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} is not an access token`, {
       hint: `set ${origin} to a token, without spaces or line breaks`,
     });
   }
-  return { current: async () => token, renew: async () => undefined, remedy };
+  return { current: async () => token, renew: async () => undefined, hint };
 }
 
 export interface PasswordSource {
   /** The variable or setting it comes from, for messages. */
   readonly origin: string;
   /** The hint if the service refuses the password. */
-  readonly remedy: string;
+  readonly hint: string;
   /** @throws ImgctlError config: no usable password */
   read(): Promise<string>;
 }
@@ -61,7 +61,7 @@ const LOOK_INTERVAL = 5_000;
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
-  readonly remedy: string;
+  readonly hint: string;
   readonly #options: TokensOptions;
   #memory: CachedToken | undefined;
   #issuedHere = new Set<string>();
@@ -69,7 +69,7 @@ export class Tokens implements TokenSource {
 
   constructor(options: TokensOptions) {
     this.#options = options;
-    this.remedy = `log in again: ${options.loginCommand}`;
+    this.hint = `log in again: ${options.loginCommand}`;
   }
 
   async current(): Promise<string> {
@@ -91,16 +91,16 @@ export class Tokens implements TokenSource {
     return this.#renewOnce(refused);
   }
 
-  /** Requests a token. `remedy` is the hint if the service refuses the password. */
+  /** Requests a token. `hint` is the hint if the service refuses the password. */
   login(
     password: string,
-    remedy = `check the user name and password, then: ${this.#options.loginCommand}`,
+    hint = `check the user name and password, then: ${this.#options.loginCommand}`,
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
     return this.#takeTurn({
       isAttended: true,
       findExisting: async () => undefined,
-      action: () => this.#request(password, remedy, ignoreLimit),
+      action: () => this.#request(password, hint, ignoreLimit),
     });
   }
 
@@ -130,7 +130,7 @@ export class Tokens implements TokenSource {
     const action = async (confirm: () => Promise<void>) => {
       const secret = await password.read();
       await confirm();
-      return this.#request(secret, password.remedy);
+      return this.#request(secret, password.hint);
     };
     this.#memory = await this.#takeTurn<CachedToken>({ isAttended, findExisting, action });
     return this.#memory.token;
@@ -168,7 +168,7 @@ export class Tokens implements TokenSource {
     return undefined;
   }
 
-  async #request(password: string, remedy: string, ignoreLimit = false): Promise<IssuedToken> {
+  async #request(password: string, hint: string, ignoreLimit = false): Promise<IssuedToken> {
     const { store, io, username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = await store.readLimit(io.now());
@@ -177,7 +177,7 @@ export class Tokens implements TokenSource {
     if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
       const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
-      throw isRefused ? error.with({ hint: remedy }) : error;
+      throw isRefused ? error.with({ hint }) : error;
     });
     this.#memory = issued;
     this.#issuedHere.add(issued.token);

@@ -172,7 +172,7 @@ describe('a request', () => {
 
   it('with an invalid token is a usage error that does not show it', async () => {
     const { baseUrl } = await unusedPort();
-    const tokens = { current: async () => 'secret\nx', renew: async () => undefined, remedy: '' };
+    const tokens = { current: async () => 'secret\nx', renew: async () => undefined, hint: '' };
     const error = await failure(clientOf(baseUrl, { tokens }).client.send(GET));
     expect(error.code).toBe('usage');
     expect(error.message).not.toContain('secret');

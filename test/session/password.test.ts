@@ -49,7 +49,7 @@ describe('the unattended password', () => {
     writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
-    expect(source?.remedy).toBe(
+    expect(source?.hint).toBe(
       `check ${what ?? origin} and the user name: imgctl config list --profile work`,
     );
   });

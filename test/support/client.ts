@@ -25,7 +25,7 @@ export function bytes(text: string, closes = false): ScriptedResponse {
 
 /** Tokens T1, T2 and so on; each renewal returns the next. */
 class TestTokens implements TokenSource {
-  readonly remedy = 'log in again';
+  readonly hint = 'log in again';
   /** Each refused token, and whether the service had accepted it before. */
   readonly refusals: [string, boolean][] = [];
   #number = 1;

@@ -4,10 +4,10 @@ import { ImgctlError } from '../../errors.ts';
 import { builtin } from '../../io.ts';
 
 export interface Seal {
-  /** @param place what the text belongs to; only the same place unseals it */
-  seal(text: string, place: string): string;
-  /** Returns undefined if another key or place sealed the text, or if it was changed. */
-  unseal(sealed: string, place: string): string | undefined;
+  /** @param name the key of the text in the store; under another one it is not unsealed */
+  seal(text: string, name: string): string;
+  /** Returns undefined if it was sealed with another key or name, or changed. */
+  unseal(sealed: string, name: string): string | undefined;
 }
 
 const PREFIX = 'sealed:';
@@ -33,13 +33,13 @@ export function sealWith(key: string, origin: string): Seal {
   }
   const { createCipheriv, createDecipheriv, randomBytes } = builtin('node:crypto');
   return {
-    seal(text, place) {
+    seal(text, name) {
       const nonce = randomBytes(NONCE_LENGTH);
-      const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(place));
+      const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(name));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
     },
-    unseal(sealed, place) {
+    unseal(sealed, name) {
       const data = Buffer.from(sealed.slice(PREFIX.length), 'base64');
       const nonce = data.subarray(0, NONCE_LENGTH);
       const tag = data.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH);
@@ -47,7 +47,7 @@ export function sealWith(key: string, origin: string): Seal {
         const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, {
           authTagLength: TAG_LENGTH,
         });
-        decipher.setAAD(Buffer.from(place)).setAuthTag(tag);
+        decipher.setAAD(Buffer.from(name)).setAuthTag(tag);
         const body = data.subarray(NONCE_LENGTH + TAG_LENGTH);
         return Buffer.concat([decipher.update(body), decipher.final()]).toString();
       } catch {
