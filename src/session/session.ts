@@ -118,8 +118,7 @@ export async function openStore(
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
   const { openSharedStore } = await import('./shared/shared-store.ts');
-  const { account } = settings;
-  return openSharedStore({ address, settings, account, files, io, ca, warn, onSecret });
+  return openSharedStore({ address, settings, files, io, ca, warn, onSecret });
 }
 
 /** Returns the given password, or else the stored one. */

@@ -6,8 +6,18 @@ import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
 import { fakeIo, fakeTerminal } from '../support/io.ts';
 
-const PASSWORD = { what: 'password', label: 'Password', hidden: true, alternative: 'IMGCTL_PASSWORD' };
-const USER_NAME = { what: 'user name', label: 'User name', hidden: false, alternative: '--username' };
+const PASSWORD = {
+  what: 'password',
+  label: 'Password',
+  hidden: true,
+  alternative: 'IMGCTL_PASSWORD',
+};
+const USER_NAME = {
+  what: 'user name',
+  label: 'User name',
+  hidden: false,
+  alternative: '--username',
+};
 
 describe('a hidden prompt', () => {
   it.each([

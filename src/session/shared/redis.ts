@@ -23,7 +23,7 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return 1`;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: StoreAddress;
   readonly password: string | undefined;
   /** Additional trusted certificates, PEM. */
@@ -31,33 +31,11 @@ export interface ConnectionOptions {
   readonly io: Clock;
 }
 
-interface Entry {
-  readonly value: string;
-  /** Until it expires. */
-  readonly milliseconds: number;
-}
-
 /** Every function but `close` may throw StoreError, and the reason of an interrupt. */
-export interface StoreConnection {
-  get(key: string): Promise<Entry | undefined>;
-  set(key: string, entry: Entry): Promise<void>;
-  /** @returns true if there was such a key */
-  delete(key: string): Promise<boolean>;
-  /** Takes a lock that nobody has. `owner` is different for each attempt. */
-  takeLock(key: string, owner: string, milliseconds: number): Promise<boolean>;
-  /** Restarts the time limit of a lock, or takes it again if it has expired. False if another owner has it. */
-  renewLock(key: string, owner: string, milliseconds: number): Promise<boolean>;
-  /** Releases the lock if the owner still has it, also after an interrupt. */
-  releaseLock(key: string, owner: string): Promise<void>;
-  /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
-  timeLeft(key: string): Promise<number>;
-  /** Returns the seconds of the server's clock. */
-  clock(): Promise<number>;
-  close(): void;
-}
+export type StoreConnection = Awaited<ReturnType<typeof connectStore>>;
 
 /** Connects and logs in. @throws StoreError, or the reason of an interrupt */
-export async function connectStore(options: ConnectionOptions): Promise<StoreConnection> {
+export async function connectStore(options: ConnectionOptions) {
   const { io } = options;
   const client = createStoreClient(options);
   // While it connects, the client has no socket that `destroy` could close: it must not hold the process.
@@ -94,27 +72,34 @@ export async function connectStore(options: ConnectionOptions): Promise<StoreCon
   const evaluate = (script: string, key: string, ...words: string[]) =>
     client.eval(script, { keys: [key], arguments: words });
   return {
-    async get(key) {
+    /** Returns the value and the milliseconds until it expires. */
+    async get(key: string) {
       const [value, milliseconds] = await limited(Promise.all([client.get(key), client.pTTL(key)]));
       const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
       return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
     },
-    async set(key, { value, milliseconds }) {
+    async set(key: string, value: string, milliseconds: number) {
       const expiration = { type: 'PX', value: Math.max(1, Math.round(milliseconds)) } as const;
       isDone(await limited(client.set(key, value, { expiration })), 'OK');
     },
-    delete: async (key) => isDone(await limited(client.del(key)), 1, 0),
-    async takeLock(key, owner, milliseconds) {
+    /** @returns true if there was such a key */
+    delete: async (key: string) => isDone(await limited(client.del(key)), 1, 0),
+    /** Takes a lock that nobody has. `owner` is different for each attempt. */
+    async takeLock(key: string, owner: string, milliseconds: number) {
       const expiration = { type: 'PX', value: milliseconds } as const;
       const reply = await limited(client.set(key, owner, { expiration, condition: 'NX' }));
       return isDone(reply, 'OK', null);
     },
-    renewLock: async (key, owner, milliseconds) =>
+    /** Restarts the time limit of a lock, or takes it again if it has expired. False if another owner has it. */
+    renewLock: async (key: string, owner: string, milliseconds: number) =>
       isDone(await limited(evaluate(RENEW, key, owner, `${milliseconds}`)), 1, 0),
-    async releaseLock(key, owner) {
+    /** Releases the lock if the owner still has it, also after an interrupt. */
+    async releaseLock(key: string, owner: string) {
       await limited(evaluate(RELEASE, key, owner), []);
     },
-    timeLeft: (key) => limited(client.pTTL(key)),
+    /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
+    timeLeft: (key: string): Promise<number> => limited(client.pTTL(key)),
+    /** Returns the seconds of the server's clock. */
     async clock() {
       const seconds = Number((await limited(client.time()))[0]);
       if (Number.isNaN(seconds)) throw new StoreError(UNEXPECTED);

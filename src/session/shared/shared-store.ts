@@ -10,7 +10,6 @@ import type { StoreAddress } from '../setting-values.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenCache } from '../token-cache.ts';
 import {
-  type Account,
   type CachedToken,
   isInForce,
   needsRenewal,
@@ -34,7 +33,6 @@ const DELETE = 'delete it: imgctl logout --all';
 interface StoreOptions {
   readonly address: StoreAddress;
   readonly settings: Settings;
-  readonly account: Account;
   /** The tokens of this machine. */
   readonly files: TokenCache;
   readonly io: Io;
@@ -42,15 +40,6 @@ interface StoreOptions {
   readonly ca: string | undefined;
   readonly warn: (message: string, hint?: string) => void;
   readonly onSecret: (secret: string) => void;
-}
-
-export interface StoreFacts {
-  /** The time of one command. */
-  readonly milliseconds: number;
-  /** How far the clock of this machine is ahead of the store's, in milliseconds. */
-  readonly ahead: number;
-  /** True if this machine seals tokens. */
-  readonly isSealed: boolean;
 }
 
 /** @throws ImgctlError config: the key is invalid, or its file is unreadable */
@@ -70,24 +59,20 @@ export async function openSharedStore(options: StoreOptions): Promise<SharedStor
 export class SharedStore implements TokenStore {
   readonly #options: StoreOptions;
   readonly #seal: Seal | undefined;
-  readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
   readonly #digest: string;
   #connection: Promise<StoreConnection> | undefined;
   #failure: StoreError | undefined;
 
   constructor(options: StoreOptions, seal: Seal | undefined) {
+    const { baseUrl, username } = options.settings.account;
     this.#options = options;
     this.#seal = seal;
-    const { baseUrl, username } = options.account;
     this.#digest = shortDigest([baseUrl, username].join('\0'), 64);
-    // The braces put all keys of an account on one node of a cluster.
-    const key = (name: string) => `imgctl:{${this.#digest.slice(0, 32)}}:${name}`;
-    this.#keys = {
-      lock: key('lock'),
-      token: key('token'),
-      limit: key('limit'),
-      check: key('check'),
-    };
+  }
+
+  /** The braces put all keys of an account on one node of a cluster. */
+  #key(name: 'lock' | 'token' | 'limit' | 'check'): string {
+    return `imgctl:{${this.#digest.slice(0, 32)}}:${name}`;
   }
 
   get location(): string {
@@ -114,9 +99,9 @@ export class SharedStore implements TokenStore {
         token: token.token,
         lifetime: token.expiresAt - token.receivedAt,
       });
-      const { token: key } = this.#keys;
+      const key = this.#key('token');
       const value = this.#seal ? this.#seal.seal(text, key) : text;
-      await connection.set(key, { value, milliseconds: token.expiresAt - io.now() });
+      await connection.set(key, value, token.expiresAt - io.now());
       return true;
     });
     await files.write(token, isStored);
@@ -124,7 +109,7 @@ export class SharedStore implements TokenStore {
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
     const shared = await this.#try(async (connection) => {
-      const found = await connection.get(this.#keys.limit);
+      const found = await connection.get(this.#key('limit'));
       const { remaining, window } = parseObject(found?.value);
       if (!found || typeof remaining !== 'number' || typeof window !== 'number') return undefined;
       const resetsAt = now + found.milliseconds;
@@ -139,7 +124,7 @@ export class SharedStore implements TokenStore {
     const { remaining, receivedAt, resetsAt } = limit;
     const value = JSON.stringify({ remaining, window: resetsAt - receivedAt });
     const isStored = await this.#try(async (connection) => {
-      await connection.set(this.#keys.limit, { value, milliseconds: resetsAt - io.now() });
+      await connection.set(this.#key('limit'), value, resetsAt - io.now());
       return true;
     });
     await files.writeLimit(limit, isStored);
@@ -155,18 +140,23 @@ export class SharedStore implements TokenStore {
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
   async forget(): Promise<boolean> {
     const connection = await this.#connect();
-    return connection.delete(this.#keys.token);
+    return connection.delete(this.#key('token'));
   }
 
-  /** Connects, reads and writes. @throws StoreError */
-  async inspect(): Promise<StoreFacts> {
+  /**
+   * Connects, reads and writes.
+   * @returns the time of one command, and how far the clock of this machine is ahead of the store's, both in
+   *   milliseconds; and whether this machine seals tokens
+   * @throws StoreError
+   */
+  async inspect() {
     const { io } = this.#options;
     const connection = await this.#connect();
     const started = io.now();
     const seconds = await connection.clock();
     const milliseconds = io.now() - started;
     const ahead = started + milliseconds / 2 - seconds * 1_000;
-    await connection.set(this.#keys.check, { value: 'imgctl doctor', milliseconds: 1_000 });
+    await connection.set(this.#key('check'), 'imgctl doctor', 1_000);
     await this.#readToken(connection);
     await this.#checkLock(connection);
     return { milliseconds, ahead, isSealed: this.#seal !== undefined };
@@ -183,7 +173,7 @@ export class SharedStore implements TokenStore {
     { findExisting, action }: Turn<Result>,
     io: Clock,
   ): Promise<Result> {
-    const { lock } = this.#keys;
+    const lock = this.#key('lock');
     const owner = builtin('node:crypto').randomUUID();
     const confirm = async () => {
       if (await connection.renewLock(lock, owner, LOCK_TIME)) return;
@@ -214,7 +204,7 @@ export class SharedStore implements TokenStore {
 
   /** A lock that imgctl did not set may stay forever. */
   async #checkLock(connection: StoreConnection): Promise<void> {
-    const { lock } = this.#keys;
+    const lock = this.#key('lock');
     const left = await connection.timeLeft(lock);
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
@@ -260,7 +250,7 @@ export class SharedStore implements TokenStore {
   }
 
   async #readToken(connection: StoreConnection): Promise<CachedToken | undefined> {
-    const found = await connection.get(this.#keys.token);
+    const found = await connection.get(this.#key('token'));
     if (found === undefined) return undefined;
     const { account, token, lifetime } = parseObject(this.#unseal(found.value));
     if (account !== this.#digest || typeof token !== 'string' || !isToken(token)) {
@@ -278,7 +268,7 @@ export class SharedStore implements TokenStore {
       if (seal === undefined) return text;
       throw new StoreError('its token is not sealed, but a key is set', DELETE);
     }
-    const unsealed = seal?.unseal(text, this.#keys.token);
+    const unsealed = seal?.unseal(text, this.#key('token'));
     if (unsealed !== undefined) return unsealed;
     const message = `its token is sealed with ${seal ? 'another key' : 'a key'}`;
     throw new StoreError(message, `set the key that sealed it, or ${DELETE}`);

@@ -40,7 +40,7 @@ it.skipIf(NO_REDIS)(`a lock belongs to one owner until it is released${REDIS_REA
 it.skipIf(NO_REDIS)(`a key is read with the time until it expires${REDIS_REASON}`, async () => {
   const { redis, connection } = await connect();
   expect([await connection.get(KEY), await connection.timeLeft(KEY)]).toEqual([undefined, -2]);
-  await connection.set(KEY, { value: 'T', milliseconds: 60_000 });
+  await connection.set(KEY, 'T', 60_000);
   const read = await connection.get(KEY);
   expect(read?.value).toBe('T');
   expect(read?.milliseconds).toBeGreaterThan(0);
@@ -57,6 +57,6 @@ it.skipIf(NO_REDIS)(`a database other than 0 is selected${REDIS_REASON}`, async 
   const options = { address, password: STORE_PASSWORD, ca: undefined, io: fakeIo() };
   const connection = await connectStore(options);
   onTestFinished(connection.close);
-  await connection.set(KEY, { value: 'T', milliseconds: 60_000 });
+  await connection.set(KEY, 'T', 60_000);
   expect([redis.cli('exists', KEY), redis.cli('-n', '3', 'exists', KEY)]).toEqual(['0', '1']);
 });
