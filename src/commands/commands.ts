@@ -19,15 +19,18 @@ export async function run(context: Context): Promise<void> {
     });
     return context.printList(rows, ['command', 'summary', 'mutates'], { idField: 'command' });
   }
-  const { ENVIRONMENT, EXIT_CODES } = await import('./help/pages.ts');
+  const { PAGES } = await import('./help/pages.ts');
   await context.printRecord({
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),
     global_options: context.program.options.map(describeOption),
-    environment: termsOf(ENVIRONMENT).flatMap(([names, meaning]) =>
+    environment: termsOf(PAGES.environment).flatMap(([names, meaning]) =>
       names.split(', ').map((name) => ({ name, meaning })),
     ),
-    exit_codes: termsOf(EXIT_CODES).map(([code, meaning]) => ({ code: Number(code), meaning })),
+    exit_codes: termsOf(PAGES['exit-codes']).map(([code, meaning]) => ({
+      code: Number(code),
+      meaning,
+    })),
   });
 }
 

@@ -33,7 +33,7 @@ import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../session/setting-
 import { configFilePath, type Settings } from '../session/settings.ts';
 import { TokenCache, tokenFolder } from '../session/token-cache.ts';
 import { type Account, type CachedToken, StoreError } from '../session/token-store.ts';
-import { ENVIRONMENT } from './help/pages.ts';
+import { PAGES } from './help/pages.ts';
 import { readColumns } from './listing.ts';
 import { openUploadStorage } from './storage.ts';
 import { noValidToken, openSharedStore, tokenState } from './token-state.ts';
@@ -243,7 +243,7 @@ const PREFIX = 'IMGCTL_';
 
 function environmentFindings({ io: { env, cwd } }: Context): Finding[] {
   /** Every variable that imgctl reads, without the prefix. */
-  const known = termsOf(ENVIRONMENT).flatMap(([name]) =>
+  const known = termsOf(PAGES.environment).flatMap(([name]) =>
     name.startsWith(PREFIX) ? name.slice(PREFIX.length) : [],
   );
   const findings: Finding[] = [];

@@ -21,7 +21,7 @@ export async function run(
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   const page = topic
-    ? renderBlocks(await topic.load(), width)
+    ? renderBlocks((await import('./help/pages.ts')).PAGES[topic.name], width)
     : renderCommand(context, words, width, (await loadStyle(context.terminal)).heading);
   await context.console.print(page);
 }

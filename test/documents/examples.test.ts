@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/commands/command-table.ts';
+import { PAGES as TOPIC_PAGES } from '../../src/commands/help/pages.ts';
 import { TOPICS } from '../../src/commands/table/topics.ts';
 import type { CommandDeclaration } from '../../src/declarations.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -32,15 +33,13 @@ function examplesBelow({ name, examples, subcommands = [] }: CommandDeclaration,
   return below.filter(([, lines]) => lines.length > 0);
 }
 
-async function examplesOfTopics(): Promise<[string, readonly string[]][]> {
-  const topics = TOPICS.map(async ({ name, load }): Promise<[string, readonly string[]]> => {
-    const blocks = await load();
-    const lines = blocks.flatMap((block) =>
+function examplesOfTopics(): [string, readonly string[]][] {
+  return TOPICS.map(({ name }): [string, readonly string[]] => {
+    const lines = TOPIC_PAGES[name].flatMap((block) =>
       typeof block === 'object' && 'shell' in block ? block.shell : [],
     );
     return [`imgctl help ${name}`, lines];
-  });
-  return (await Promise.all(topics)).filter(([, lines]) => lines.length > 0);
+  }).filter(([, lines]) => lines.length > 0);
 }
 
 /** Returns a user with uploads, a sync, two profiles and packages in the working directory. */
@@ -88,7 +87,7 @@ async function world(page: string) {
   return { run };
 }
 
-const PAGES = [...examplesBelow(ROOT), ...(await examplesOfTopics())];
+const PAGES = [...examplesBelow(ROOT), ...examplesOfTopics()];
 
 it.each(PAGES)('the examples of %s work and print something', async (page, lines) => {
   const { run } = await world(page);

@@ -10,7 +10,7 @@ const ENTRY = '\0manual';
 
 /** Returns every command and topic as a page: `{ commands: [root, ...], topics }`. */
 export async function readManual(root) {
-  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, ...texts } =
+  const { ROOT, GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION, TOPICS, PAGES, ...texts } =
     await importTable(root);
   const options = [VERSION_OPTION, ...GLOBAL_OPTIONS, HELP_OPTION];
   const commands = pagesBelow(ROOT, [], texts);
@@ -19,16 +19,11 @@ export async function readManual(root) {
     options: options.map(texts.optionTerm),
     usage: '<command> [options]',
   };
-  const topics = [];
-  for (const { name, summary, load } of TOPICS) {
-    // The page of imgctl itself lists them.
-    if (name === 'options') continue;
-    topics.push({ words: ['imgctl', 'help', name], name, summary, blocks: await load() });
-  }
-  return {
-    commands,
-    topics,
-  };
+  // The page of imgctl itself lists the global options.
+  const topics = TOPICS.filter(({ name }) => name !== 'options').map(({ name, summary }) => {
+    return { words: ['imgctl', 'help', name], name, summary, blocks: PAGES[name] };
+  });
+  return { commands, topics };
 }
 
 /** Bundles the declarations of src/ without the commands themselves, and imports them. */
@@ -54,6 +49,7 @@ function tableOnly(source) {
     'commands/command-table.ts',
     'commands/table/global-options.ts',
     'commands/table/topics.ts',
+    'commands/help/pages.ts',
     'declarations.ts',
   ];
   const code = files
@@ -61,10 +57,9 @@ function tableOnly(source) {
     .join('');
   return {
     name: 'table-only',
-    resolveId(id, importer = '', { kind }) {
+    resolveId(id, _importer, { kind }) {
       if (id === ENTRY) return id;
-      const isCommand = kind === 'dynamic-import' && !importer.endsWith('topics.ts');
-      return isCommand ? { id, external: true } : undefined;
+      return kind === 'dynamic-import' ? { id, external: true } : undefined;
     },
     load: (id) => (id === ENTRY ? code : undefined),
   };

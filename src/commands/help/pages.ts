@@ -1,9 +1,11 @@
 // The blocks of the help topics; a test runs every shell line.
 
 import { type Block, optionTerm } from '../../declarations.ts';
+import { describeTextWords } from '../../query/version.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from '../table/global-options.ts';
+import type { TopicName } from '../table/topics.ts';
 
-export const OPTIONS: readonly Block[] = [
+const OPTIONS: readonly Block[] = [
   'These options work with every command, before or after its name:',
   {
     terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
@@ -12,7 +14,7 @@ export const OPTIONS: readonly Block[] = [
   { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
 ];
 
-export const FILTERS: readonly Block[] = [
+const FILTERS: readonly Block[] = [
   'Filters, search words and sorting work the same in "images list" and "my-images".',
   'Words: only images whose name contains every word are shown. Case is ignored.',
   { shell: ['imgctl images list ubuntu 22.04'] },
@@ -62,7 +64,52 @@ export const FILTERS: readonly Block[] = [
   "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
 ];
 
-export const OUTPUT: readonly Block[] = [
+const CHOOSING: readonly Block[] = [
+  'How to find the newest image, use it in a script, pin it, and notice changes.',
+  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. updated_on never decides; created_on decides between equal names.',
+  `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
+  'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
+  {
+    shell: [
+      'imgctl images latest ubuntu server',
+      'imgctl images latest debian --each',
+      'imgctl images latest rocky Base --explain',
+      'imgctl images list ubuntu -s name:version,desc --limit 5',
+    ],
+  },
+  'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
+  'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
+  {
+    shell: ['imgctl images latest ubuntu server --get path', 'imgctl images list debian --get id'],
+  },
+  'Pins: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
+  {
+    shell: [
+      'imgctl images lock add web ubuntu server',
+      'imgctl images get --lock web --get path',
+      'imgctl images lock check --exit-code',
+      'imgctl images lock update',
+    ],
+  },
+  'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Use --cursor to keep several independent states. A run that fails loses nothing: the next one shows the same changes again.',
+  {
+    shell: [
+      'imgctl images changes',
+      'imgctl images changes ubuntu --cursor nightly --exit-code',
+      'imgctl images changes --peek --json',
+    ],
+  },
+  'Offline: a snapshot holds the whole catalogue. It is read only with --from, and its age is shown on stderr.',
+  {
+    shell: [
+      'imgctl images snapshot --file catalogue.json',
+      'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
+      'imgctl images changes --since-file catalogue.json',
+    ],
+  },
+];
+
+const OUTPUT: readonly Block[] = [
   'Output formats, columns and timestamps of every command that prints data.',
   'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
   {
@@ -132,7 +179,7 @@ export const OUTPUT: readonly Block[] = [
   'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables hide columns in which all rows have the same value, then data_store and folder, and cut names in the middle. Ids and times are never cut. A line below the table names the hidden columns; --no-trunc shows everything.',
 ];
 
-export const ENVIRONMENT: readonly Block[] = [
+const ENVIRONMENT: readonly Block[] = [
   'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
   {
     terms: [
@@ -196,7 +243,39 @@ export const ENVIRONMENT: readonly Block[] = [
   'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD, IMGCTL_TOKEN and other secrets are removed from their environment.',
 ];
 
-export const EXIT_CODES: readonly Block[] = [
+const FLEET: readonly Block[] = [
+  'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
+  {
+    terms: [
+      [
+        'token-store',
+        'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
+      ],
+      [
+        'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
+        'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
+      ],
+      [
+        'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
+        'a key that seals tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
+      ],
+    ],
+  },
+  'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
+  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests a token of its own, as far as the limit allows. A token that was sealed with another key is left alone.',
+  '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
+  {
+    shell: [
+      'imgctl images list --wait-for-token 5m',
+      'imgctl whoami --json',
+      'imgctl doctor',
+      'imgctl logout --all',
+    ],
+  },
+  'doctor checks the store, and whoami shows which one is set. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set" instead. logout deletes only the token of this machine; logout --all also deletes the shared one.',
+];
+
+const EXIT_CODES: readonly Block[] = [
   'Exit codes:',
   {
     terms: [
@@ -222,3 +301,13 @@ export const EXIT_CODES: readonly Block[] = [
   'With -o json or ndjson, each error is one JSON object on one line instead:',
   { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
 ];
+
+export const PAGES: Readonly<Record<TopicName, readonly Block[]>> = {
+  options: OPTIONS,
+  filters: FILTERS,
+  choosing: CHOOSING,
+  output: OUTPUT,
+  environment: ENVIRONMENT,
+  fleet: FLEET,
+  'exit-codes': EXIT_CODES,
+};

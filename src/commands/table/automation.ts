@@ -49,11 +49,7 @@ export const completion: CommandSpec = {
       name: 'shell',
       description: 'shell to generate completions for: bash, zsh, fish or powershell',
       required: true,
-      value: {
-        kind: 'choice',
-        noun: 'shell',
-        words: ['bash', 'zsh', 'fish', 'powershell'],
-      },
+      value: { kind: 'choice', noun: 'shell', words: ['bash', 'zsh', 'fish', 'powershell'] },
     },
   ],
   load: async () => (await import('../completion.ts')).run,

@@ -39,11 +39,7 @@ export const images: CommandSpec = {
           default: '100',
           value: { kind: 'number', min: 1, max: 100 },
         },
-        {
-          flags: '--urls',
-          description: 'print one image URL per line',
-          conflicts: ['columns'],
-        },
+        { flags: '--urls', description: 'print one image URL per line', conflicts: ['columns'] },
         ...SOURCE_OPTIONS,
       ],
       fields: IMAGE_FIELDS,
