@@ -184,12 +184,12 @@ async function renameWithRetry(
 }
 
 /** True for staging files, and for those that conf makes from their names. */
-export function isStagingName(name: string): boolean {
+function isStagingName(name: string): boolean {
   return /^\..*\.new/.test(name);
 }
 
 /** Milliseconds. The writer of an older staging file was killed. */
-export const MAX_WRITE_TIME = 60_000;
+const MAX_WRITE_TIME = 60_000;
 
 /** Removes those of killed writers, and those whose name starts with `own`. The new one tells the time of its disk. */
 function removeLeftovers(file: string, staging: string, own?: string): void {
