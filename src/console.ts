@@ -31,7 +31,6 @@ export class Console {
   readonly #io: Io;
   readonly #style: ConsoleStyle;
   #queue: Promise<void> = Promise.resolve();
-  #failure: unknown;
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
 
@@ -94,17 +93,9 @@ export class Console {
     return written;
   }
 
-  /** Prints for callers that cannot wait, such as commander; `settle` throws the error. */
-  printLater(text: string): void {
-    this.print(text).catch((error: unknown) => {
-      this.#failure ??= error;
-    });
-  }
-
   /** Runs something that uses the terminal itself, such as a prompt, after all writes. */
   async exclusively<Result>(action: () => Promise<Result>): Promise<Result> {
-    await this.#queue;
-    await this.#progress?.stop();
+    await this.settle();
     return action();
   }
 
@@ -125,18 +116,15 @@ export class Console {
 
   /** Ends the progress and writes the error that ends the run. */
   async fail(thrown: unknown): Promise<void> {
-    await this.settle().catch(() => {});
+    await this.settle();
     const error = asImgctlError(thrown);
     await this.#io.stderr.write(formatError(error, await this.#format())).catch(() => {});
   }
 
-  /** Resolves when everything is written and the progress has ended. @throws the first error of printLater */
+  /** Resolves when everything is written and the progress has ended. */
   async settle(): Promise<void> {
     await this.#queue;
     await this.#progress?.stop();
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure;
   }
 
   async #format(): Promise<ErrorFormat> {

@@ -3,7 +3,7 @@
 import { version } from '../package.json';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import type { ProgramDeclaration } from './declarations.ts';
-import { ImgctlError } from './errors.ts';
+import { ImgctlError, valueOr } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
@@ -47,7 +47,7 @@ export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
   readonly paths: Paths;
-  #options: GlobalOptions = {};
+  options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
   #session: Promise<Session> | undefined;
@@ -72,19 +72,15 @@ export class Context implements ConsoleStyle {
       const message = `--json and --output ${options.output} cannot be used together`;
       throw new ImgctlError('usage', message, { hint: 'use one of them' });
     }
-    this.#options = options;
-  }
-
-  get options(): GlobalOptions {
-    return this.#options;
+    this.options = options;
   }
 
   get quiet(): boolean {
-    return this.#options.quiet === true;
+    return this.options.quiet === true;
   }
 
   get debug(): boolean {
-    return this.#options.debug === true || isOn(this.io.env.IMGCTL_DEBUG);
+    return this.options.debug === true || isOn(this.io.env.IMGCTL_DEBUG);
   }
 
   /** @throws ImgctlError config: the file is unreadable */
@@ -99,7 +95,7 @@ export class Context implements ConsoleStyle {
   }
 
   get profileName(): string {
-    const name = this.#options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
+    const name = this.options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
     return checkProfileName(name ?? this.config.profile ?? DEFAULT_PROFILE);
   }
 
@@ -110,7 +106,7 @@ export class Context implements ConsoleStyle {
 
   /** Returns the settings with these additional flags. */
   settingsWith(flags: SettingFlags): Settings {
-    const { baseUrl, json, output, timeout, retries, waitForToken } = this.#options;
+    const { baseUrl, json, output, timeout, retries, waitForToken } = this.options;
     const profile = this.profileName;
     const own = { timeout, retries, 'base-url': baseUrl, 'wait-for-token': waitForToken };
     return new Settings(
@@ -165,30 +161,18 @@ export class Context implements ConsoleStyle {
 
   /** Never throws, since it formats the errors of everything else. */
   get errorFormat(): ConsoleStyle['errorFormat'] {
-    return { json: this.#wantsJsonErrors(), debug: this.debug };
-  }
-
-  #wantsJsonErrors(): boolean {
-    try {
-      return ['json', 'ndjson'].includes(this.format);
-    } catch {
-      const { json, output } = this.#options;
-      return json === true || output === 'json' || output === 'ndjson';
-    }
+    const { json, output = '' } = this.options;
+    const format = valueOr<string>(() => this.format, json ? 'json' : output);
+    return { json: ['json', 'ndjson'].includes(format), debug: this.debug };
   }
 
   /** Colour and width of stdout. */
   get terminal(): Terminal {
-    return this.#terminalOf(this.io.stdout);
+    return decideTerminal(this.io.stdout, this.io.env, this.options.color);
   }
 
   get errorTerminal(): Terminal {
-    return this.#terminalOf(this.io.stderr);
-  }
-
-  #terminalOf(sink: Io['stdout']): Terminal {
-    const { color = 'auto' } = this.#options;
-    return decideTerminal(sink, this.io.env, color);
+    return decideTerminal(this.io.stderr, this.io.env, this.options.color);
   }
 
   readonly version = version;
@@ -196,21 +180,19 @@ export class Context implements ConsoleStyle {
 
   /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */
   session(): Promise<Session> {
-    this.#requireKnownProfile();
-    this.#session ??= this.openSession(this.settings);
-    return this.#session;
-  }
-
-  /** Only a login creates a profile; other commands need one, or a base URL from elsewhere. */
-  #requireKnownProfile(): void {
-    const { profile, loginCommand } = this.settings;
+    const { settings } = this;
+    const { profile, loginCommand } = settings;
     const known = [...this.config.profiles.keys()];
-    if (known.length === 0 || known.includes(profile)) return;
-    if (this.settings.get('base-url') !== undefined) return;
-    const hint = suggest(profile, known, 'imgctl profile list');
-    throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-      hint: `${hint} (to create it: ${loginCommand})`,
-    });
+    const isUnknown = known.length > 0 && !known.includes(profile);
+    // Only a login creates a profile; other commands need one, or a base URL from elsewhere.
+    if (isUnknown && settings.get('base-url') === undefined) {
+      const hint = suggest(profile, known, 'imgctl profile list');
+      throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
+        hint: `${hint} (to create it: ${loginCommand})`,
+      });
+    }
+    this.#session ??= this.openSession(settings);
+    return this.#session;
   }
 
   /** Opens a session with other settings; it is closed at the end of the run too. */

@@ -2,7 +2,6 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
-import { fullName, isOperand, pathOf } from './commands/names.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
 import { images } from './commands/table/images.ts';
 import type { CommandSpec } from './commands/table/spec.ts';
@@ -34,11 +33,13 @@ export async function execute(argv: readonly string[], context: Context): Promis
     if (!(thrown instanceof CommanderError) || ended === undefined) throw thrown;
     // Even a failed parse has read the options before the error, such as --json.
     useOptions();
-    if (!isHelp(thrown)) {
+    // Commander throws for help and the version too, which are printed.
+    if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
       const { usageError } = await import('./commands/usage-error.ts');
-      throw usageError(thrown, ended);
+      throw usageError(thrown, ended, pathOf(ended));
     }
-    if (thrown.code !== 'commander.version') await showHelp(context, ended);
+    if (thrown.code === 'commander.version') await context.console.print(`${version}\n`);
+    else await showHelp(context, ended, ended.commands.length > 0 ? ended.args : []);
   }
   await context.console.settle();
 }
@@ -58,11 +59,16 @@ function helpLast(argv: readonly string[]): readonly string[] {
   return [...rest, '--help'];
 }
 
-/** Prints the same page as `imgctl help`, which also reports a name that is no command. */
-async function showHelp(context: Context, command: Command): Promise<void> {
-  const operands = command.commands.length > 0 ? command.args.filter(isOperand) : [];
+/** Prints the same page as `imgctl help`, which also reports a word that is no command. */
+async function showHelp(context: Context, command: Command, words: readonly string[]) {
   const { run } = await import('./commands/help.ts');
-  await run(context, {}, [...pathOf(command), ...operands]);
+  const below = words.filter((word) => !word.startsWith('-'));
+  await run(context, {}, [...pathOf(command), ...below]);
+}
+
+/** Returns the names below imgctl. */
+function pathOf(command: Command): string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
 /**
@@ -79,13 +85,9 @@ function buildProgram(
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
-    // The page is printed after commander has ended.
+    // Pages, the version and errors are printed after commander has ended.
     .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
-    .configureOutput({
-      writeOut: (text) => context.console.printLater(text),
-      writeErr: () => {},
-      outputError: () => {},
-    });
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
   const throwOnEnd = (command: Command) => {
     command.exitOverride((error) => {
@@ -104,7 +106,8 @@ function buildProgram(
     throwOnEnd(command);
     if (spec.subcommands) {
       add(command, spec.subcommands);
-      addHelp(command, context);
+      const help = command.command('help', { hidden: true }).argument('[command...]');
+      help.action((words: readonly string[]) => showHelp(context, command, words));
     }
     const { load } = spec;
     if (load === undefined) return;
@@ -128,15 +131,6 @@ function buildProgram(
   return root;
 }
 
-/** Adds `imgctl images help [command]`. */
-function addHelp(group: Command, context: Context): void {
-  const help = group.command('help', { hidden: true }).argument('[command...]');
-  help.action(async (words: readonly string[]) => {
-    const { run } = await import('./commands/help.ts');
-    await run(context, {}, [...pathOf(group), ...words]);
-  });
-}
-
 function optionOf(declaration: OptionDeclaration): Option {
   const { value, repeatable, implies, conflicts } = declaration;
   const [flags, description] = optionTerm(declaration);
@@ -155,7 +149,9 @@ function optionOf(declaration: OptionDeclaration): Option {
 function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
   const argument = new Argument(argumentTerm(declaration), declaration.description);
   const { value } = declaration;
-  if (value?.kind === 'choice') argument.argParser(valueParser(value, fullName(command)));
+  if (value?.kind === 'choice') {
+    argument.argParser(valueParser(value, ['imgctl', ...pathOf(command)].join(' ')));
+  }
   return argument;
 }
 
@@ -166,8 +162,15 @@ function valueParser(value: Value, name: string): (text: string) => string | num
       return (text) => text;
     case 'number':
       return (text) => {
-        const number = parseNumber(text, value, name);
-        return value.keepText ? text : number;
+        const { min, max } = value;
+        const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+        if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
+          return value.keepText ? text : number;
+        }
+        const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+        throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+          hint: `for example: ${name} ${min}`,
+        });
       };
     case 'duration':
       return (text) => {
@@ -179,22 +182,4 @@ function valueParser(value: Value, name: string): (text: string) => string | num
       return (text) => parseChoice(text, choice);
     }
   }
-}
-
-function parseNumber(
-  text: string,
-  { min, max }: { readonly min: number; readonly max?: number },
-  name: string,
-): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
-  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-    hint: `for example: ${name} ${min}`,
-  });
-}
-
-/** Help and the version are printed; commander throws for these too. */
-function isHelp({ code, exitCode }: CommanderError): boolean {
-  return exitCode === 0 || code === 'commander.help';
 }

@@ -4,7 +4,6 @@ import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { nearest } from '../query/suggest.ts';
-import { fullName, isOperand, pathOf } from './names.ts';
 
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
@@ -42,9 +41,13 @@ const OPTIONS: ReadonlyMap<string, { readonly hint: string; readonly beside?: st
 const MAX_MESSAGE = 200;
 
 /** Converts commander's error: one line, the probable meaning as the hint, options without their values. */
-export function usageError(error: CommanderError, command: Command): ImgctlError {
+export function usageError(
+  error: CommanderError,
+  command: Command,
+  path: readonly string[],
+): ImgctlError {
   const [first = ''] = error.message.replace(/^error: /, '').split('\n');
-  const help = `${fullName(command)} --help`;
+  const help = `${['imgctl', ...path].join(' ')} --help`;
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   if (option !== undefined) return optionError(option, command, help);
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
@@ -56,20 +59,22 @@ export function usageError(error: CommanderError, command: Command): ImgctlError
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    const name = pathOf(command).join(' ');
-    return new ImgctlError('usage', `${name} takes ${limit} (got ${command.args.length})`, {
-      hint: `see: ${help}`,
-    });
+    return new ImgctlError(
+      'usage',
+      `${path.join(' ')} takes ${limit} (got ${command.args.length})`,
+      {
+        hint: `see: ${help}`,
+      },
+    );
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  const hint = error.code === 'commander.unknownCommand' ? commandHint(command) : undefined;
+  const hint = error.code === 'commander.unknownCommand' ? commandHint(command, path) : undefined;
   return new ImgctlError('usage', message, { hint: hint ?? `see: ${help}` });
 }
 
 /** Returns the hint for a word that is no command. */
-function commandHint(command: Command): string | undefined {
-  const path = pathOf(command);
-  const words = command.args.filter(isOperand);
+function commandHint(command: Command, path: readonly string[]): string | undefined {
+  const words = command.args.filter((word) => !word.startsWith('-'));
   const guess = (typed: readonly string[]) => COMMANDS.get([...path, ...typed].join(' '));
   const exact = guess(words.slice(0, 1)) ?? guess(words.slice(0, 2));
   if (exact !== undefined) return exact;

@@ -17,7 +17,11 @@ export interface Terminal {
 }
 
 /** `--color` beats NO_COLOR, which beats FORCE_COLOR, which beats TERM=dumb; an empty variable is unset. */
-export function decideTerminal(sink: Sink, env: Environment, color: ColorChoice): Terminal {
+export function decideTerminal(
+  sink: Sink,
+  env: Environment,
+  color: ColorChoice = 'auto',
+): Terminal {
   const dumb = env.TERM === 'dumb';
   const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;
   return {

@@ -87,5 +87,5 @@ export const printVersion: CommandSpec = {
   group: 'Automation',
   summary: 'print the version',
   examples: ['imgctl version', 'imgctl --version'],
-  load: async () => (await import('../version.ts')).run,
+  load: async () => (context) => context.console.print(`${context.version}\n`),
 };
