@@ -176,8 +176,10 @@ function fileResults({ paths: { config, state }, io: { system } }: Context): Res
       results.push(warning(`cannot write to ${written}: ${problem}`, SET_CONFIG_DIR));
     }
     if (results.length > 0) return results;
-    const isNew = folder.length === 0;
-    return [isNew ? `the first login creates ${config}` : `${config}: owner and modes are correct`];
+    const isMissing = folder.length === 0;
+    return [
+      isMissing ? `the first login creates ${config}` : `${config}: owner and modes are correct`,
+    ];
   } catch (error) {
     const hint = `check the owner and the modes: ls -la ${shellQuote(config)}`;
     const message = `cannot check the files: ${(error as Error).message}`;
