@@ -79,6 +79,7 @@ function dispatch(
   const { endpoint, maxBytes, now } = shared.options;
   const { method, url, signal, body: content } = request;
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     let controller: { abort(reason: Error): void } | undefined;
     let ended = false;
     let status = 0;
@@ -92,7 +93,7 @@ function dispatch(
       ended = true;
       shared.bytesLeft += heldBytes;
       clearTimeout(timer);
-      signal.removeEventListener('abort', aborted);
+      forget();
       settle();
     };
     const fail = (error: Error) => {
@@ -110,7 +111,6 @@ function dispatch(
       }
       return !ended;
     };
-    const aborted = () => fail(signal.reason);
     const waitingFor = () => {
       if (status !== 0) return 'reading the response';
       if (isSending) return 'sending';
@@ -125,8 +125,7 @@ function dispatch(
       isSending = more;
       if (!ended) timer.refresh();
     };
-    if (signal.aborted) return aborted();
-    signal.addEventListener('abort', aborted, { once: true });
+    const forget = atAbort(signal, () => fail(signal.reason));
 
     shared.pool.dispatch(
       { method: method as 'GET', ...head, ...(content && bodyOf(content, head, sending)) },
@@ -161,6 +160,22 @@ function dispatch(
       },
     );
   });
+}
+
+/**
+ * Calls back when the signal aborts, unless the function that it returns is called before.
+ *
+ * In Node a listener that was removed still points to the next one. Once V8 has moved one of them to its old
+ * generation, all later ones follow, with what they hold. So only the callback holds the response, and is dropped.
+ */
+function atAbort(signal: AbortSignal, callback: () => void): () => void {
+  let current: (() => void) | undefined = callback;
+  const listener = () => current?.();
+  signal.addEventListener('abort', listener, { once: true });
+  return () => {
+    signal.removeEventListener('abort', listener);
+    current = undefined;
+  };
 }
 
 /** Returns undici's options for a body; calls `sending` with each chunk, and with false at the end. */
