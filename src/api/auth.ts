@@ -3,7 +3,7 @@
 import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
-import { combinedWith, isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
+import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
 import { rateLimitedError, statusError } from './responses.ts';
@@ -66,16 +66,12 @@ export type SendWithPassword = (
 export function createSender(transport: Transport, options: AuthOptions) {
   const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
   const accepted = new Set<string>();
-  const combined = combinedWith(options.signal);
 
   const sendWith = (request: ServiceRequest, url: URL, authorization: string) => {
     const headers = requestHeaders(userAgent, authorization);
-    const signal = combined(request.signal);
-    return sendWithRetry(
-      transport,
-      { method: request.method, url, headers, timeout, signal },
-      options,
-    );
+    const { method, signal: own } = request;
+    const signal = own ? AbortSignal.any([own, options.signal]) : options.signal;
+    return sendWithRetry(transport, { method, url, headers, timeout, signal }, options);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {

@@ -9,7 +9,7 @@ import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './ap
 const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'partial'] as const;
 
 export type FaultKind =
-  | { readonly type: 'status'; readonly status: number; readonly retryAfter: number | undefined }
+  | { readonly type: 'status'; readonly status: number; readonly retryAfter?: number }
   /** The status after the whole body of an upload was read. */
   | { readonly type: 'late'; readonly status: number }
   /** Closes the connection when so many bytes of an upload have arrived. */
@@ -50,13 +50,11 @@ export function parseFault(spec: string): Fault {
 function parseKind(spec: string, text: string): FaultKind {
   const named = NAMED_KINDS.find((name) => name === text);
   if (named !== undefined) return { type: named };
-  const [, late, bytes] = /^late:([45]\d\d)$|^drop:(\d{1,12})$/.exec(text) ?? [];
-  if (late !== undefined) return { type: 'late', status: Number(late) };
-  if (bytes !== undefined) return { type: 'drop-after', bytes: Number(bytes) };
-  const [, status, seconds] = /^([345]\d\d)$|^429:(\d{1,9})$/.exec(text) ?? [];
-  if (seconds !== undefined) return { type: 'status', status: 429, retryAfter: Number(seconds) };
-  if (status !== undefined)
-    return { type: 'status', status: Number(status), retryAfter: undefined };
+  const number = Number(/\d+$/.exec(text)?.[0]);
+  if (/^late:[45]\d\d$/.test(text)) return { type: 'late', status: number };
+  if (/^drop:\d{1,12}$/.test(text)) return { type: 'drop-after', bytes: number };
+  if (/^429:\d{1,9}$/.test(text)) return { type: 'status', status: 429, retryAfter: number };
+  if (/^[345]\d\d$/.test(text)) return { type: 'status', status: number };
   throw new Error(`fault "${spec}" has the unknown kind "${text}"`);
 }
 

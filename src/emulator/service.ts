@@ -61,9 +61,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       fault = pickFault(request.method, request.path);
       if (latency > 0) await setTimeout(latency, undefined, { ref: false });
       const injected = fault && faultResponse(fault);
-      if (injected) response = injected;
-      else if (storage?.owns(request)) response = await storage.serve(request, incoming, fault);
-      else response = route(request);
+      response = injected ?? (await storage(request, incoming, fault)) ?? route(request);
     } catch (thrown) {
       if (thrown instanceof BrokenUpload) return void stream.destroy();
       const expected = thrown instanceof HttpError;

@@ -15,41 +15,33 @@ const METHODS = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
 /** The connection ended before the body did, so nobody waits for a response. */
 export class BrokenUpload extends Error {}
 
-/** Returns the server of the storage, which knows the users by their passwords. */
+/** Returns the function that serves the storage; it returns undefined for an address that is not of the storage. */
 export function createStorage({ uploads, users }: EmulatorSettings) {
-  if (uploads === undefined) return undefined;
   const passwords = new Map(users.map(({ name, password }) => [name, password]));
-  return {
-    /** True for an address of the storage. */
-    owns: ({ path }: ApiRequest) => path === '/upload' || path.startsWith(ROOT),
-    /** @throws HttpError, BrokenUpload */
-    serve: async (
-      api: ApiRequest,
-      incoming: IncomingMessage,
-      fault: FaultKind | undefined,
-    ): Promise<ApiResponse> => {
-      const user = basicCredentials(api.authorization);
-      if (user === undefined || passwords.get(user.name) !== user.password) {
-        // Closed, as the body of an upload would otherwise be read to its end.
-        const headers = { 'WWW-Authenticate': 'Basic realm="uploads"', Connection: 'close' };
-        throw new HttpError(401, 'Wrong user name or password.', headers);
-      }
-      if (api.method === 'OPTIONS') return { status: 204, headers: { DAV: '1', Allow: METHODS } };
-      const folder = join(uploads, user.name);
-      await requireFolder(folder);
-      const name = api.path.slice(ROOT.length);
-      if (name !== '') return serveFile(folder, fileName(name), incoming, fault);
-      if (api.method !== 'PROPFIND') throw notAllowed(api.method);
-      return listFolder(folder, incoming.headers.depth !== '0');
-    },
+  /** @throws HttpError, BrokenUpload */
+  return async (
+    { authorization, method, path }: ApiRequest,
+    incoming: IncomingMessage,
+    fault: FaultKind | undefined,
+  ): Promise<ApiResponse | undefined> => {
+    if (uploads === undefined || (path !== '/upload' && !path.startsWith(ROOT))) return undefined;
+    const user = basicCredentials(authorization);
+    if (user === undefined || passwords.get(user.name) !== user.password) {
+      // Closed, as the body of an upload would otherwise be read to its end.
+      const headers = { 'WWW-Authenticate': 'Basic realm="uploads"', Connection: 'close' };
+      throw new HttpError(401, 'Wrong user name or password.', headers);
+    }
+    if (method === 'OPTIONS') return { status: 204, headers: { DAV: '1', Allow: METHODS } };
+    const folder = join(uploads, user.name);
+    // A user may have no file yet.
+    await mkdir(folder, { recursive: true }).catch(() => undefined);
+    const stats = await lstat(folder).catch(() => undefined);
+    if (!stats?.isDirectory()) throw new HttpError(403, 'The upload folder is not a folder.');
+    const name = path.slice(ROOT.length);
+    if (name !== '') return serveFile(folder, fileName(name), incoming, fault);
+    if (method !== 'PROPFIND') throw notAllowed(method);
+    return listFolder(folder, incoming.headers.depth !== '0');
   };
-}
-
-/** Creates the folder of a user, who may have no file yet. */
-async function requireFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch(() => undefined);
-  const stats = await lstat(folder).catch(() => undefined);
-  if (!stats?.isDirectory()) throw new HttpError(403, 'The upload folder is not a folder.');
 }
 
 function fileName(encoded: string): string {

@@ -71,58 +71,47 @@ const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => str
   [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
 ];
 
-export function isCertificateError(code: string): boolean {
-  return CERTIFICATE.test(code);
-}
+export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
 /** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
 export function networkError(
   { url }: HttpRequest,
-  cause: Error,
+  cause: Error & NodeJS.ErrnoException,
   sent: boolean,
   endpoint: Endpoint,
 ): TransportError {
   // A proxy's refusal is complete already.
   if (cause instanceof TransportError) return cause;
-  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const { code = '' } = cause;
+  const { name, show } = endpoint;
+  const error = (kind: ErrorCode, message: string, hint: string | undefined, transient = false) =>
+    new TransportError(kind, message, { hint, cause, sent, transient });
+
   if (code === 'UND_ERR_INVALID_ARG') {
     const hint = 'check the method, the path and the token for invalid characters';
-    return new TransportError('usage', `not a valid HTTP request: ${cause.message}`, {
-      hint,
-      cause,
-      sent,
-    });
+    return error('usage', `not a valid HTTP request: ${cause.message}`, hint);
   }
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
-    const hint = `check the scheme and the port of ${endpoint.name}: ${endpoint.show}`;
-    return new TransportError('tls', `${url.host} does not speak TLS`, { hint, cause, sent });
+    const hint = `check the scheme and the port of ${name}: ${show}`;
+    return error('tls', `${url.host} does not speak TLS`, hint);
   }
   if (isCertificateError(code)) {
     const known = CERTIFICATE_HINTS.find(([codes]) => codes.test(code))?.[1];
-    const hint = known?.(endpoint) ?? trustHint(endpoint);
     const message = code.endsWith('NO_APPLICATION_PROTOCOL')
       ? `${url.host} speaks only HTTP/2: ALPN failed (${code})`
       : `no trusted TLS connection to ${url.host}: ${code}`;
-    return new TransportError('tls', message, { hint, cause, sent });
+    return error('tls', message, known?.(endpoint) ?? trustHint(endpoint));
   }
-  if (speaksHttp2(cause)) {
-    const message = `${url.host} speaks only HTTP/2`;
-    return new TransportError('bad-answer', message, { hint: HTTP_1, cause, sent });
-  }
+  if (speaksHttp2(cause)) return error('bad-answer', `${url.host} speaks only HTTP/2`, HTTP_1);
   const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
   if (cause.name === 'HTTPParserError' || overflow) {
-    const detail = overflow ? ': too many headers' : code === '' ? '' : `: ${code}`;
-    const hint = `check the host and the port of ${endpoint.name}: ${endpoint.show}`;
+    const detail = overflow ? ': too many headers' : code && `: ${code}`;
     const message = `${url.origin} did not send a valid HTTP response${detail}`;
-    return new TransportError('bad-answer', message, { hint, cause, sent });
+    return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
   }
   const [, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
-  return new TransportError('unreachable', `cannot reach ${url.origin}: ${reasonOf(cause)}`, {
-    hint: hint(endpoint),
-    cause,
-    sent,
-    transient: lasting === undefined,
-  });
+  const message = `cannot reach ${url.origin}: ${reasonOf(cause)}`;
+  return error('unreachable', message, hint(endpoint), lasting === undefined);
 }
 
 /** True if the response begins with a SETTINGS or GOAWAY frame of HTTP/2 (RFC 9113, section 4.1). */
@@ -130,9 +119,7 @@ function speaksHttp2(error: Error & { data?: unknown }): boolean {
   return error.name === 'HTTPParserError' && /^\0\0.[\x04\x07]\0{5}/s.test(`${error.data}`);
 }
 
-export function trustHint({ trust }: Endpoint): string {
-  return `for a private certificate authority: ${trust}`;
-}
+export const trustHint = ({ trust }: Endpoint) => `for a private certificate authority: ${trust}`;
 
 /** Describes a network error in words, or by its code if it is unknown. */
 export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {

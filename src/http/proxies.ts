@@ -16,12 +16,12 @@ export interface HttpProxy {
   readonly bypass?: string;
 }
 
-export interface ProxyChoice {
-  readonly proxy: HttpProxy | undefined;
+interface ProxyChoice {
+  readonly proxy?: HttpProxy;
   /** The variable that names a proxy, used or not. */
-  readonly variable: string | undefined;
+  readonly variable?: string;
   /** Why the proxy is not used: loopback, or an entry of NO_PROXY. */
-  readonly bypassReason: string | undefined;
+  readonly bypassReason?: string;
 }
 
 /**
@@ -31,15 +31,13 @@ export interface ProxyChoice {
 export function chooseProxy(url: URL, env: Environment): ProxyChoice {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  const direct = (bypassReason?: string) => ({ proxy: undefined, variable, bypassReason });
-  if (variable === undefined) return direct();
-  if (isLoopback(url.hostname)) return direct('this machine');
+  if (variable === undefined) return {};
+  if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
   const entry = matchNoProxy(url, env[exceptions] ?? '');
-  if (entry !== undefined) return direct(`${exceptions} entry ${entry}`);
+  if (entry !== undefined) return { variable, bypassReason: `${exceptions} entry ${entry}` };
   const bypass = `add ${url.hostname} to ${exceptions}`;
-  const proxy = parseProxy(env[variable] ?? '', variable, bypass);
-  return { proxy, variable, bypassReason: undefined };
+  return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
 }
 
 /**
@@ -115,8 +113,7 @@ function proxyPair({ username, password }: URL): string {
 
 /** Returns the forms of the proxy's password that must never be shown. */
 export function proxySecrets({ url }: HttpProxy): string[] {
-  const { password } = url;
-  return password === '' ? [] : [password, decode(password), proxyPair(url)];
+  return url.password === '' ? [] : [url.password, decode(url.password), proxyPair(url)];
 }
 
 /** A `%` that starts no escape in a password is meant literally. */
@@ -151,7 +148,13 @@ export class Forwarder {
   /** @throws TransportError proxy: the proxy made the response itself */
   accept(response: HttpResponse): HttpResponse {
     const { url, status, headers } = response;
-    if (isOfProxy(status, headers)) {
+    // By RFC 9110 and RFC 9209, or as squid and tinyproxy mark their own responses.
+    const isOfProxy =
+      status === 407 ||
+      'x-squid-error' in headers ||
+      /;\s*error=/.test(headers['proxy-status'] ?? '') ||
+      /^tinyproxy\b/.test(headers.server ?? '');
+    if (status >= 400 && isOfProxy) {
       const target = `${url.hostname}:${url.port || 80}`;
       // With a status below 500 the proxy refused to forward the request.
       throw proxyRefusal(this.#proxy, target, status, status >= 500);
@@ -170,17 +173,6 @@ export class Forwarder {
     const transient = this.#hasResponded && error.transient;
     return proxyFailure(this.#proxy, error.cause, { sent: true, transient });
   }
-}
-
-/** True if the proxy made the response, by RFC 9110 and RFC 9209 or as squid and tinyproxy mark it. */
-function isOfProxy(status: number, headers: HttpResponse['headers']): boolean {
-  if (status < 400) return false;
-  return (
-    status === 407 ||
-    'x-squid-error' in headers ||
-    /;\s*error=/.test(headers['proxy-status'] ?? '') ||
-    /^tinyproxy\b/.test(headers.server ?? '')
-  );
 }
 
 /** The connection to the proxy failed, or it does not speak HTTP. */

@@ -123,14 +123,3 @@ export function httpDate(text: string): number | undefined {
   const date = Date.parse(inWords && !inWords.groups?.zone ? `${trimmed} GMT` : trimmed);
   return Number.isNaN(date) ? undefined : date;
 }
-
-/** Returns a function that combines signals with `own`; requests in a row often share one, and combining takes time. */
-export function combinedWith(own: AbortSignal): (signal: AbortSignal | undefined) => AbortSignal {
-  let latest: AbortSignal | undefined;
-  let combined = own;
-  return (signal) => {
-    if (signal !== latest) combined = signal ? AbortSignal.any([signal, own]) : own;
-    latest = signal;
-    return combined;
-  };
-}

@@ -74,7 +74,8 @@ describe('chooseProxy', () => {
   ])(
     'returns for %s and %j the variable %s and the bypass reason %s',
     (url, env, variable, bypassReason) => {
-      expect(chooseProxy(new URL(url), env)).toMatchObject({ variable, bypassReason });
+      const choice = chooseProxy(new URL(url), env);
+      expect([choice.variable, choice.bypassReason]).toEqual([variable, bypassReason]);
     },
   );
 
