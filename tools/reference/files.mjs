@@ -4,7 +4,6 @@ export const FILES = [
   ['~/.config/imgctl/config.json', 'settings of all profiles'],
   ['~/.config/imgctl/tokens/', 'access tokens, readable only by their owner'],
   ['~/.local/state/imgctl/sync-history.json', 'sync requests submitted from this machine'],
-  ['~/.local/state/imgctl/push.*.json', 'what push uploaded, and the sync that followed'],
   ['~/.local/state/imgctl/changes/', 'what the last run of images changes saw'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
   ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
