@@ -72,7 +72,8 @@ export function parseLockFile(text: string, { what, hint }: FileLabel): Map<stri
   if (version !== VERSION || !isObject(images)) throw invalid('has an unknown format');
   return new Map(
     Object.entries(images).map(([name, pin]) => {
-      if (isObject(pin) && isPin(pin)) return [name, pin];
+      // Without members of other programs.
+      if (isObject(pin) && isPin(pin)) return [name, pinOf(pin, pin)];
       throw invalid(`is damaged at ${name}`);
     }),
   );

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { cursorNames } from '../catalogue/change-state.ts';
+import { cursorNames } from '../catalogue/changes.ts';
 import type { Context } from '../context.ts';
 import {
   type CommandDeclaration,

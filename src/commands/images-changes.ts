@@ -1,15 +1,16 @@
 // imgctl images changes: shows what was added, updated, moved or removed since the last run.
 
 import {
+  type Change,
+  Comparison,
   readState,
-  type StateFile,
   type StateKey,
   stateFileOf,
   writeState,
-} from '../catalogue/change-state.ts';
-import { type Change, Comparison } from '../catalogue/changes.ts';
+} from '../catalogue/changes.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import type { ConfirmLock } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { cannotWrite } from '../files/user-file.ts';
 import { BrokenPipeError } from '../io.ts';
@@ -29,49 +30,6 @@ interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOp
   exitCode?: boolean;
 }
 
-/** Others may read a large catalogue one after the other. */
-const LOCK_PATIENCE = 600_000;
-
-export async function run(
-  context: Context,
-  options: ChangesOptions,
-  words: readonly string[],
-): Promise<void> {
-  await withMetrics(context, options, 'changes', (measure) =>
-    showChanges(context, options, words, measure),
-  );
-}
-
-async function showChanges(
-  context: Context,
-  options: ChangesOptions,
-  words: readonly string[],
-  measure: Task['measure'],
-): Promise<void> {
-  const { cursor = 'default', filter = [], mine = false, sinceFile, peek } = options;
-  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
-    throw new ImgctlError('usage', `invalid cursor name: ${cursor.slice(0, 80)}`, {
-      hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
-    });
-  }
-  const plan = readQuery(context, words, options);
-  const task = { context, options, plan, measure };
-  if (sinceFile !== undefined) return finish(task, await compareWithFile(task, sinceFile));
-  const { account } = await context.session();
-  const key: StateKey = {
-    cursor,
-    profile: account.profile,
-    base_url: account.baseUrl,
-    username: account.username,
-    source: mine ? 'mine' : 'catalogue',
-    words,
-    filters: filter,
-  };
-  const file = stateFileOf(requireDirectory(context), key);
-  const compare = (confirm = () => {}) => compareWithState(task, file, key, confirm);
-  finish(task, peek ? await compare() : await locked(context, file, compare));
-}
-
 interface Task {
   readonly context: Context;
   readonly options: ChangesOptions;
@@ -79,34 +37,75 @@ interface Task {
   readonly measure: (measures: Measures) => void;
 }
 
-function finish({ context, options }: Task, count: number): void {
-  if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
+export async function run(
+  context: Context,
+  options: ChangesOptions,
+  words: readonly string[],
+): Promise<void> {
+  await withMetrics(context, options, 'changes', async (measure) => {
+    const { cursor = 'default', sinceFile } = options;
+    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
+      throw new ImgctlError('usage', `invalid cursor name: ${cursor.slice(0, 80)}`, {
+        hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
+      });
+    }
+    const task = { context, options, plan: readQuery(context, words, options), measure };
+    const count =
+      sinceFile === undefined
+        ? await compareWithState(task, cursor, words)
+        : await compareWithFile(task, sinceFile);
+    if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
+  });
 }
+
+/** Others may read a large catalogue one after the other. */
+const LOCK_PATIENCE = 600_000;
 
 /** Prints the changes, then stores what it saw. Returns the number of changes. */
 async function compareWithState(
   task: Task,
-  file: StateFile,
-  key: StateKey,
-  confirm: () => void,
+  cursor: string,
+  words: readonly string[],
 ): Promise<number> {
   const { context, options } = task;
-  const { console, io } = context;
-  const state = await readState(file, key, io);
-  const takenAt = new Date(io.now()).toISOString();
-  const comparison = new Comparison(state?.lines ?? []);
-  await readImages(task, comparison);
-  const changes = state ? await comparison.changes(file) : [];
-  await print(task, changes, state?.takenAt);
-  const count = comparison.lines.length;
-  if (!options.peek && (state === undefined || changes.length > 0)) {
-    await writeState(file, key, takenAt, comparison.lines, io.system, confirm);
+  const { console, io, paths } = context;
+  const { account } = await context.session();
+  if (paths.state === undefined) {
+    throw new ImgctlError('config', 'there is no folder for the state', {
+      hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
+    });
   }
-  if (state === undefined) {
-    const isStored = options.peek ? 'would be stored' : 'stored';
-    console.note(`first run: ${counted(count, 'image')} ${isStored} to compare the next run with`);
-  }
-  return changes.length;
+  const key: StateKey = {
+    cursor,
+    profile: account.profile,
+    base_url: account.baseUrl,
+    username: account.username,
+    source: options.mine ? 'mine' : 'catalogue',
+    words,
+    filters: options.filter ?? [],
+  };
+  const file = stateFileOf(paths.state, key);
+  const compare = async (confirm: ConfirmLock) => {
+    const state = await readState(file, key, io);
+    const takenAt = new Date(io.now()).toISOString();
+    const comparison = new Comparison(state?.lines ?? []);
+    await readImages(task, comparison);
+    const changes = state ? await comparison.changes(file) : [];
+    await print(task, changes, state?.takenAt);
+    if (!options.peek && (state === undefined || changes.length > 0)) {
+      await writeState(file, key, takenAt, comparison.lines, io.system, confirm);
+    }
+    if (state === undefined) {
+      const isStored = options.peek ? 'would be stored' : 'stored';
+      const seen = counted(comparison.lines.length, 'image');
+      console.note(`first run: ${seen} ${isStored} to compare the next run with`);
+    }
+    return changes.length;
+  };
+  if (options.peek) return compare(() => {});
+  return withLock(file.path, LOCK_PATIENCE, io, compare).catch((error: unknown) => {
+    throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
+  });
 }
 
 /** Compares with a snapshot; no state is read or stored. */
@@ -161,21 +160,4 @@ async function print(
   if (since !== undefined && rows.length === 0 && context.format === 'table') {
     context.console.note(`no changes since ${new Date(since).toISOString()}`);
   }
-}
-
-async function locked<Result>(
-  context: Context,
-  file: StateFile,
-  action: (confirm: () => void) => Promise<Result>,
-): Promise<Result> {
-  return withLock(file.path, LOCK_PATIENCE, context.io, action).catch((error: unknown) => {
-    throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
-  });
-}
-
-function requireDirectory({ paths }: Context): string {
-  if (paths.state !== undefined) return paths.state;
-  throw new ImgctlError('config', 'there is no folder for the state', {
-    hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
-  });
 }

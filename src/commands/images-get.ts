@@ -30,7 +30,7 @@ export async function run(
   const view = readView(context, options, { columns: FIELDS });
   const source = await openSource(context, options);
   if (lock !== undefined) {
-    const { readPinned } = await import('./lock-files.ts');
+    const { readPinned } = await import('./images-lock.ts');
     return context.printRecord(await readPinned(context, source, options, lock), view);
   }
   const found: ReceivedImage[] = [];

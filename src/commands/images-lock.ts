@@ -1,31 +1,39 @@
-// imgctl images lock: pins images by name in a file, and checks them.
+// images lock: pins images by name in a file, and checks them; and images get --lock.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
 import { findSeries, onlyNewest } from '../catalogue/latest.ts';
 import {
   BROKEN_STATES,
+  formatLockFile,
   type Pin,
   type PinState,
   type Pins,
+  parseLockFile,
   pinOf,
   stateOf,
 } from '../catalogue/lock-file.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
+import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/user-file.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { versionOf } from '../query/series.ts';
+import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
 import { type Reading, WordReader } from '../query/words.ts';
 import { listCommand } from './images-latest.ts';
-import { changePins, type LockFileOptions, readPins, requirePin } from './lock-files.ts';
 import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import { openSource, readAll, type Source } from './source.ts';
 
-type Options = LockFileOptions & GetOptions;
+interface Options extends GetOptions {
+  file?: string;
+}
 
 const FIELDS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
 
@@ -54,26 +62,21 @@ export async function add(
     added = pinOf(query, await resolve(context, source, query, name));
     return new Map(pins).set(name, added);
   });
-  if (added)
-    await context.printRecord(rowOf(name, added), { columns: FIELDS, ...viewOf(context, get) });
+  const view = { columns: FIELDS, ...viewOf(context, get) };
+  await context.printRecord({ lock: name, ...added }, view);
   context.console.success(`Locked as ${name} in ${options.file ?? DEFAULT_LOCK_FILE}`);
 }
 
 export async function list(context: Context, options: Options): Promise<void> {
   const get = readGet(context, options, [...FIELDS, 'text', 'filters']);
   const pins = await readPins(context, options, true);
-  const rows = [...pins].map(([name, pin]) => rowOf(name, pin));
+  const rows = [...pins].map(([lock, pin]) => ({ lock, ...pin }));
   await context.printList(rows, FIELDS, viewOf(context, get));
   if (rows.length === 0 && context.format === 'table') context.console.note('no images are locked');
 }
 
 function viewOf(context: Context, get: string | undefined) {
   return { idField: 'lock', get, times: timesOfTable(context, TIME_FIELDS, get) };
-}
-
-interface CheckedPin extends Row {
-  readonly lock: string;
-  readonly state: PinState;
 }
 
 const CHECK_COLUMNS = ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'];
@@ -86,7 +89,7 @@ export async function check(
   const get = readGet(context, options, [...CHECK_COLUMNS, 'path']);
   const pins = selectPins(await readPins(context, options, true), names);
   const source = await openSource(context, {});
-  const rows: CheckedPin[] = [];
+  const rows: { lock: string; state: PinState; [field: string]: unknown }[] = [];
   for (const [name, pin] of pins) {
     const { live, newest, matchesQuery } = await findPinned(context, source, pin);
     if (!matchesQuery) {
@@ -97,21 +100,11 @@ export async function check(
     }
     const state = stateOf(pin, live, newest);
     const newer = state === 'newer' ? newest : undefined;
-    const [newest_id, newest_name] = [newer?.id ?? null, newer?.name ?? null];
-    rows.push({
-      lock: name,
-      state,
-      id: pin.id,
-      name: pin.name,
-      path: pin.path,
-      newest_id,
-      newest_name,
-    });
+    const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
+    rows.push({ lock: name, state, id: pin.id, name: pin.name, path: pin.path, ...found });
   }
   await context.printList(rows, CHECK_COLUMNS, { idField: 'lock', get });
-  const having = (states: readonly PinState[]) =>
-    rows.filter(({ state }) => states.includes(state));
-  const broken = having(BROKEN_STATES);
+  const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
     const message = `${counted(broken.length, 'locked image')} of ${rows.length} changed`;
     throw new ImgctlError('pin-broken', message, {
@@ -119,7 +112,8 @@ export async function check(
       hint: `lock the newest images instead: imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`,
     });
   }
-  if (options.exitCode && having(['newer']).length > 0) context.exitCode = CHANGES_EXIT_CODE;
+  const isNewer = rows.some(({ state }) => state === 'newer');
+  if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
 }
 
 const UPDATE_COLUMNS = ['lock', 'change', 'old_name', 'name'];
@@ -136,34 +130,22 @@ export async function update(
     const changed = new Map(pins);
     for (const [lock, old] of selectPins(pins, names)) {
       const pin = pinOf(old, await resolve(context, source, old, lock));
-      const isSame = JSON.stringify(pin) === JSON.stringify(pinOf(old, old));
-      if (!isSame) changed.set(lock, pin);
-      rows.push({
-        lock,
-        change: isSame ? 'unchanged' : 'updated',
-        old_id: old.id,
-        old_name: old.name,
-        old_path: old.path,
-        id: pin.id,
-        name: pin.name,
-        path: pin.path,
-      });
+      const change = JSON.stringify(pin) === JSON.stringify(old) ? 'unchanged' : 'updated';
+      if (change === 'updated') changed.set(lock, pin);
+      const before = { old_id: old.id, old_name: old.name, old_path: old.path };
+      rows.push({ lock, change, ...before, id: pin.id, name: pin.name, path: pin.path });
     }
     return rows.some(({ change }) => change === 'updated') ? changed : pins;
   });
   await context.printList(rows, UPDATE_COLUMNS, { idField: 'lock', get });
 }
 
-export async function remove(context: Context, options: LockFileOptions, name: string) {
+export async function remove(context: Context, options: Options, name: string) {
   await changePins(context, options, true, async (pins) => {
     requirePin(pins, name);
     return new Map([...pins].filter(([each]) => each !== name));
   });
   context.console.success(`Unlocked ${name}`);
-}
-
-function rowOf(lock: string, { text, filters, id, name, path, created_on, updated_on }: Pin) {
-  return { lock, text, filters, id, name, path, created_on, updated_on };
 }
 
 /** Returns the pins with these names, or all. @throws ImgctlError not-found */
@@ -221,4 +203,84 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
 
 function isSameReading(left: Reading, right: Reading = []): boolean {
   return left.every(([, index], at) => index === right[at]?.[1]);
+}
+
+/** Others may be resolving images meanwhile. */
+const LOCK_PATIENCE = 60_000;
+
+/** @throws ImgctlError config: unreadable, or missing and `required` */
+async function readPins(
+  { io }: Context,
+  { file = DEFAULT_LOCK_FILE }: Options,
+  required: boolean,
+): Promise<Map<string, Pin>> {
+  const label = { what: `the lock file ${file}`, hint: 'restore it, for example with git' };
+  const text = await readTextFile(path.resolve(io.cwd, file), label.what, io);
+  if (text !== undefined) return parseLockFile(text, label);
+  if (!required) return new Map();
+  throw new ImgctlError('config', `${label.what} does not exist`, {
+    hint: 'create it with: imgctl images lock add NAME TEXT',
+  });
+}
+
+/**
+ * Replaces the pins by those that `change` returns; one process at a time.
+ * @throws ImgctlError config, failed, timeout, and whatever `change` throws
+ */
+async function changePins(
+  context: Context,
+  options: Options,
+  required: boolean,
+  change: (pins: Pins) => Promise<Pins>,
+): Promise<void> {
+  const { io } = context;
+  const { file = DEFAULT_LOCK_FILE } = options;
+  const what = `the lock file ${file}`;
+  try {
+    const target = followLinks(path.resolve(io.cwd, file));
+    const update = async (confirm: () => void) => {
+      const pins = await readPins(context, options, required);
+      const changed = await change(pins);
+      if (changed === pins) return;
+      await replaceUserFile(target, formatLockFile(changed), what, io.system, confirm);
+    };
+    // withLock would create the folder.
+    fs.accessSync(path.dirname(target));
+    await withLock(target, LOCK_PATIENCE, io, update);
+  } catch (error) {
+    throw cannotWrite(what, error);
+  }
+}
+
+/** @throws ImgctlError not-found */
+function requirePin(pins: Pins, name: string): Pin {
+  const pin = pins.get(name);
+  if (pin !== undefined) return pin;
+  throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
+    hint: suggest(name, [...pins.keys()], 'imgctl images lock list'),
+  });
+}
+
+/** Returns the image that a name pins. @throws ImgctlError not-found: it is gone; pin-broken: it was replaced */
+export async function readPinned(
+  context: Context,
+  source: Source,
+  options: Options,
+  name: string,
+): Promise<ReceivedImage> {
+  const pin = requirePin(await readPins(context, options, true), name);
+  const image = await source.getImage(pin.id);
+  const hint = `lock the newest one instead: imgctl images lock update ${name}`;
+  if (image === undefined) {
+    throw new ImgctlError('not-found', `${name} is gone: image ${pin.id} does not exist`, { hint });
+  }
+  const state = stateOf(pin, image, undefined);
+  if (state === 'replaced') {
+    const message = `${name} was replaced: image ${pin.id} was updated on ${image.updated_on}`;
+    throw new ImgctlError('pin-broken', message, { hint });
+  }
+  if (state === 'moved') {
+    context.console.warn(`${name} was moved from ${pin.path} to ${image.path}`, hint);
+  }
+  return image;
 }
