@@ -12,9 +12,8 @@ import {
   type SettingKey,
 } from '../session/setting-table.ts';
 import { configFilePath } from '../session/settings.ts';
-import { printValue } from './bare-value.ts';
 import { readColumns } from './listing.ts';
-import { type GetOptions, readGet } from './shared-options.ts';
+import { type GetOptions, printValue, readGet } from './shared-options.ts';
 
 export async function list(context: Context, options: GetOptions): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);

@@ -25,8 +25,20 @@ export async function run(
       hint: 'provide an id or a name; list both with: imgctl images list',
     });
   }
-  const { lock } = options;
-  checkArguments(options, wanted);
+  const { lock, file } = options;
+  const problem =
+    lock !== undefined && wanted.length > 0
+      ? '--lock cannot be used with other images'
+      : lock === undefined && file !== undefined
+        ? '--file needs --lock'
+        : lock === undefined && wanted.length === 0
+          ? 'no image to show'
+          : undefined;
+  if (problem !== undefined) {
+    throw new ImgctlError('usage', problem, {
+      hint: 'provide an id or a name, or a locked image with --lock NAME',
+    });
+  }
   const view = readView(context, options, { columns: FIELDS });
   const source = await openSource(context, options);
   if (lock !== undefined) {
@@ -49,21 +61,6 @@ export async function run(
   if (missing) throw missing;
 }
 
-function checkArguments({ lock, file }: GetOptions, wanted: readonly string[]): void {
-  const problem =
-    lock !== undefined && wanted.length > 0
-      ? '--lock cannot be used with other images'
-      : lock === undefined && file !== undefined
-        ? '--file needs --lock'
-        : lock === undefined && wanted.length === 0
-          ? 'no image to show'
-          : undefined;
-  if (problem === undefined) return;
-  throw new ImgctlError('usage', problem, {
-    hint: 'provide an id or a name, or a locked image with --lock NAME',
-  });
-}
-
 /** Prints one image, or several as a list; in a table as blocks of keys and values. */
 async function print(
   context: Context,
@@ -81,23 +78,22 @@ async function print(
 
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
 async function find(context: Context, source: Source, wanted: string): Promise<ReceivedImage> {
-  if (/^https?:/i.test(wanted)) {
-    const image = await source.getImage(idOfUrl(wanted, source.baseUrl));
-    if (image) return image;
-    throw notFound(wanted);
-  }
-  if (wanted.startsWith('[')) {
-    const image = await findBy('path', context, source, wanted);
-    if (image) return image;
-    throw notFound(wanted);
-  }
+  const isUrl = /^https?:/i.test(wanted);
+  const isPath = wanted.startsWith('[');
   const isId = /^(?:0|[1-9]\d{0,14})$/.test(wanted);
-  const image =
-    (isId ? await source.getImage(Number(wanted)) : undefined) ??
-    (await findBy('name', context, source, wanted)) ??
-    (await findBy('label', context, source, wanted));
+  let image: ReceivedImage | undefined;
+  if (isUrl) image = await source.getImage(idOfUrl(wanted, source.baseUrl));
+  if (isId) image = await source.getImage(Number(wanted));
+  const fields = isUrl ? [] : isPath ? (['path'] as const) : (['name', 'label'] as const);
+  for (const field of fields) image ??= await findBy(field, context, source, wanted);
   if (image) return image;
-  throw notFound(wanted, isId ? [] : await similarNames(context, source, wanted));
+  const similar = isUrl || isPath || isId ? [] : await similarNames(context, source, wanted);
+  throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
+    hint:
+      similar.length > 0
+        ? `did you mean ${similar.join(' or ')}?`
+        : 'list all images with: imgctl images list',
+  });
 }
 
 function idOfUrl(text: string, baseUrl: string): number {
@@ -126,15 +122,6 @@ async function findBy(
   throw new ImgctlError('ambiguous', `${all.length} images have the ${field} ${wanted}`, {
     details: all.map(({ id, path }) => `${id}  ${path}`),
     hint: `use an id, for example: imgctl images get ${image.id}`,
-  });
-}
-
-function notFound(wanted: string, similar: readonly string[] = []): ImgctlError {
-  return new ImgctlError('not-found', `image ${wanted} does not exist`, {
-    hint:
-      similar.length > 0
-        ? `did you mean ${similar.join(' or ')}?`
-        : 'list all images with: imgctl images list',
   });
 }
 

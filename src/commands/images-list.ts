@@ -4,8 +4,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { isObject } from '../json.ts';
-import type { ListWriter, Row } from '../output/writers.ts';
+import type { ListWriter } from '../output/writers.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import { collectNames } from '../session/image-names.ts';
 import {
@@ -14,6 +13,7 @@ import {
   readQuery,
   readView,
   rememberNames,
+  reportEmpty,
   reportNoMatch,
 } from './listing.ts';
 import { observeReading, openSource, type SourceOptions } from './source.ts';
@@ -29,29 +29,29 @@ export async function run(
   options: ImagesListOptions,
   words: readonly string[],
 ): Promise<void> {
+  const { limit, page, perPage, urls } = options;
+  const { format, io } = context;
   const plan = readQuery(context, words, options);
-  if (options.page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
+  if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
     throw new ImgctlError('usage', '--page cannot be used with local filters or sorts', {
       hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
-  const { format, io } = context;
+  const view = readView(context, options, {
+    columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
+    setting: 'columns.images',
+  });
   let count = 0;
   let meta: Batch['meta'] = {};
-  const list = openImageList(context, options, () =>
-    describeCount(count, options, plan.filtersLocally ? undefined : totalOf(meta, plan)),
-  );
+  const summary = () =>
+    describeCount(count, options, plan.filtersLocally ? undefined : totalOf(meta, plan));
+  const list: ListWriter<unknown> = urls
+    ? context.openValues('url', { header: view.header })
+    : context.openList(view.columns, { ...view, summary });
   const source = await openSource(context, options);
-  const query = {
-    plan,
-    limit: options.limit,
-    perPage: options.perPage,
-    streams: format === 'ndjson',
-  };
+  const query = { plan, limit, perPage, streams: format === 'ndjson' };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
-  const quiet = format === 'ndjson' || !io.stdout.isTTY;
-  const observer = observeReading(context, quiet);
-  const { limit, page, urls } = options;
+  const observer = observeReading(context, format === 'ndjson' || !io.stdout.isTTY);
   const readPage = async (number: number) => {
     const { client } = await context.session();
     return readCataloguePage(client, query, number, observer);
@@ -61,7 +61,7 @@ export async function run(
   const names = collectNames([]);
   for await (const batch of batches) {
     const { images } = batch;
-    await list.write(options.urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
+    await list.write(urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
     count += images.length;
     collectNames(images, names);
     meta = batch.meta;
@@ -70,41 +70,23 @@ export async function run(
   await list.end(options.meta ? { ...meta, count } : undefined);
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) await rememberNames(context, names, !isPart);
-  if (count === 0) reportNone(context, options, words, meta);
-}
-
-function reportNone(
-  context: Context,
-  options: ImagesListOptions,
-  words: readonly string[],
-  { pages }: Row,
-): void {
-  const last = isObject(pages) ? pages.pages : undefined;
-  if (options.page === undefined || typeof last !== 'number' || options.page <= last) {
-    reportNoMatch(context, options, words);
-    return;
+  if (count > 0) return;
+  const last = meta.pages?.pages;
+  if (page === undefined || last === undefined || page <= last) {
+    return reportNoMatch(context, options, words);
   }
-  const message = `page ${options.page} does not exist; the last page is ${last}`;
-  if (options.failEmpty) throw new ImgctlError('empty', message);
-  context.console.note(message);
+  reportEmpty(
+    context,
+    options,
+    `page ${page} does not exist; the last page is ${last}`,
+    undefined,
+    true,
+  );
 }
 
 /** Returns how many images match, if the service applied the filter. */
 function totalOf({ pages, filter }: Batch['meta'], { server }: QueryPlan): number | undefined {
   return server.filter === undefined || filter !== undefined ? pages?.total : undefined;
-}
-
-function openImageList(
-  context: Context,
-  options: ImagesListOptions,
-  summary: () => string,
-): ListWriter<unknown> {
-  const view = readView(context, options, {
-    columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
-    setting: 'columns.images',
-  });
-  if (!options.urls) return context.openList(view.columns, { ...view, summary });
-  return context.openValues('url', { header: view.header });
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */

@@ -42,22 +42,12 @@ interface DefaultView {
 }
 
 /** Reads columns and time style from options, then settings, then the command's defaults. */
-export function readView(context: Context, options: ListingOptions, defaults: DefaultView) {
-  checkConflicts(context, options);
-  const get = readGet(context, options, FIELDS);
-  return {
-    get,
-    columns: chooseColumns(context, options, defaults),
-    // Without --columns JSON and YAML show every field.
-    allFields: options.columns === undefined,
-    header: options.header !== false,
-    trunc: options.trunc,
-    // A bare value is data, whatever the format.
-    times: timesOf(context, TIME_FIELDS, options.time, get === undefined ? context.format : 'tsv'),
-  };
-}
-
-function checkConflicts({ format, quiet }: Context, options: ListingOptions): void {
+export function readView(
+  context: Context,
+  options: ListingOptions,
+  { columns, setting }: DefaultView,
+) {
+  const { format, quiet, settings } = context;
   if (options.meta && format !== 'json' && format !== 'yaml') {
     throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
       hint: 'add -o json or -o yaml, or omit --meta',
@@ -68,16 +58,20 @@ function checkConflicts({ format, quiet }: Context, options: ListingOptions): vo
       hint: 'omit --quiet or --columns',
     });
   }
-}
-
-function chooseColumns(
-  { settings }: Context,
-  options: ViewOptions,
-  { columns, setting }: DefaultView,
-): readonly Field[] {
-  if (options.columns !== undefined) return readColumns(options.columns, '--columns');
+  const get = readGet(context, options, FIELDS);
   const stored = setting && settings.text(setting);
-  return stored === undefined ? columns : readColumns(stored, `setting ${setting}`);
+  const [names, where] =
+    options.columns === undefined ? [stored, `setting ${setting}`] : [options.columns, '--columns'];
+  return {
+    get,
+    columns: names === undefined ? columns : readColumns(names, where),
+    // Without --columns JSON and YAML show every field.
+    allFields: options.columns === undefined,
+    header: options.header !== false,
+    trunc: options.trunc,
+    // A bare value is data, whatever the format.
+    times: timesOf(context, TIME_FIELDS, options.time, get === undefined ? format : 'tsv'),
+  };
 }
 
 export function readColumns(text: string, where: string): readonly Field[] {
@@ -113,19 +107,18 @@ export function reportNoMatch(
   words: readonly string[],
 ): void {
   const hint = patternHint(options.filter ?? [], words);
-  reportEmpty(context, options, 'no images match', hint);
   // A wrong pattern is worth a note beside data as well.
-  if (hint !== undefined && context.format !== 'table')
-    context.console.note('no images match', hint);
+  reportEmpty(context, options, 'no images match', hint, hint !== undefined);
 }
 
-/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
+/** Prints a note for an empty result: in a table, or `always`. @throws ImgctlError empty, with --fail-empty */
 export function reportEmpty(
   context: Context,
   options: ListingOptions,
   message: string,
   hint?: string,
+  always = false,
 ): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
-  if (context.format === 'table') context.console.note(message, hint);
+  if (always || context.format === 'table') context.console.note(message, hint);
 }

@@ -88,18 +88,19 @@ async function write(context: Context, file: string, run: Run, values: Values): 
     await withLockIfPossible(file, PATIENCE, io, async (confirm) => {
       const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
       const text = withValues(old, run, profileName, values);
-      await replaceFile(file, text, io.system, { create: createReadable, confirm });
+      await replaceFile(file, text, io.system, {
+        confirm,
+        // The exporter runs as another user.
+        create(staging) {
+          fs.writeFileSync(staging, text, { mode: 0o644, flag: 'wx' });
+          fs.chmodSync(staging, 0o644);
+        },
+      });
     });
   } catch (error) {
     const hint = 'use a file in a folder that you can write: --metrics-file FILE';
     console.warn(`cannot write the metrics to ${file}: ${errorReason(error)}`, hint);
   }
-}
-
-/** The exporter runs as another user. */
-function createReadable(file: string, text: string): void {
-  fs.writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
-  fs.chmodSync(file, 0o644);
 }
 
 /** Replaces the values of this run and profile in a text; other samples and the last success stay. */

@@ -1,8 +1,8 @@
-// The options --get and --time, which several commands share.
+// The options --get and --time, and single values, which several commands share.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { defaultTimeStyle } from '../output/writers.ts';
+import { defaultTimeStyle, type Row } from '../output/writers.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES } from '../query/timestamp.ts';
 
@@ -51,4 +51,14 @@ export function timesOf(
 /** Does the same for commands without --time, whose data has one form. @param get the field that --get prints */
 export function timesOfTable(context: Context, fields: readonly string[], get?: string) {
   return context.format === 'table' && get === undefined ? timesOf(context, fields) : undefined;
+}
+
+/**
+ * Prints the value of `key` alone, or with -o or --json the whole record. A format in the settings or the
+ * environment does not count, since `$(imgctl token)` must be the token.
+ */
+export async function printValue(context: Context, record: Row, key: string): Promise<void> {
+  const { json, output = json ? 'json' : 'table' } = context.options;
+  if (output === 'table' || context.quiet) return context.console.print(`${record[key]}\n`);
+  await context.printRecord(record, { idField: key });
 }

@@ -14,18 +14,17 @@ const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'upd
 /** The fields of a request that --get accepts. */
 export const REQUEST_FIELDS = [...COLUMNS, 'errors', 'warnings', 'response'];
 
-interface ShowOptions {
-  /** Prints only this field. */
-  readonly get?: string | undefined;
-  /** When the wait for the request began. */
-  readonly started?: number;
-}
-
-/** Prints the request. @throws ImgctlError sync-failed */
+/**
+ * Prints the request.
+ * @param get prints only this field
+ * @param started when the wait for the request began
+ * @throws ImgctlError sync-failed
+ */
 export async function showRequest(
   context: Context,
   request: SyncRequest,
-  { get, started }: ShowOptions = {},
+  get?: string,
+  started?: number,
 ): Promise<void> {
   const { id, status, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
@@ -58,7 +57,7 @@ export async function showRequest(
 }
 
 /** Returns `added a.ova; deleted 2`. */
-export function describeChanges({ added, deleted }: SyncRequest): string {
+function describeChanges({ added, deleted }: SyncRequest): string {
   const changes = [
     ['added', describeNames(added)],
     ['deleted', describeNames(deleted)],

@@ -33,11 +33,11 @@ export async function run(
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
     const started = context.io.now();
     const request = await follow(context, id, options, submittedAt);
-    return showRequest(context, request, { get, started });
+    return showRequest(context, request, get, started);
   }
   const request = await getRequest(context, id);
   await rememberStatus(context, id, request.status);
-  await showRequest(context, request, { get });
+  await showRequest(context, request, get);
 }
 
 const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];

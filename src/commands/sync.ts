@@ -44,7 +44,7 @@ async function sync(
   const started = context.io.now();
   const request = await follow(context, submitted.key, options, started);
   measure(measuresOf(request));
-  return showRequest(context, request, { get, started });
+  return showRequest(context, request, get, started);
 }
 
 interface KnownSync extends SubmittedSync {

@@ -2,7 +2,7 @@
 
 import { utcTime } from '../api/responses.ts';
 import type { Context } from '../context.ts';
-import { printValue } from './bare-value.ts';
+import { printValue } from './shared-options.ts';
 import { noValidToken, tokenState } from './token-state.ts';
 
 export async function run(context: Context): Promise<void> {
