@@ -31,8 +31,8 @@ import { describeEvent } from './session/trace.ts';
 
 /** The options of every command, as commander parses them. */
 export interface GlobalOptions {
-  profile?: string;
-  baseUrl?: string;
+  profile?: string | undefined;
+  baseUrl?: string | undefined;
   output?: string;
   json?: boolean;
   timeout?: string;

@@ -8,9 +8,7 @@ import {
   type CommandDeclaration,
   type OptionDeclaration,
   optionTerm,
-  type ProgramDeclaration,
   type Value,
-  type ValueSource,
 } from '../declarations.ts';
 import { valueOr } from '../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
@@ -44,15 +42,10 @@ interface Candidates {
 export async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
   try {
     const current = words.pop() ?? '';
-    const position = readLine(context.program, words, current);
-    context.useOptions(position.scope);
-    const { mode, candidates } = findCandidates(context, position);
-    const lines = candidates
-      .filter(([value]) => SAFE.test(value) && (position.ended || !isHiddenOption(position, value)))
-      .map(([value, description]) => {
-        const line = `${position.lead}${value}`;
-        return description === undefined ? line : `${line}\t${printable(description)}`;
-      });
+    const { mode, candidates } = complete(context, words, current);
+    const lines = candidates.map(([value, description]) =>
+      description === undefined ? value : `${value}\t${printable(description)}`,
+    );
     await context.console.print(`${[...lines, `:${mode}`].join('\n')}\n`);
   } catch {
     // The user is typing a line, where a message would only disturb.
@@ -62,83 +55,61 @@ export async function run(context: Context, _options: object, words: string[] = 
 /** Values that need no quotes in any shell; others are not offered. */
 const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
 
-/** True for a value that would be read as an option. */
-function isHiddenOption({ options, lead }: Position, value: string): boolean {
-  return options.length === 0 && lead === '' && value.startsWith('-');
-}
-
-/** Where the cursor is, and what can follow. */
-interface Position {
-  /** The subcommands that can follow; empty if something else must follow. */
-  readonly subcommands: readonly CommandDeclaration[];
-  readonly options: readonly OptionDeclaration[];
-  readonly value: Value | undefined;
-  /** Arguments before the cursor. */
-  readonly rest: readonly string[];
-  /** True after `--`. */
-  readonly ended: boolean;
-  /** The text before the value in the same word: `--output=`, `-o`. */
-  readonly lead: string;
-  readonly typed: string;
-  /** Values of --profile and --base-url, by the names of the parsed options. */
-  readonly scope: { readonly profile?: string; readonly baseUrl?: string };
-}
-
-const SCOPE: ReadonlyMap<string, 'profile' | 'baseUrl'> = new Map([
-  ['--profile', 'profile'],
-  ['--base-url', 'baseUrl'],
-]);
-
-/** Parses `words`, those before the cursor without the program, and `current`, the word up to the cursor. */
-function readLine(
-  program: ProgramDeclaration,
-  words: readonly string[],
-  current: string,
-): Position {
+function complete(context: Context, words: readonly string[], current: string): Candidates {
+  const { program } = context;
   let command: Partial<CommandDeclaration> = { subcommands: program.commands };
+  let options = program.options;
   let pending: OptionDeclaration | undefined;
   let ended = false;
   const rest: string[] = [];
-  const used = new Set<OptionDeclaration>();
-  const scope: { profile?: string; baseUrl?: string } = {};
-  const optionsHere = () => [...(command.options ?? []), ...program.options];
-  const take = (option: OptionDeclaration, value: string) => {
-    const name = SCOPE.get(flagsOf(option).at(-1) ?? '');
-    if (name !== undefined) scope[name] = value;
-  };
+  const values = new Map<string, string>();
+  const followers = () => (ended || rest.length > 0 ? [] : visible(command));
   for (const word of words) {
     if (pending) {
-      take(pending, word);
+      values.set(nameOf(pending), word);
       pending = undefined;
     } else if (!ended && word === '--') ended = true;
     else if (!ended && /^-./.test(word)) {
-      const { given, lead } = readOptions(word, optionsHere());
-      for (const option of given) used.add(option);
-      const last = given.at(-1);
-      if (last && lead === word && !word.endsWith('=')) pending = last;
-      else if (last && lead !== undefined) take(last, word.slice(lead.length));
+      const { given, lead } = readOptions(word, options);
+      for (const option of given) values.set(nameOf(option), word.slice(lead?.length));
+      if (lead === word && !word.endsWith('=')) pending = given.at(-1);
     } else {
-      const candidates = ended || rest.length > 0 ? [] : visible(command);
-      const found = candidates.find((each) => namesOf(each).includes(word));
-      if (found) command = found;
-      else rest.push(word);
+      const found = followers().find((each) => namesOf(each).includes(word));
+      if (found === undefined) rest.push(word);
+      else {
+        command = found;
+        options = [...(found.options ?? []), ...program.options];
+      }
     }
   }
-  const position = { subcommands: [], options: [], rest, ended, lead: '', typed: current, scope };
-  if (pending) return { ...position, value: pending.value };
+  context.useOptions({ profile: values.get('--profile'), baseUrl: values.get('--base-url') });
+  /** @param lead the text before the value in the same word: `--output=`, `-o` */
+  const ofValue = (value: Value | undefined, lead = ''): Candidates => {
+    const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
+    const { mode, candidates } = candidatesOf(context, rest, value, current.slice(lead.length));
+    const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
+    return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
+  };
+  if (pending) return ofValue(pending.value);
   if (!ended && current.startsWith('-')) {
-    const { given, lead } = readOptions(current, optionsHere());
+    const { given, lead } = readOptions(current, options);
     if (lead !== undefined && (lead !== current || current.endsWith('='))) {
-      return { ...position, value: given.at(-1)?.value, lead, typed: current.slice(lead.length) };
+      return ofValue(given.at(-1)?.value, lead);
     }
-    const options = optionsHere().filter((option) => option.repeatable || !used.has(option));
-    return { ...position, options, value: undefined };
+    const left = options.filter((option) => option.repeatable || !values.has(nameOf(option)));
+    // The short flag if it was typed, else the long one: both would be the same line twice.
+    return space(
+      left.map((option) => [
+        flagsOf(option).find((flag) => flag === current) ?? nameOf(option),
+        optionTerm(option)[1],
+      ]),
+    );
   }
-  const subcommands = ended || rest.length > 0 ? [] : visible(command);
+  const subcommands = followers();
+  if (subcommands.length > 0) return space(entriesOf(subcommands));
   const declared = command.arguments ?? [];
   const last = declared.at(-1);
-  const argument = declared[rest.length] ?? (last?.variadic ? last : undefined);
-  return { ...position, subcommands, value: argument?.value };
+  return ofValue((declared[rest.length] ?? (last?.variadic ? last : undefined))?.value);
 }
 
 /** Returns the options in a word with a dash. If the last one takes a value, `lead` is the text before it. */
@@ -166,6 +137,11 @@ function flagsOf({ flags }: OptionDeclaration): readonly string[] {
   return (flags.split(' <')[0] ?? '').split(', ');
 }
 
+/** `--output` */
+function nameOf(option: OptionDeclaration): string {
+  return flagsOf(option).at(-1) ?? '';
+}
+
 type Entry = Pick<CommandDeclaration, 'name' | 'aliases' | 'summary'>;
 
 function namesOf({ name, aliases = [] }: Entry): readonly string[] {
@@ -176,31 +152,21 @@ function visible({ subcommands = [] }: Partial<CommandDeclaration>): readonly Co
   return subcommands.filter(({ hidden }) => !hidden);
 }
 
-function findCandidates(context: Context, position: Position): Candidates {
-  const { subcommands, options, value, typed } = position;
-  if (options.length > 0) {
-    // The short flag if it was typed, else the long one: both would be the same line twice.
-    return space(
-      options.map((option) => {
-        const flags = flagsOf(option);
-        const flag = flags.find((each) => each === typed) ?? flags.at(-1) ?? '';
-        return [flag, optionTerm(option)[1]];
-      }),
-    );
-  }
-  if (subcommands.length > 0) return space(entriesOf(subcommands));
-  if (value?.kind === 'choice') return words(value.words);
-  return value?.kind === 'text' && value.from
-    ? fromSource(context, position, value.from)
-    : words([]);
-}
-
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-function fromSource(context: Context, position: Position, source: ValueSource): Candidates {
-  const { typed, rest } = position;
+/** @param rest the arguments before the cursor */
+function candidatesOf(
+  context: Context,
+  rest: readonly string[],
+  value: Value | undefined,
+  typed: string,
+): Candidates {
+  if (value?.kind === 'choice') return words(value.words);
+  const source = value?.kind === 'text' ? value.from : undefined;
   switch (source) {
+    case undefined:
+      return words([]);
     case 'api-paths':
       return words(PATHS);
     case 'columns':
