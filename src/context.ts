@@ -33,7 +33,7 @@ import { describeEvent } from './session/trace.ts';
 export interface GlobalOptions {
   profile?: string | undefined;
   baseUrl?: string | undefined;
-  output?: string;
+  output?: Format;
   json?: boolean;
   timeout?: string;
   retries?: string;
@@ -159,11 +159,14 @@ export class Context implements ConsoleStyle {
     };
   }
 
-  /** Never throws, since it formats the errors of everything else. */
+  /** The format, or that of the flags if it is invalid: the errors of everything else need one. */
+  get safeFormat(): Format {
+    const { json, output = 'table' } = this.options;
+    return valueOr(() => this.format, json ? 'json' : output);
+  }
+
   get errorFormat(): ConsoleStyle['errorFormat'] {
-    const { json, output = '' } = this.options;
-    const format = valueOr<string>(() => this.format, json ? 'json' : output);
-    return { json: ['json', 'ndjson'].includes(format), debug: this.debug };
+    return { json: ['json', 'ndjson'].includes(this.safeFormat), debug: this.debug };
   }
 
   /** Colour and width of stdout. */

@@ -11,6 +11,15 @@ import { demo, doctor, login, logout, token, whoami } from './table/setup.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { TOPIC_NAMES } from './table/topics.ts';
 
+/** The headings of the overview and their commands. */
+const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
+  Start: [login, logout, whoami, demo, doctor],
+  Images: [images, myImages],
+  'Packages and sync': [inspect, validate, push, sync, syncStatus],
+  Configuration: [config, profile, completion],
+  Automation: [api, token, mcp, commands, emulator, complete, help, printVersion],
+};
+
 export const ROOT: CommandSpec = {
   name: 'imgctl',
   summary: 'list, filter and sync deploy-ready OVA and OVF images',
@@ -22,29 +31,7 @@ export const ROOT: CommandSpec = {
     'imgctl sync --wait',
   ],
   seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
-  subcommands: [
-    login,
-    logout,
-    whoami,
-    demo,
-    doctor,
-    images,
-    myImages,
-    inspect,
-    validate,
-    push,
-    sync,
-    syncStatus,
-    config,
-    profile,
-    completion,
-    api,
-    token,
-    mcp,
-    commands,
-    emulator,
-    complete,
-    help,
-    printVersion,
-  ],
+  subcommands: Object.entries(GROUPS).flatMap(([group, commands]) =>
+    commands.map((command) => ({ ...command, group })),
+  ),
 };

@@ -8,7 +8,7 @@ import { readJson, serviceMessage, statusError, utcTime } from '../api/responses
 import type { Context } from '../context.ts';
 import { termsOf } from '../declarations.ts';
 import { describeDuration } from '../duration.ts';
-import { asImgctlError, ImgctlError, valueOr, valueOrError } from '../errors.ts';
+import { asImgctlError, type ErrorCode, ImgctlError, valueOr, valueOrError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { httpDate } from '../http/retry.ts';
@@ -17,7 +17,6 @@ import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';
 import { counted, shellQuote } from '../output/messages.ts';
 import { loadStyle, mark } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
-import { isFormat } from '../output/writers.ts';
 import { nearest } from '../query/suggest.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import { helperProgram } from '../session/keychain.ts';
@@ -43,6 +42,8 @@ interface Row {
   readonly finding: string;
   /** The command or setting that fixes a warning or failure. */
   readonly hint: string | null;
+  /** Decides the exit code of a failure. */
+  readonly code?: ErrorCode;
 }
 
 /** What a check found: a text if all is well, an error if it failed. */
@@ -58,7 +59,7 @@ function notChecked(finding: string): Result {
 
 export async function run(context: Context): Promise<void> {
   const { io } = context;
-  const found: { check: string; result: Result }[] = [];
+  const rows: Row[] = [];
   /** An error that a check throws is its result. */
   const check = async (
     name: string,
@@ -68,7 +69,14 @@ export async function run(context: Context): Promise<void> {
       .then(find)
       .catch((error: unknown) => asImgctlError(error));
     io.signal.throwIfAborted();
-    for (const result of [results].flat()) found.push({ check: name, result });
+    for (const result of [results].flat()) {
+      if (typeof result === 'string') {
+        rows.push({ check: name, state: 'ok', finding: result, hint: null });
+      } else if (result instanceof ImgctlError) {
+        const { message, hint = null, code } = result;
+        rows.push({ check: name, state: 'failed', finding: message, hint, code });
+      } else rows.push({ check: name, ...result });
+    }
   };
 
   await check('program', () => `imgctl ${context.version}, ${io.system.runtime}`);
@@ -120,19 +128,14 @@ export async function run(context: Context): Promise<void> {
     await check('storage', () => storageResult(context));
   }
 
-  await print(
-    context,
-    found.map(({ check, result }): Row => {
-      if (typeof result === 'string') return { check, state: 'ok', finding: result, hint: null };
-      if (!(result instanceof ImgctlError)) return { check, ...result };
-      return { check, state: 'failed', finding: result.message, hint: result.hint ?? null };
-    }),
-  );
-  const failures = found.filter(({ result }) => result instanceof ImgctlError);
-  const first = failures[0]?.result;
-  if (!(first instanceof ImgctlError)) return;
+  await print(context, rows);
+  const failures = rows.filter(({ state }) => state === 'failed');
+  const [first] = failures;
+  if (first === undefined) return;
   const names = [...new Set(failures.map(({ check }) => check))].join(', ');
-  throw new ImgctlError(first.code, `failed checks: ${names}`, { hint: first.hint });
+  throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
+    hint: first.hint ?? undefined,
+  });
 }
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
@@ -496,9 +499,7 @@ async function storageResult(context: Context): Promise<Result | Result[]> {
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 async function print(context: Context, findings: readonly Row[]): Promise<void> {
-  const { quiet, options, io, console } = context;
-  const requested = options.json ? 'json' : (options.output ?? 'table');
-  const format = valueOr(() => context.format, isFormat(requested) ? requested : 'table');
+  const { quiet, io, console, safeFormat: format } = context;
   const clean = (text: string) => {
     const shown = console.redaction.apply(text);
     if (format !== 'table') return shown;

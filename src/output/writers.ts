@@ -9,10 +9,6 @@ export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as cons
 
 export type Format = (typeof FORMATS)[number];
 
-export function isFormat(text: string): text is Format {
-  return FORMATS.some((format) => format === text);
-}
-
 export function defaultTimeStyle(format: Format): 'local' | 'wire' {
   return format === 'table' ? 'local' : 'wire';
 }

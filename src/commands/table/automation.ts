@@ -5,7 +5,6 @@ import { TOPIC_NAMES } from './topics.ts';
 
 export const completion: CommandSpec = {
   name: 'completion',
-  group: 'Configuration',
   summary: 'print the completion script for a shell',
   description: [
     'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
@@ -67,7 +66,6 @@ export const complete: CommandSpec = {
 
 export const help: CommandSpec = {
   name: 'help',
-  group: 'Automation',
   summary: 'show help for a command or topic',
   examples: ['imgctl help images list', 'imgctl help filters'],
   seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
@@ -84,7 +82,6 @@ export const help: CommandSpec = {
 
 export const printVersion: CommandSpec = {
   name: 'version',
-  group: 'Automation',
   summary: 'print the version',
   examples: ['imgctl version', 'imgctl --version'],
   load: async () => (context) => context.console.print(`${context.version}\n`),

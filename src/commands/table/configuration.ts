@@ -26,15 +26,11 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
 
 export const config: CommandSpec = {
   name: 'config',
-  group: 'Configuration',
   summary: 'show and change settings',
-  // A getter: no other command needs the texts.
-  get description() {
-    return [
-      'Settings:',
-      { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
-    ];
-  },
+  description: [
+    'Settings:',
+    { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
+  ],
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],
   subcommands: [
@@ -112,7 +108,6 @@ export const config: CommandSpec = {
 
 export const profile: CommandSpec = {
   name: 'profile',
-  group: 'Configuration',
   summary: 'list, select and delete profiles',
   description: [
     'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',

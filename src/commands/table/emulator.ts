@@ -4,7 +4,6 @@ import { type CommandSpec, DURATION, TEXT } from './spec.ts';
 
 export const emulator: CommandSpec = {
   name: 'emulator',
-  group: 'Automation',
   summary: 'run the embedded service on this machine',
   description: [
     'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',

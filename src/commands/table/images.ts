@@ -7,7 +7,6 @@ import { type CommandSpec, SERVICE_CODES } from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
-  group: 'Images',
   summary: 'list and show images of the public catalogue',
   examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
   subcommands: [

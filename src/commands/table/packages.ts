@@ -17,7 +17,6 @@ import {
 
 export const myImages: CommandSpec = {
   name: 'my-images',
-  group: 'Images',
   summary: 'list your own images',
   examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
@@ -90,7 +89,6 @@ const withWait = STATUS_FIELDS.filter(
 
 export const sync: CommandSpec = {
   name: 'sync',
-  group: 'Packages and sync',
   summary: 'submit an image sync after an upload',
   description: [
     'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints them as the service reports them, by name or by number. The service may not know a new request at once, so --wait retries a 404 for the first minute.',
@@ -124,7 +122,6 @@ export const sync: CommandSpec = {
 
 export const syncStatus: CommandSpec = {
   name: 'sync-status',
-  group: 'Packages and sync',
   summary: 'show or follow a sync request',
   description: [
     'Exits with 1 if the request failed. --list does not contact the service; it shows the last known status.',
@@ -162,7 +159,6 @@ export const syncStatus: CommandSpec = {
 
 export const inspect: CommandSpec = {
   name: 'inspect',
-  group: 'Packages and sync',
   summary: 'show the contents of a local OVA or OVF package',
   description: [
     'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object; several files print an array. Does not check digests; use imgctl validate for that.',
@@ -193,7 +189,6 @@ export const inspect: CommandSpec = {
 
 export const validate: CommandSpec = {
   name: 'validate',
-  group: 'Packages and sync',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
     'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q, prints only the codes.',

@@ -4,7 +4,6 @@ import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const api: CommandSpec = {
   name: 'api',
-  group: 'Automation',
   summary: 'send an authenticated request to the service',
   description: [
     'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
@@ -51,7 +50,6 @@ export const api: CommandSpec = {
 
 export const commands: CommandSpec = {
   name: 'commands',
-  group: 'Automation',
   summary: 'list every command and whether it changes anything',
   description: [
     'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
@@ -73,7 +71,6 @@ export const commands: CommandSpec = {
 
 export const mcp: CommandSpec = {
   name: 'mcp',
-  group: 'Automation',
   summary: 'serve images to assistants over MCP',
   description: [
     'Speaks the Model Context Protocol on standard input and output. An MCP client starts it, and it ends when the client closes its input. It uses the login, settings and tokens of the other commands, but never prompts.',

@@ -6,7 +6,6 @@ import { type CommandSpec, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts
 
 export const push: CommandSpec = {
   name: 'push',
-  group: 'Packages and sync',
   summary: 'upload packages, sync them and show the new images',
   description: [
     'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',

@@ -5,7 +5,6 @@ import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
-  group: 'Start',
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. A base URL and user name that the profile lacks are saved before the token request, so that you need not type them again if it fails. Other values replace those of the profile only if the login succeeds.',
@@ -54,7 +53,6 @@ export const login: CommandSpec = {
 
 export const logout: CommandSpec = {
   name: 'logout',
-  group: 'Start',
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
@@ -75,7 +73,6 @@ export const logout: CommandSpec = {
 
 export const whoami: CommandSpec = {
   name: 'whoami',
-  group: 'Start',
   summary: 'show profile, service, user and token state',
   description: [
     'Exits with 4 if there is no valid token, such as before the first command that requests one. stored_in is the file or the token store that has the token.',
@@ -98,7 +95,6 @@ export const whoami: CommandSpec = {
 
 export const token: CommandSpec = {
   name: 'token',
-  group: 'Automation',
   summary: 'print a valid access token',
   description: [
     'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
@@ -119,7 +115,6 @@ export const token: CommandSpec = {
 
 export const doctor: CommandSpec = {
   name: 'doctor',
-  group: 'Start',
   summary: 'check configuration, network and login',
   description: [
     'Checks the program, files and their modes, the settings file, settings, environment, the connection to the service, the clock, the token, the shared token store, the source of the password, the limit of token requests and the upload storage. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a hint.',
@@ -144,7 +139,6 @@ export const doctor: CommandSpec = {
 
 export const demo: CommandSpec = {
   name: 'demo',
-  group: 'Start',
   summary: 'try imgctl on this machine, without an account',
   description: [
     'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
