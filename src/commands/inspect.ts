@@ -11,7 +11,7 @@ import type {
   Product,
   VirtualSystem,
 } from '../ovf/package.ts';
-import { countErrors, describeBytes, eachPackage, isFile, notAFile } from './packages.ts';
+import { describeBytes, eachPackage, errorsOf, isFile, notAFile } from './packages.ts';
 
 export async function run(
   context: Context,
@@ -27,7 +27,7 @@ export async function run(
     async (summary) => {
       if (!isFile(summary)) throw notAFile(summary.file, 'inspect');
       await list.write(summary);
-      const errors = countErrors(summary);
+      const errors = errorsOf(summary).length;
       if (summary.ovfVersion === null) unreadable.push(summary.file);
       else if (errors > 0) {
         const hint = `see all findings with: imgctl validate ${summary.file}`;

@@ -3,7 +3,8 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { PackageSummary, ReadOptions } from '../ovf/package.ts';
+import { counted } from '../output/messages.ts';
+import type { Finding, PackageSummary, ReadOptions } from '../ovf/package.ts';
 
 /** Reads the packages in order and passes each to `handle`. @throws as eachFile does */
 export async function eachPackage(
@@ -30,8 +31,8 @@ export async function eachFile(
   action: (file: string, resolved: string) => Promise<void>,
 ): Promise<void> {
   if (files.includes('')) {
-    const hint = PROVIDE_FILE;
-    throw new ImgctlError('usage', "the name of a file must not be empty (got '')", { hint });
+    const message = "the name of a file must not be empty (got '')";
+    throw new ImgctlError('usage', message, { hint: PROVIDE_FILE });
   }
   const unreadable: ImgctlError[] = [];
   for (const file of files) {
@@ -61,10 +62,6 @@ function readError(file: string, error: unknown): ImgctlError {
   return new ImgctlError('failed', `cannot read ${file}: ${code}`, { hint, cause: error });
 }
 
-export function isFile({ findings }: PackageSummary): boolean {
-  return findings.every(({ code }) => code !== 'not-a-file');
-}
-
 /** Returns the error for a folder given to a command. */
 export function notAFile(file: string, command: string): ImgctlError {
   return new ImgctlError('invalid-package', `${file} is not a file`, {
@@ -72,8 +69,38 @@ export function notAFile(file: string, command: string): ImgctlError {
   });
 }
 
-export function countErrors({ findings }: PackageSummary): number {
-  return findings.filter(({ severity }) => severity === 'error').length;
+export function isFile({ findings }: Pick<PackageSummary, 'findings'>): boolean {
+  return findings.every(({ code }) => code !== 'not-a-file');
+}
+
+export function errorsOf({ findings }: PackageSummary): Finding[] {
+  return findings.filter(({ severity }) => severity === 'error');
+}
+
+export function openFindings(context: Context, severalFiles: boolean) {
+  const columns = ['severity', 'code', 'place', 'message'];
+  const shown = severalFiles ? ['file', ...columns] : columns;
+  // A truncated finding does not say what is wrong.
+  return context.openList(shown, { idField: 'code', trunc: false });
+}
+
+export interface InvalidPackage {
+  readonly file: string;
+  /** Its errors. */
+  readonly findings: readonly Finding[];
+}
+
+/** Returns the error of a command whose packages are invalid. */
+export function invalidPackage(invalid: readonly InvalidPackage[], command: string): ImgctlError {
+  const [first, second] = invalid;
+  if (first && !second && !isFile(first)) return notAFile(first.file, command);
+  const message =
+    first && !second
+      ? `${first.file} is invalid: ${counted(first.findings.length, 'error')}`
+      : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
+  return new ImgctlError('invalid-package', message, {
+    hint: 'fix the findings above, export the package again, then validate it',
+  });
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];

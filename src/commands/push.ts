@@ -1,12 +1,12 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
-import { rmSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
 import type { Context } from '../context.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { ImgctlError } from '../errors.ts';
 import { withLockIfPossible } from '../files/lock.ts';
-import { keyedFile } from '../files/paths.ts';
 import type { Row } from '../output/writers.ts';
+import type { CheckedPackage } from '../ovf/package.ts';
 import type { Storage } from '../upload/storage.ts';
 import {
   isSent,
@@ -16,12 +16,20 @@ import {
   refuseConflicts,
   type TransferOptions,
   transferPackage,
+  type UploadFile,
+  type UploadPackage,
 } from '../upload/transfer.ts';
 import { readView } from './listing.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
-import { describeBytes } from './packages.ts';
-import { checkPackages, DigestError, printFindings } from './push-packages.ts';
-import { openUploadStorage, targetKey } from './storage.ts';
+import {
+  describeBytes,
+  eachFile,
+  errorsOf,
+  type InvalidPackage,
+  invalidPackage,
+  openFindings,
+} from './packages.ts';
+import { openUploadStorage, storageFile } from './storage.ts';
 import { showSubmitted, submit } from './sync.ts';
 import { follow, reportMessages, requireSuccess, type WaitOptions } from './sync-request.ts';
 import { describeRate } from './validate.ts';
@@ -56,21 +64,22 @@ async function push(
   const { partSize, parallel } = options;
   const packages = await checkPackages(context, files);
   // The storage and the service may refuse; both should do so before an upload that takes long.
-  const parts = partsOf(context);
+  const file = storageFile(context);
   const storage = await openUploadStorage(context, {
     ...(partSize === undefined ? {} : { partSize: parseSize(partSize) }),
     ...(parallel === undefined ? {} : { parallel }),
-    onPart: parts.add,
+    partsFile: file && `${file}.parts`,
   });
   try {
-    await locked(context, parts.file, async () => {
+    // One push at a time on this machine. The lock of a push that was killed becomes free within this time.
+    await withLockIfPossible(file, 8_000, context.io, async () => {
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
       const { signal } = context.io;
       const transfer = { storage, signal, force, onConflict };
       const plan = await planPackages(packages, transfer);
       if (dryRun) return preview(context, storage, plan, sync ? before : undefined);
       refuseConflicts(plan, storage);
-      await uploadAll(context, plan, transfer, parts);
+      await uploadAll(context, plan, transfer);
       const sent = plan.flatMap((each) => each.files.filter(isSent));
       const bytes = sent.reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
@@ -85,75 +94,112 @@ async function push(
   }
 }
 
-/** One push per target at a time on this machine: a second one would only be told of the first. */
-async function locked(
-  { io }: Context,
-  file: string | undefined,
-  action: () => Promise<void>,
-): Promise<void> {
-  let hasLock = false;
-  const work = () => {
-    hasLock = true;
-    return action();
+/**
+ * Reads every package except for its digests, which the upload verifies.
+ * @throws ImgctlError invalid-package, after printing the findings; usage: unsuitable names
+ */
+async function checkPackages(context: Context, files: readonly string[]): Promise<UploadPackage[]> {
+  const { checkPackage } = await import('../ovf/package.ts');
+  const packages: UploadPackage[] = [];
+  const invalid: InvalidPackage[] = [];
+  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
+  await eachFile(context, [...distinct.values()], async (file, resolved) => {
+    const checked = await checkPackage(resolved, { signal: context.io.signal });
+    const errors = errorsOf(checked.summary);
+    if (errors.length > 0) invalid.push({ file, findings: errors });
+    else packages.push(await uploadOf(file, checked));
+  });
+  if (invalid.length > 0) {
+    await printFindings(context, invalid);
+    throw invalidError(invalid);
+  }
+  requireDistinctNames(packages);
+  return packages;
+}
+
+/** A part of a package gets the file to name instead as a hint. */
+function invalidError(invalid: readonly InvalidPackage[]): ImgctlError {
+  const error = invalidPackage(invalid, 'push');
+  const [{ file } = { file: '' }, second] = invalid;
+  if (second || !/\.(mf|cert|vmdk)$/i.test(file)) return error;
+  const whole = path.join(path.dirname(file), 'NAME.ovf');
+  return error.with({ hint: `name the OVA or OVF file of the package: imgctl push ${whole}` });
+}
+
+async function uploadOf(file: string, checked: CheckedPackage): Promise<UploadPackage> {
+  const { digestFindings } = await import('../ovf/package.ts');
+  const { expected } = checked;
+  const files = new Map<string, UploadFile>();
+  for (const each of checked.files) {
+    requireFlatName(each.name, file);
+    const regions = expected
+      .filter((digest) => digest.file.path === each.path)
+      .map(({ file: { offset, size }, entry }) => {
+        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
+      });
+    files.set(each.path, { name: each.name, path: each.path, regions });
+  }
+  return {
+    name: path.basename(file),
+    files: [...files.values()],
+    verify(digests) {
+      const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
+      const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
+      const findings = digestFindings(file, expected, computed);
+      if (findings.length > 0) throw new DigestError({ file, findings });
+    },
   };
-  // The lock of a push that was killed becomes free within this time.
-  await withLockIfPossible(file, 8_000, io, work).catch((error: unknown) => {
-    if (hasLock || !(error instanceof ImgctlError) || error.code !== 'timeout') throw error;
-    throw error.with({
-      message: 'another imgctl is pushing to this storage',
-      hint: 'wait until it has finished, then run the command again',
-    });
+}
+
+/** The package is broken: the uploaded bytes do not match its manifest. */
+class DigestError extends ImgctlError {
+  readonly invalid: InvalidPackage;
+
+  constructor(invalid: InvalidPackage) {
+    const { message, hint } = invalidPackage([invalid], 'push');
+    super('invalid-package', message, { hint });
+    this.invalid = invalid;
+  }
+}
+
+async function printFindings(context: Context, invalid: readonly InvalidPackage[]): Promise<void> {
+  const list = openFindings(context, invalid.length > 1);
+  for (const { file, findings } of invalid)
+    await list.write(findings.map((finding) => ({ file, ...finding })));
+  await list.end();
+}
+
+/** The storage is one folder, and hidden names are those of incomplete files. */
+function requireFlatName(name: string, file: string): void {
+  if (!name.includes('/') && !name.startsWith('.') && !/[\u0000-\u001f\\]/.test(name)) return;
+  const message = `${file} has a file with an unsuitable name: ${name}`;
+  throw new ImgctlError('usage', message, {
+    hint: 'put its files in one folder, with names that do not begin with a dot',
   });
 }
 
-/** The names of parts that this push and killed ones wrote, in a file: nginx does not list hidden files. */
-interface Parts {
-  /** Also the file to lock. */
-  readonly file: string | undefined;
-  readonly names: readonly string[];
-  add(name: string): Promise<void>;
-  clear(): void;
+function requireDistinctNames(packages: readonly UploadPackage[]): void {
+  const paths = new Map<string, string>();
+  for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
+    const other = paths.get(name);
+    if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
+      throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
+        hint: 'push them one by one under different names',
+      });
+    }
+    paths.set(name, file);
+  }
 }
-
-function partsOf(context: Context): Parts {
-  const { paths, io } = context;
-  const file = paths.state && keyedFile(paths.state, 'push', targetKey(context));
-  const result = file === undefined ? undefined : readJsonFile(file);
-  const stored =
-    result?.state === 'read' && Array.isArray(result.value.parts) ? result.value.parts : [];
-  const names = stored.filter((name) => typeof name === 'string').slice(-MAX_PARTS);
-  return {
-    file,
-    names,
-    async add(name) {
-      names.push(name);
-      // Without the file, a killed push may leave a hidden part.
-      if (file !== undefined)
-        await writeJsonFile(file, { parts: names }, io.system).catch(() => {});
-    },
-    clear() {
-      if (file !== undefined) valueOr(() => rmSync(file, { force: true }), undefined);
-    },
-  };
-}
-
-const MAX_PARTS = 1_000;
 
 async function uploadAll(
   context: Context,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
-  parts: Parts,
 ): Promise<void> {
   const { console } = context;
   const { storage } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
-  const sweep = () =>
-    storage.sweep(parts.names).then(
-      () => true,
-      () => false,
-    );
-  await sweep();
+  await storage.sweep(false).catch(() => {});
   for (const each of plan) {
     await transferWithProgress(context, each, transfer);
     for (const { name, size, note, ...file } of each.files) {
@@ -167,7 +213,7 @@ async function uploadAll(
     }
   }
   // A server may have written the part of a killed push until now.
-  if (await sweep()) parts.clear();
+  await storage.sweep(true).catch(() => {});
 }
 
 async function transferWithProgress(
@@ -188,7 +234,7 @@ async function transferWithProgress(
       );
     });
   } catch (error) {
-    if (error instanceof DigestError) await printFindings(context, [[error.file, error.findings]]);
+    if (error instanceof DigestError) await printFindings(context, [error.invalid]);
     throw withRerunHint(error);
   } finally {
     await progress.stop();

@@ -3,21 +3,25 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { keyedFile } from '../files/paths.ts';
 import { findSecret } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
 import type { UploadTarget } from '../session/setting-values.ts';
-import type { Storage, StorageOptions, Target } from '../upload/storage.ts';
+import type { Storage, StorageOptions } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;
 const DEFAULT_PARALLEL = 4;
 
-/** Returns what identifies the storage and its user, without secrets. A slash at the end of the URL makes no difference. */
-export function targetKey(context: Context): string[] {
-  const { settings } = context;
-  const target = requireUploadTarget(context.settings);
-  if (target.kind === 'file') return ['file', path.resolve(target.path)];
-  const user = settings.get(target.kind === 'dav' ? 'upload-username' : 'upload-access-key');
-  return [target.kind, target.url.href.replace(/\/+$/, ''), user ?? ''];
+/**
+ * Returns the file that belongs to the storage and its user, for a lock and the names of parts; undefined without a
+ * state folder. A slash at the end of the URL makes no difference.
+ */
+export function storageFile({ settings, paths }: Context): string | undefined {
+  const target = requireUploadTarget(settings);
+  const isFolder = target.kind === 'file';
+  const address = isFolder ? path.resolve(target.path) : target.url.href.replace(/\/+$/, '');
+  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind].user);
+  return paths.state && keyedFile(paths.state, 'push', [target.kind, address, user ?? '']);
 }
 
 /**
@@ -26,47 +30,47 @@ export function targetKey(context: Context): string[] {
  */
 export async function openUploadStorage(
   context: Context,
-  options: Partial<Pick<StorageOptions, 'partSize' | 'parallel' | 'onPart'>> = {},
+  options: Partial<Pick<StorageOptions, 'partSize' | 'parallel' | 'partsFile'>> = {},
 ): Promise<Storage> {
-  const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL } = options;
-  const { onPart = async () => {} } = options;
+  const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL, partsFile } = options;
   const { io, settings, console } = context;
-  const target = await withCredentials(context, requireUploadTarget(context.settings));
-  return openStorage(target, {
+  const target = requireUploadTarget(settings);
+  const storage = await createStorage(context, target, {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
     parallel,
     partSize,
-    onPart,
+    partsFile,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
     env: io.env,
     onSecret: (secret) => console.redaction.add(secret),
     onEvent: context.onEvent,
-  }).catch(withSourceHint(context, target));
-}
-
-/** Loads only what that kind of storage needs. */
-async function openStorage(target: Target, options: StorageOptions): Promise<Storage> {
-  if (target.kind === 'dav') return (await import('../upload/dav.ts')).openDav(target, options);
-  if (target.kind === 's3') return (await import('../upload/s3.ts')).openS3(target, options);
-  return (await import('../upload/folder.ts')).openFolder(target.path, options.clock);
+  });
+  try {
+    await storage.check();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw withSourceHint(context, target, error);
+  }
 }
 
 /** Names the source of refused credentials. */
-function withSourceHint({ settings, io: { env } }: Context, { kind }: Target) {
-  return (error: unknown): never => {
-    const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
-    if (!isRefusal || kind === 'file') throw error;
-    const { user, variable, flag } = { ...CREDENTIALS[kind], flag: settings.profileFlag };
-    if (settings.get(user) === undefined) {
-      throw error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
-    }
-    const source = [variable, `${variable}_FILE`].find((name) => env[name]);
-    if (source === undefined) throw error;
-    throw error.with({ hint: `check ${source} and ${user}: imgctl config get ${user}${flag}` });
-  };
+function withSourceHint(
+  { settings, io: { env } }: Context,
+  { kind }: UploadTarget,
+  error: unknown,
+): unknown {
+  const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
+  if (!isRefusal || kind === 'file') return error;
+  const { user, variable, flag } = { ...CREDENTIALS[kind], flag: settings.profileFlag };
+  if (settings.get(user) === undefined)
+    return error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
+  const source = [variable, `${variable}_FILE`].find((name) => env[name]);
+  if (source === undefined) return error;
+  return error.with({ hint: `check ${source} and ${user}: imgctl config get ${user}${flag}` });
 }
 
 /** The credentials of the storage, which are never those of the service. */
@@ -85,17 +89,26 @@ const CREDENTIALS = {
   },
 } as const;
 
-async function withCredentials(context: Context, target: UploadTarget): Promise<Target> {
-  if (target.kind === 'file') return target;
+/** Reads the credentials, and loads only what that kind of storage needs. */
+async function createStorage(
+  context: Context,
+  target: UploadTarget,
+  options: StorageOptions,
+): Promise<Storage> {
+  if (target.kind === 'file')
+    return (await import('../upload/folder.ts')).folderStorage(target.path, options.clock);
   const { settings, console } = context;
   const { kind, url } = target;
   const name = settings.get(CREDENTIALS[kind].user);
   if (kind === 'dav') {
     // Some storages need no user name.
-    if (name === undefined) return { kind, url, credentials: undefined };
-    const password = await readSecret(context, kind);
-    console.redaction.add(password, name);
-    return { kind, url, credentials: { username: name, password } };
+    const credentials = name && { username: name, password: await readSecret(context, kind) };
+    if (credentials) console.redaction.add(credentials.password, credentials.username);
+    return new (await import('../upload/dav.ts')).DavStorage(
+      url,
+      credentials || undefined,
+      options,
+    );
   }
   if (name === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
@@ -104,11 +117,8 @@ async function withCredentials(context: Context, target: UploadTarget): Promise<
   }
   const secret = await readSecret(context, kind);
   console.redaction.add(secret);
-  return {
-    kind,
-    url,
-    credentials: { accessKey: name, secret, region: settings.get('upload-region') },
-  };
+  const credentials = { accessKey: name, secret, region: settings.get('upload-region') };
+  return new (await import('../upload/s3.ts')).S3Storage(url, credentials, options);
 }
 
 async function readSecret({ settings, io }: Context, kind: 'dav' | 's3'): Promise<string> {

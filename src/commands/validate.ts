@@ -4,7 +4,14 @@ import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { countErrors, describeBytes, eachPackage, isFile, notAFile } from './packages.ts';
+import {
+  describeBytes,
+  eachPackage,
+  errorsOf,
+  type InvalidPackage,
+  invalidPackage,
+  openFindings,
+} from './packages.ts';
 
 export async function run(
   context: Context,
@@ -13,15 +20,11 @@ export async function run(
 ): Promise<void> {
   const { io } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
-  const columns = ['severity', 'code', 'place', 'message'];
-  const shown = files.length > 1 ? ['file', ...columns] : columns;
-  // A truncated finding does not say what is wrong.
-  const list = context.openList(shown, { idField: 'code', trunc: false });
+  const list = openFindings(context, files.length > 1);
   // ndjson findings reach the terminal continuously; a progress line would flicker between them.
   const quiet = context.format === 'ndjson' && io.stdout.isTTY;
   const progress = context.console.startProgress({ lines: false, quiet });
   const invalid: InvalidPackage[] = [];
-  let folder: string | undefined;
   try {
     await eachPackage(
       context,
@@ -36,24 +39,23 @@ export async function run(
         return { onProgress, maxHardware };
       },
       async (summary) => {
-        const errors = countErrors(summary);
-        const warnings = summary.findings.length - errors;
-        if (!isFile(summary)) folder = summary.file;
-        if (errors > 0) invalid.push({ file: summary.file, errors });
+        const { file, findings } = summary;
+        const errors = errorsOf(summary);
+        if (errors.length > 0) invalid.push({ file, findings: errors });
         else {
+          const warnings = findings.length;
           const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
-          const result = `${summary.file}: valid, ${found}`;
+          const result = `${file}: valid, ${found}`;
           context.console.success(result, result);
         }
-        await list.write(summary.findings.map((finding) => ({ file: summary.file, ...finding })));
+        await list.write(findings.map((finding) => ({ file, ...finding })));
       },
     );
   } finally {
     await progress.stop();
     await list.end();
   }
-  if (folder !== undefined && invalid.length === 1) throw notAFile(folder, 'validate');
-  if (invalid.length > 0) throw invalidPackage(invalid);
+  if (invalid.length > 0) throw invalidPackage(invalid, 'validate');
 }
 
 /**
@@ -76,22 +78,5 @@ function readMaxHardware(text: string | undefined): number | undefined {
   if (number !== undefined) return Number(number);
   throw new ImgctlError('usage', `--max-hardware must be like vmx-13 (got ${text})`, {
     hint: 'use the newest version that your platform runs, such as: --max-hardware vmx-13',
-  });
-}
-
-interface InvalidPackage {
-  readonly file: string;
-  /** Their number. */
-  readonly errors: number;
-}
-
-export function invalidPackage(invalid: readonly InvalidPackage[]): ImgctlError {
-  const [first] = invalid;
-  const message =
-    invalid.length === 1 && first
-      ? `${first.file} is invalid: ${counted(first.errors, 'error')}`
-      : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
-  return new ImgctlError('invalid-package', message, {
-    hint: 'fix the findings above, export the package again, then validate it',
   });
 }

@@ -1,29 +1,42 @@
 // A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
-import { ImgctlError } from '../errors.ts';
+import fs from 'node:fs';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { backoff, httpDate, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
 import { findAll, textOf } from '../ovf/xml.ts';
-import { bodyOf, createRequests, PIECE, statusError, xmlOf } from './requests.ts';
+import {
+  createRequests,
+  PIECE,
+  type Requests,
+  type StorageRequest,
+  statusError,
+  streamBody,
+  textBody,
+  xmlOf,
+} from './requests.ts';
 import type { Source } from './source.ts';
 import {
   arrivedWrong,
+  type Comparison,
   conflict,
   isDeadPart,
   isHidden,
-  MAX_NAME,
   nameTooLong,
   partName,
+  type Staged,
   type Storage,
   type StorageOptions,
-  type Target,
 } from './storage.ts';
 
-type DavTarget = Extract<Target, { kind: 'dav' }>;
+/** File systems take names of 255 bytes. */
+const MAX_NAME = 255;
+/** Names of parts to remove that the server does not list. */
+const MAX_PARTS = 1_000;
 
-const PROPFIND = bodyOf(
+const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
@@ -37,102 +50,84 @@ interface DavFile {
   readonly age: number;
 }
 
-/** @throws ImgctlError as `Storage`, after a look at the folder */
-export async function openDav(
-  { url: base, credentials }: DavTarget,
-  options: StorageOptions,
-): Promise<Storage> {
-  const { clock, retries } = options;
-  const pair = credentials && basicPair(credentials.username, credentials.password);
-  if (pair) options.onSecret(pair);
-  const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
-  const { send, close } = createRequests(base, options, async ({ headers }) => {
-    return { ...headers, ...authorization };
-  });
-  const address = base.host;
-  const folder = new URL(`${base.href.replace(/\/$/, '')}/`);
-  const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
+interface DavCredentials {
+  readonly username: string;
+  readonly password: string;
+}
 
-  /** Returns undefined if there is no such file or folder. */
-  const propfind = async (url: URL, depth: 0 | 1): Promise<DavFile[] | undefined> => {
-    const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
-    const request = { method: 'PROPFIND', url, headers, body: PROPFIND, repeatable: true };
-    const response = await send(request);
-    if (response.status === 404) return undefined;
-    const files = response.status === 207 ? filesOf(response) : undefined;
-    if (files) return files;
-    if (response.status >= 400 && ![405, 501].includes(response.status))
-      throw statusError(response);
-    const message = `${base.origin}${base.pathname} is not a WebDAV folder (${response.status})`;
-    throw new ImgctlError('bad-answer', message, {
-      hint: 'check the URL, and that the server allows PROPFIND: imgctl config get upload-url',
-      status: response.status,
+export class DavStorage implements Storage {
+  readonly address: string;
+  readonly #folder: URL;
+  readonly #options: StorageOptions;
+  readonly #requests: Requests;
+
+  constructor(url: URL, credentials: DavCredentials | undefined, options: StorageOptions) {
+    const pair = credentials && basicPair(credentials.username, credentials.password);
+    if (pair) options.onSecret(pair);
+    const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
+    this.address = url.host;
+    this.#folder = new URL(`${url.href.replace(/\/$/, '')}/`);
+    this.#options = options;
+    this.#requests = createRequests(url, options, async ({ headers }) => {
+      return { ...headers, ...authorization };
     });
-  };
+  }
 
-  const statOf = async (name: string): Promise<DavFile | undefined> => {
-    const file = (await propfind(urlOf(name), 0))?.[0];
-    if (file?.isFolder) throw conflict(name, address);
-    return file;
-  };
-
-  /** Returns the ETag of the stored file. */
-  const requireSize = async (stored: string, name: string, { size }: Source): Promise<string> => {
-    const file = await statOf(stored);
-    if (file?.size === size) return file.etag;
-    throw arrivedWrong(name, `${file?.size ?? 'none'} of ${size} bytes`);
-  };
-
-  /** Returns undefined if the server does not send just this piece. */
-  const readPiece = async (url: URL, start: number, end: number): Promise<Buffer | undefined> => {
-    const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
-    const response = await send({ method: 'GET', url, headers }).catch((error: unknown) => {
-      // A server without ranges sends the whole file, which is too large.
-      if (error instanceof ImgctlError && error.code === 'bad-answer') return undefined;
-      throw error;
+  async check(): Promise<void> {
+    const [own] = (await this.#propfind(this.#folder, 0)) ?? [];
+    if (own?.isFolder) return;
+    throw new ImgctlError('not-found', `folder ${this.#place} does not exist`, {
+      hint: 'create it, or check the URL: imgctl config get upload-url',
     });
-    const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
-    return isPiece && response.body.length === end - start ? response.body : undefined;
-  };
+  }
 
-  const remove = async (name: string): Promise<void> => {
-    const response = await send({ method: 'DELETE', url: urlOf(name), repeatable: true });
-    if (!isSuccess(response) && response.status !== 404) throw statusError(response);
-  };
+  async list(): Promise<string[]> {
+    const files = (await this.#propfind(this.#folder, 1)) ?? [];
+    return files
+      .filter(({ name, isFolder }) => !isFolder && !isHidden(name))
+      .map(({ name }) => name);
+  }
 
-  const upload = async (part: string, source: Source, onProgress: (bytes: number) => void) => {
-    const { size } = source;
-    const chunks = async function* () {
-      let position = 0;
-      onProgress(position);
-      for await (const chunk of source.readAll()) {
-        yield chunk;
-        position += chunk.length;
-        onProgress(position);
+  async compare(name: string, source: Source): Promise<Comparison> {
+    if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, this.address);
+    const stored = await this.#stat(name);
+    if (!stored) return { state: 'absent' };
+    if (stored.size !== source.size) return { state: 'different' };
+    for (let start = 0; start < source.size; start += PIECE) {
+      const end = Math.min(start + PIECE, source.size);
+      const piece = await this.#readPiece(name, start, end);
+      if (!piece) {
+        const note = 'imgctl cannot compare them: the server sends no parts of files';
+        return { state: 'different', note };
       }
-    };
-    const headers = { 'content-type': 'application/octet-stream' };
-    const body = { length: size, chunks };
-    const response = await send({ method: 'PUT', url: urlOf(part), headers, body });
-    if (!isSuccess(response)) throw statusError(response);
-  };
+      let position = 0;
+      for await (const chunk of source.read(start, end)) {
+        if (!chunk.equals(piece.subarray(position, position + chunk.length)))
+          return { state: 'different' };
+        position += chunk.length;
+      }
+    }
+    return { state: 'same' };
+  }
 
   /** Uploads under a new name each time: the server may still be writing what it got before. */
-  const uploadWithRetry = async (
-    name: string,
-    source: Source,
-    onProgress: (bytes: number) => void,
-  ): Promise<{ readonly part: string; readonly etag: string }> => {
+  async put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged> {
+    const { clock, retries } = this.#options;
     const failed: string[] = [];
-    const clean = () => Promise.allSettled(failed.map(remove));
+    const clean = () => Promise.allSettled(failed.map((part) => this.#remove(part)));
     for (let count = 1; ; count += 1) {
       const part = partName(name, clock.system);
-      await options.onPart(part);
+      this.#remember(part);
       try {
-        await upload(part, source, onProgress);
-        const etag = await requireSize(part, name, source);
+        const body = streamBody(source.size, () => source.readAll(), onProgress);
+        const headers = { 'content-type': 'application/octet-stream' };
+        await this.#do({ method: 'PUT', url: this.#urlOf(part), headers, body });
+        const etag = await this.#requireSize(part, name, source);
         await clean();
-        return { part, etag };
+        return {
+          finish: (replace) => this.#finish(part, name, source, etag, replace),
+          discard: () => this.#remove(part),
+        };
       } catch (error) {
         failed.push(part);
         const isLost = error instanceof TransportError;
@@ -146,81 +141,108 @@ export async function openDav(
         throw error;
       }
     }
-  };
+  }
 
-  const move = async (part: string, name: string, replace: boolean): Promise<void> => {
-    const headers = { destination: urlOf(name).href, overwrite: replace ? 'T' : 'F' };
+  async sweep(isLast: boolean): Promise<void> {
+    const { partsFile, clock } = this.#options;
+    const known = partsFile
+      ? valueOr(() => fs.readFileSync(partsFile, 'utf8').split('\n'), [])
+      : [];
+    const ages = new Map(known.slice(-MAX_PARTS).map((name) => [name, 0]));
+    for (const { name, age } of (await this.#propfind(this.#folder, 1)) ?? []) ages.set(name, age);
+    for (const [name, age] of ages)
+      if (isDeadPart(name, age, clock.system)) await this.#remove(name);
+    if (partsFile && isLast) valueOr(() => fs.rmSync(partsFile, { force: true }), undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#requests.close();
+  }
+
+  get #place(): string {
+    return `${this.#folder.origin}${this.#folder.pathname.slice(0, -1)}`;
+  }
+
+  #urlOf(name: string): URL {
+    return new URL(encodeURIComponent(name), this.#folder);
+  }
+
+  /** Sends a request. @throws ImgctlError, also for a status that is no success */
+  async #do(request: StorageRequest): Promise<void> {
+    const response = await this.#requests.send(request);
+    if (!isSuccess(response)) throw statusError(response);
+  }
+
+  /** nginx does not list hidden files. Without this file, a killed push may leave one. */
+  #remember(part: string): void {
+    const { partsFile } = this.#options;
+    if (!partsFile) return;
+    valueOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
+  }
+
+  /** Returns undefined if there is no such file or folder. */
+  async #propfind(url: URL, depth: 0 | 1): Promise<DavFile[] | undefined> {
+    const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
+    const request = { method: 'PROPFIND', url, headers, body: PROPFIND, repeatable: true };
+    const response = await this.#requests.send(request);
+    const { status } = response;
+    if (status === 404) return undefined;
+    const files = status === 207 ? filesOf(response) : undefined;
+    if (files) return files;
+    if (status >= 400 && status !== 405 && status !== 501) throw statusError(response);
+    throw new ImgctlError('bad-answer', `${this.#place} is not a WebDAV folder (${status})`, {
+      hint: 'check the URL, and that the server allows PROPFIND: imgctl config get upload-url',
+      status,
+    });
+  }
+
+  async #stat(name: string): Promise<DavFile | undefined> {
+    const file = (await this.#propfind(this.#urlOf(name), 0))?.[0];
+    if (file?.isFolder) throw conflict(name, this.address);
+    return file;
+  }
+
+  /** Returns the ETag of the stored file. */
+  async #requireSize(stored: string, name: string, { size }: Source): Promise<string> {
+    const file = await this.#stat(stored);
+    if (file?.size === size) return file.etag;
+    throw arrivedWrong(name, `${file?.size ?? 'none'} of ${size} bytes`);
+  }
+
+  /** Returns undefined if the server does not send just this piece. */
+  async #readPiece(name: string, start: number, end: number): Promise<Buffer | undefined> {
+    const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
+    const request = { method: 'GET', url: this.#urlOf(name), headers };
+    const response = await this.#requests.send(request).catch((error: unknown) => {
+      // A server without ranges sends the whole file, which is too large.
+      if (error instanceof ImgctlError && error.code === 'bad-answer') return undefined;
+      throw error;
+    });
+    const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
+    return isPiece && response.body.length === end - start ? response.body : undefined;
+  }
+
+  async #remove(name: string): Promise<void> {
+    await this.#do({ method: 'DELETE', url: this.#urlOf(name), repeatable: true }).catch(
+      (error: unknown) => {
+        if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+      },
+    );
+  }
+
+  /** Moves a part to its name and checks it again. */
+  async #finish(part: string, name: string, source: Source, etag: string, replace: boolean) {
+    const headers = { destination: this.#urlOf(name).href, overwrite: replace ? 'T' : 'F' };
     try {
-      const response = await send({ method: 'MOVE', url: urlOf(part), headers });
-      if (response.status === 412) throw conflict(name, address);
-      if (!isSuccess(response)) throw statusError(response);
+      await this.#do({ method: 'MOVE', url: this.#urlOf(part), headers });
     } catch (error) {
+      if (error instanceof ImgctlError && error.status === 412) throw conflict(name, this.address);
       // The response was lost: the file was moved if the part is gone.
       const mayBeMoved = error instanceof TransportError && error.sent;
-      if (!mayBeMoved || (await statOf(part))) throw error;
+      if (!mayBeMoved || (await this.#stat(part))) throw error;
     }
-  };
-
-  const storage: Storage = {
-    address,
-    async list() {
-      const files = (await propfind(folder, 1)) ?? [];
-      return files
-        .filter(({ name, isFolder }) => !isFolder && !isHidden(name))
-        .map(({ name }) => name);
-    },
-    async compare(name, source) {
-      if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, address);
-      const stored = await statOf(name);
-      if (!stored) return { state: 'absent' };
-      if (stored.size !== source.size) return { state: 'different' };
-      const url = urlOf(name);
-      for (let start = 0; start < source.size; start += PIECE) {
-        const end = Math.min(start + PIECE, source.size);
-        const piece = await readPiece(url, start, end);
-        if (!piece) {
-          const note = 'imgctl cannot compare them: the server sends no parts of files';
-          return { state: 'different', note };
-        }
-        let position = 0;
-        for await (const chunk of source.read(start, end)) {
-          if (!chunk.equals(piece.subarray(position, position + chunk.length)))
-            return { state: 'different' };
-          position += chunk.length;
-        }
-      }
-      return { state: 'same' };
-    },
-    async put(name, source, onProgress) {
-      const { part, etag } = await uploadWithRetry(name, source, onProgress);
-      return {
-        async finish(replace) {
-          await move(part, name, replace);
-          // Servers check and move in two steps, so that another push may have moved its file over this one.
-          if ((await requireSize(name, name, source)) !== etag) throw conflict(name, address);
-        },
-        discard: () => remove(part),
-      };
-    },
-    async sweep(known) {
-      const listed = (await propfind(folder, 1)) ?? [];
-      const ages = new Map(known.map((name) => [name, 0]));
-      for (const { name, age } of listed) ages.set(name, age);
-      for (const [name, age] of ages) if (isDeadPart(name, age, clock.system)) await remove(name);
-    },
-    close,
-  };
-
-  try {
-    const [own] = (await propfind(folder, 0)) ?? [];
-    if (own?.isFolder) return storage;
-    const message = `folder ${base.origin}${base.pathname} does not exist`;
-    throw new ImgctlError('not-found', message, {
-      hint: 'create it, or check the URL: imgctl config get upload-url',
-    });
-  } catch (error) {
-    await close();
-    throw error;
+    // Servers check and move in two steps, so that another push may have moved its file over this one.
+    if ((await this.#requireSize(name, name, source)) !== etag) throw conflict(name, this.address);
   }
 }
 

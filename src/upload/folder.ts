@@ -27,8 +27,7 @@ const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'];
 const PIECE = 1024 * 1024;
 
-/** @throws ImgctlError as `Storage`, after a look at the folder */
-export async function openFolder(folder: string, { signal, system, now }: Clock): Promise<Storage> {
+export function folderStorage(folder: string, { signal, system, now }: Clock): Storage {
   const address = `folder ${folder}`;
   const fail = (cause: unknown): never => {
     throw cause instanceof ImgctlError ? cause : folderError(folder, address, cause);
@@ -44,21 +43,20 @@ export async function openFolder(folder: string, { signal, system, now }: Clock)
     return stats;
   };
 
-  const digestOf = async (handle: FileHandle): Promise<string> => {
-    const hash = createHash('sha256');
+  const readBack = async function* (handle: FileHandle) {
     const piece = Buffer.allocUnsafe(PIECE);
     for (let position = 0; ; ) {
       signal.throwIfAborted();
       const { bytesRead } = await handle.read(piece, 0, PIECE, position);
-      if (bytesRead === 0) return hash.digest('hex');
-      hash.update(piece.subarray(0, bytesRead));
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
       position += bytesRead;
     }
   };
 
   const digestAt = async (name: string): Promise<string> => {
     const handle = await open(at(name), O_RDONLY | O_NONBLOCK);
-    return digestOf(handle).finally(() => handle.close());
+    return digestOf(readBack(handle)).finally(() => handle.close());
   };
 
   /** Writes, flushes and reads back; returns the facts of the file and its digest, which is that of the source. */
@@ -82,17 +80,17 @@ export async function openFolder(folder: string, { signal, system, now }: Clock)
     const facts = await handle.stat();
     if (facts.size !== source.size)
       throw arrivedWrong(name, `${facts.size} of ${source.size} bytes`);
-    if ((await digestOf(handle)) !== digest) throw arrivedWrong(name, 'its digest is wrong');
+    if ((await digestOf(readBack(handle))) !== digest)
+      throw arrivedWrong(name, 'its digest is wrong');
     return { facts, digest };
   };
 
-  await stat(folder).then((stats) => {
-    if (stats.isDirectory()) return;
-    throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
-  }, fail);
-
   return {
     address,
+    async check() {
+      if ((await stat(folder).catch(fail)).isDirectory()) return;
+      throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
+    },
     async list() {
       const names = (await readdir(folder).catch(fail)).filter((name) => !isHidden(name));
       const files: string[] = [];
@@ -104,9 +102,7 @@ export async function openFolder(folder: string, { signal, system, now }: Clock)
       const stored = await statOf(name);
       if (!stored) return { state: 'absent' };
       if (stored.size !== source.size) return { state: 'different' };
-      const hash = createHash('sha256');
-      for await (const bytes of source.read()) hash.update(bytes);
-      const isSame = (await digestAt(name).catch(fail)) === hash.digest('hex');
+      const isSame = (await digestAt(name).catch(fail)) === (await digestOf(source.read()));
       return { state: isSame ? 'same' : 'different' };
     },
     async put(name, source, onProgress) {
@@ -154,6 +150,12 @@ export async function openFolder(folder: string, { signal, system, now }: Clock)
     },
     async close() {},
   };
+}
+
+async function digestOf(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 /** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */

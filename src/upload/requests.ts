@@ -1,7 +1,7 @@
 // Sends requests to an HTTP storage, reads its XML and lists within limits, and says what its refusals mean.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
@@ -13,7 +13,6 @@ const MAX_BYTES = 16 * 2 ** 20;
 export const PIECE = MAX_BYTES / 2;
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
-const MAX_PAGES = 1_000;
 
 /** How hints name the storage. */
 const ENDPOINT = {
@@ -22,6 +21,10 @@ const ENDPOINT = {
   trust: 'imgctl config set upload-ca-file /path/to/ca.pem',
   reduce: 'use an upload URL with fewer files',
 };
+
+export const CHECK_URL = `check the URL: ${ENDPOINT.show}`;
+export const CHECK_SETTINGS = 'check its settings: imgctl config list';
+const SIZE_HINT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
   extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'repeatable'> {
@@ -44,12 +47,9 @@ export function createRequests(
   const { now, signal, sleep, random } = clock;
   const { proxy } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const { origin } = base;
-  const connections = parallel + 1;
-  const endpoint = ENDPOINT;
   const transport = createTransport({
-    ...{ origin, endpoint, connections, now, onEvent, ca, proxy },
-    maxBytes: MAX_BYTES,
+    ...{ origin: base.origin, endpoint: ENDPOINT, maxBytes: MAX_BYTES, now, onEvent, ca, proxy },
+    connections: parallel + 1,
   });
   return {
     async send(request) {
@@ -64,12 +64,29 @@ export function createRequests(
   };
 }
 
-export function bodyOf(text: string) {
+export function textBody(text: string): RequestBody {
   const bytes = Buffer.from(text);
+  return streamBody(bytes.length, async function* () {
+    yield bytes;
+  });
+}
+
+/** @param onBytes receives the bytes that are under way, from 0 each time that the body is sent */
+export function streamBody(
+  length: number,
+  read: () => AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void = () => {},
+): RequestBody {
   return {
-    length: bytes.length,
+    length,
     async *chunks() {
-      yield bytes;
+      let sent = 0;
+      onBytes(sent);
+      for await (const chunk of read()) {
+        yield chunk;
+        sent += chunk.length;
+        onBytes(sent);
+      }
     },
   };
 }
@@ -86,26 +103,6 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
       status,
     });
   }
-}
-
-/**
- * Reads a list of several pages.
- * @param read takes the marker of a page, and returns that of the next one, or undefined after the last
- * @throws ImgctlError bad-answer: the list never ends
- */
-export async function readPages(
-  base: URL,
-  read: (marker: string | undefined) => Promise<string | undefined>,
-): Promise<void> {
-  const seen = new Set<string>();
-  let marker: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    marker = await read(marker);
-    if (marker === undefined) return;
-    if (seen.has(marker)) break;
-    seen.add(marker);
-  }
-  throw endlessList(base);
 }
 
 export function endlessList({ host }: URL): ImgctlError {
@@ -127,34 +124,26 @@ function redirectError({ url, status, headers }: HttpResponse): ImgctlError {
 }
 
 /** Returns the error of a response that is no success. @param detail the storage's own words */
-export function statusError(response: HttpResponse, detail = ''): ImgctlError {
-  const { status, url, method } = response;
+export function statusError({ status, url, method }: HttpResponse, detail = ''): ImgctlError {
+  const { host, origin, pathname } = url;
   const about = detail === '' ? `${status}` : `${status}: ${detail}`;
-  const make = (code: ErrorCode, what: string, hint?: string) =>
-    new ImgctlError(code, `${what} (${about})`, { hint, status });
-  const settings = 'check its settings: imgctl config list';
-  if (status === 401)
-    return make('wrong-credentials', `${url.host} refused the credentials`, settings);
-  if (status === 403) {
-    const hint = 'check the permissions of that user, and its settings: imgctl config list';
-    return make('not-permitted', `${url.host} does not permit ${method} ${url.pathname}`, hint);
-  }
-  if (status === 404) {
-    return make(
-      'not-found',
-      `${url.origin}${url.pathname} does not exist`,
-      `check the URL: ${ENDPOINT.show}`,
-    );
-  }
-  if (status === 413) {
-    const hint = 'ask the administrators of the storage to raise its limit';
-    return make('failed', `${url.host} does not take files of this size`, hint);
-  }
-  if (status === 507) return storageFull(url.host, about);
-  if (status === 429) return make('rate-limited', `${url.host} limits requests`, 'try again later');
+  if (status === 507) return storageFull(host, about);
+  const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
+    401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
+    403: [
+      'not-permitted',
+      `${host} does not permit ${method} ${pathname}`,
+      'check the permissions of that user, and its settings: imgctl config list',
+    ],
+    404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
+    413: ['failed', `${host} does not take files of this size`, SIZE_HINT],
+    429: ['rate-limited', `${host} limits requests`, 'try again later'],
+  };
   const retry = 'try again later, or ask the administrators of the storage';
-  if (status >= 500)
-    return make('server-error', `${url.host} failed: ${method} ${url.pathname}`, retry);
-  const message = `${url.host} refused ${method} ${url.pathname}`;
-  return make('bad-answer', message, `check the URL: ${ENDPOINT.show}`);
+  const [code, what, hint] =
+    refusals[status] ??
+    (status >= 500
+      ? ['server-error', `${host} failed: ${method} ${pathname}`, retry]
+      : ['bad-answer', `${host} refused ${method} ${pathname}`, CHECK_URL]);
+  return new ImgctlError(code, `${what} (${about})`, { hint, status });
 }

@@ -8,267 +8,369 @@ import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import {
-  bodyOf,
+  CHECK_URL,
   createRequests,
   endlessList,
-  readPages,
+  type Requests,
+  CHECK_SETTINGS as SETTINGS,
   type StorageRequest,
   statusError,
+  streamBody,
+  textBody,
   xmlOf,
 } from './requests.ts';
 import type { Source } from './source.ts';
 import {
   arrivedWrong,
+  type Comparison,
   conflict,
   isHidden,
-  mayContinue,
   nameTooLong,
+  type Staged,
   type Storage,
   type StorageOptions,
   storageFull,
-  type Target,
 } from './storage.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
 /** Bytes. */
 const MAX_KEY = 1_024;
+const MAX_PAGES = 1_000;
 const MAX_OBJECTS = 1_000_000;
 /** Milliseconds. */
 const SETTLING = 2_000;
 /** Unfinished uploads of a file that are looked at, the last ones. */
 const MAX_UPLOADS = 20;
 
-interface S3Request extends Omit<StorageRequest, 'url'> {
+type Query = Readonly<Record<string, string>>;
+
+interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   /** Of the bucket without it. */
   readonly name?: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Query;
 }
 
-interface StoredObject {
-  readonly size: number;
-  readonly tag: string;
-  /** The ETag is no MD5, as with keys of the storage's own. */
-  readonly isOpaque: boolean;
-}
-
+/** An unfinished upload. */
 interface Upload {
+  readonly name: string;
   readonly id: string;
-  /** The parts that the storage has, their MD5 by number. */
-  readonly parts: ReadonlyMap<number, string>;
+  readonly source: Source;
+  /** The ETags of the parts that the storage has, by number from 1. */
+  readonly tags: Map<number, string>;
 }
 
-/** @throws ImgctlError as `Storage`, after a look at the bucket */
-export async function openS3(
-  { url: target, credentials }: Extract<Target, { kind: 's3' }>,
-  options: StorageOptions,
-): Promise<Storage> {
-  const { clock, parallel } = options;
-  const [bucket = '', ...folders] = target.pathname.slice(1).split('/').map(decodeURIComponent);
-  const prefix = folders.map((folder) => `${folder}/`).join('');
-  const address = `bucket ${bucket} at ${target.host}`;
-  const { accessKey, secret, region } = credentials;
-  const requests = createRequests(target, options, async ({ method, url, headers = {} }) => {
-    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
-    const signer = new AwsV4Signer({
-      ...{ method, url: url.href, headers: { ...headers }, region, datetime, service: 's3' },
-      accessKeyId: accessKey,
-      secretAccessKey: secret,
-    });
-    return Object.fromEntries((await signer.sign()).headers);
-  });
+interface S3Credentials {
+  readonly accessKey: string;
+  readonly secret: string;
+  readonly region: string;
+}
 
-  const send = ({ name, query, ...request }: S3Request): Promise<HttpResponse> => {
-    const url = new URL(target.origin);
-    const key = name === undefined ? [] : `${prefix}${name}`.split('/');
-    url.pathname = `/${[bucket, ...key].map(encode).join('/')}`;
-    const parameters = Object.entries(query ?? {});
-    url.search = parameters.map((pair) => pair.map(encode).join('=')).join('&');
-    return requests.send({ ...request, url });
-  };
+export class S3Storage implements Storage {
+  readonly address: string;
+  readonly #url: URL;
+  readonly #bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly #prefix: string;
+  readonly #options: StorageOptions;
+  readonly #requests: Requests;
+
+  constructor(
+    url: URL,
+    { accessKey: accessKeyId, secret: secretAccessKey, region }: S3Credentials,
+    options: StorageOptions,
+  ) {
+    const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+    this.address = `bucket ${bucket} at ${url.host}`;
+    this.#url = url;
+    this.#bucket = bucket;
+    this.#prefix = folders.map((folder) => `${folder}/`).join('');
+    this.#options = options;
+    this.#requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
+      const datetime = new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+      const signer = new AwsV4Signer({
+        ...{ method, url: href, headers: { ...headers }, region, datetime, service: 's3' },
+        ...{ accessKeyId, secretAccessKey },
+      });
+      return Object.fromEntries((await signer.sign()).headers);
+    });
+  }
+
+  async check(): Promise<void> {
+    await this.#ask({ query: { 'list-type': '2', 'max-keys': '1', prefix: this.#prefix } });
+  }
+
+  async list(): Promise<string[]> {
+    const names: string[] = [];
+    const query = { 'list-type': '2', delimiter: '/', prefix: this.#prefix };
+    const markers = { 'continuation-token': 'NextContinuationToken' };
+    for await (const page of this.#pages({ query }, markers)) {
+      for (const object of findAll(page, 'Contents')) {
+        // A copy, since a slice would keep the whole page in memory.
+        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(this.#prefix.length))}`;
+        if (name !== '' && !isHidden(name)) names.push(name);
+      }
+      if (names.length > MAX_OBJECTS) throw endlessList(this.#url);
+    }
+    return names;
+  }
+
+  async compare(name: string, source: Source): Promise<Comparison> {
+    const { address } = this;
+    if (Buffer.byteLength(`${this.#prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
+    const stored = await this.#stat(name);
+    if (!stored) return { state: 'absent' };
+    if (stored.size !== source.size) return { state: 'different' };
+    if (stored.isOpaque) {
+      return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
+    }
+    // Without a number it is the MD5 of the whole.
+    const [, count] = stored.tag.split('-');
+    const partSize = count === undefined ? Number.POSITIVE_INFINITY : this.#partSize(source);
+    if (count !== undefined && Number(count) !== Math.max(1, Math.ceil(source.size / partSize))) {
+      const note = 'the same file in parts of another size counts as different, see --part-size';
+      return { state: 'different', note };
+    }
+    const md5s: string[] = [];
+    for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
+    const tag = count === undefined ? md5s[0] : multipartTag(md5s);
+    return { state: tag === stored.tag ? 'same' : 'different' };
+  }
+
+  async put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged> {
+    const upload =
+      (await this.#findUpload(name, source)) ?? (await this.#startUpload(name, source));
+    const discard = async (error: unknown) => {
+      if (!mayContinue(error)) await this.#abort(name, upload.id);
+    };
+    try {
+      const tag = await this.#sendParts(upload, onProgress);
+      return { finish: (replace) => this.#complete(upload, tag, replace), discard };
+    } catch (error) {
+      await discard(error).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** What killed runs left of a file is continued or removed when that file is sent. */
+  async sweep(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.#requests.close();
+  }
+
+  #send({ name, query = {}, ...request }: S3Request): Promise<HttpResponse> {
+    const url = new URL(this.#url.origin);
+    const key = name === undefined ? [] : `${this.#prefix}${name}`.split('/');
+    url.pathname = `/${[this.#bucket, ...key].map(encode).join('/')}`;
+    const pairs = Object.entries(query).map((pair) => pair.map(encode).join('='));
+    url.search = pairs.join('&');
+    return this.#requests.send({ method: 'GET', ...request, url });
+  }
 
   /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
-  const rootOf = (response: HttpResponse): XmlElement => {
+  #rootOf(response: HttpResponse): XmlElement {
     const root = xmlOf(response);
     // A request that takes long has its status before its error.
     if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
     if (root) return root;
-    throw new ImgctlError('bad-answer', `${target.host} did not answer as S3`, { hint: URL_HINT });
-  };
+    const message = `${this.#url.host} did not answer as S3`;
+    throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
+  }
 
-  const ask = async (request: S3Request) => rootOf(await send(request));
+  async #ask(request: S3Request): Promise<XmlElement> {
+    return this.#rootOf(await this.#send(request));
+  }
 
-  const statOf = async (name: string): Promise<StoredObject | undefined> => {
-    const response = await send({ method: 'HEAD', name });
+  /**
+   * Yields the pages of a list.
+   * @param markers by parameter of the next page, the element that has its value
+   * @param ends statuses that end the list
+   */
+  async *#pages(
+    request: S3Request,
+    markers: Query,
+    ends: readonly number[] = [],
+  ): AsyncGenerator<XmlElement> {
+    const seen = new Set<string>();
+    let next: Query = {};
+    while (seen.size < MAX_PAGES) {
+      const response = await this.#send({ ...request, query: { ...request.query, ...next } });
+      if (ends.includes(response.status)) return;
+      const root = this.#rootOf(response);
+      yield root;
+      if (textOf(root, 'IsTruncated') !== 'true') return;
+      const values = Object.entries(markers).map(([key, value]) => [
+        key,
+        textOf(root, value) ?? '',
+      ]);
+      next = Object.fromEntries(values);
+      const marker = JSON.stringify(next);
+      if (seen.has(marker)) break;
+      seen.add(marker);
+    }
+    throw endlessList(this.#url);
+  }
+
+  async #stat(name: string) {
+    const response = await this.#send({ method: 'HEAD', name });
     if (response.status === 404) return undefined;
     if (!isSuccess(response)) throw s3Error(response);
     const tag = plainTag(response.headers.etag);
+    // An ETag is no MD5 with keys of the storage's own.
     const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
     return { size: Number(response.headers['content-length']), tag, isOpaque };
-  };
+  }
+
+  /** Returns the size of a part, so that the file has at most 10,000. */
+  #partSize({ size }: Source): number {
+    return Math.max(this.#options.partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+  }
+
+  /** Returns the bytes of a part. @param number from 1 */
+  #rangeOf(source: Source, number: number): { readonly start: number; readonly end: number } {
+    const partSize = this.#partSize(source);
+    const start = (number - 1) * partSize;
+    return { start, end: Math.min(start + partSize, source.size) };
+  }
 
   /** Returns the ids of the unfinished uploads of a file. */
-  const findUploads = async (name: string): Promise<string[]> => {
-    const key = `${prefix}${name}`;
+  async #listUploads(name: string): Promise<string[]> {
+    const prefix = `${this.#prefix}${name}`;
+    const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
     const ids: string[] = [];
-    await readPages(target, async (marker) => {
-      const query = { uploads: '', prefix: key, ...(marker ? JSON.parse(marker) : {}) };
-      const response = await send({ method: 'GET', query });
-      // Without them nothing is continued.
-      if ([403, 405, 501].includes(response.status)) return undefined;
-      const root = rootOf(response);
-      for (const upload of findAll(root, 'Upload'))
-        if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
-      const next = {
-        'key-marker': textOf(root, 'NextKeyMarker') ?? '',
-        'upload-id-marker': textOf(root, 'NextUploadIdMarker') ?? '',
-      };
-      return nextPage(root, () => JSON.stringify(next));
-    });
-    return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
-  };
-
-  /** Returns the parts of an upload if each is a part of the source: another machine may be writing that upload. */
-  const partsOf = async (
-    name: string,
-    uploadId: string,
-    source: Source,
-    partSize: number,
-  ): Promise<Map<number, string> | undefined> => {
-    const parts = new Map<number, string>();
-    await readPages(target, async (marker) => {
-      const query = { uploadId, 'part-number-marker': marker ?? '0' };
-      const response = await send({ method: 'GET', name, query });
-      // It was completed or removed meanwhile, or belongs to another user.
-      if (response.status === 404 || response.status === 403) return undefined;
-      const root = rootOf(response);
-      for (const part of findAll(root, 'Part'))
-        parts.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-      if (parts.size > MAX_PARTS) throw endlessList(target);
-      return nextPage(root, () => textOf(root, 'NextPartNumberMarker') ?? '');
-    });
-    if (parts.size === 0) return undefined;
-    for (const [number, tag] of parts) {
-      const start = (number - 1) * partSize;
-      const end = Math.min(start + partSize, source.size);
-      if ((await md5Of(source, start, end)) !== tag) return undefined;
+    // Without permission to list them nothing is continued.
+    const pages = this.#pages({ query: { uploads: '', prefix } }, markers, [403, 405, 501]);
+    for await (const page of pages) {
+      for (const upload of findAll(page, 'Upload'))
+        if (textOf(upload, 'Key') === prefix) ids.push(textOf(upload, 'UploadId') ?? '');
     }
-    return parts;
-  };
+    return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
+  }
 
-  const startUpload = async (name: string): Promise<Upload> => {
-    const root = await ask({ method: 'POST', name, query: { uploads: '' } });
+  /** Returns an upload whose parts are parts of the source: another machine may be writing the others. */
+  async #findUpload(name: string, source: Source): Promise<Upload | undefined> {
+    for (const id of await this.#listUploads(name)) {
+      const tags = await this.#listParts(name, id);
+      let isSame = tags.size > 0;
+      for (const [number, tag] of tags) isSame &&= (await this.#md5Of(source, number)) === tag;
+      if (isSame) return { name, id, source, tags };
+    }
+    return undefined;
+  }
+
+  async #md5Of(source: Source, number: number): Promise<string> {
+    const { start, end } = this.#rangeOf(source, number);
+    const hash = createHash('md5');
+    for await (const chunk of source.read(start, end)) hash.update(chunk);
+    return hash.digest('hex');
+  }
+
+  async #listParts(name: string, uploadId: string): Promise<Map<number, string>> {
+    const tags = new Map<number, string>();
+    const query = { uploadId, 'part-number-marker': '0' };
+    const markers = { 'part-number-marker': 'NextPartNumberMarker' };
+    // It was completed or removed meanwhile, or belongs to another user.
+    for await (const page of this.#pages({ name, query }, markers, [403, 404])) {
+      for (const part of findAll(page, 'Part'))
+        tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
+      if (tags.size > MAX_PARTS) throw endlessList(this.#url);
+    }
+    return tags;
+  }
+
+  async #startUpload(name: string, source: Source): Promise<Upload> {
+    const root = await this.#ask({ method: 'POST', name, query: { uploads: '' } });
     const id = textOf(root, 'UploadId');
-    if (id) return { id, parts: new Map() };
+    if (id) return { name, id, source, tags: new Map() };
     throw new ImgctlError('bad-answer', 'the storage started an upload without an id', {
       hint: 'ask the administrators of the storage',
     });
-  };
+  }
 
-  const abort = async (name: string, uploadId: string): Promise<void> => {
+  async #abort(name: string, uploadId: string): Promise<void> {
     const request = { method: 'DELETE', name, query: { uploadId }, repeatable: true };
-    const response = await send(request);
+    const response = await this.#send(request);
     if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
-  };
+  }
 
-  /** Sends the parts that are missing, and returns the ETags of all parts and that of the whole, if it is an MD5. */
-  const sendParts = async (
-    name: string,
-    { id: uploadId, parts }: Upload,
-    source: Source,
-    partSize: number,
-    onProgress: (bytes: number) => void,
-  ) => {
-    const { size } = source;
-    const sizeOf = (number: number) => Math.min(partSize, size - (number - 1) * partSize);
-    const tags: string[] = [];
+  /** Reads the file once for the MD5s of its parts, which it returns, and sends those that are missing. */
+  async #sendParts(upload: Upload, onProgress: (bytes: number) => void): Promise<string[]> {
+    const { source, tags } = upload;
     const md5s: string[] = [];
-    const sent = new Map([...parts.keys()].map((number) => [number, sizeOf(number)]));
-    let isOpaque = false;
-    let total = [...sent.values()].reduce((sum, bytes) => sum + bytes, 0);
-    const report = (number: number, bytes: number) => {
-      total += bytes - (sent.get(number) ?? 0);
-      sent.set(number, bytes);
-      onProgress(total);
-    };
-    const sendPart = async (number: number, md5: string): Promise<void> => {
-      const start = (number - 1) * partSize;
-      const length = sizeOf(number);
-      const chunks = async function* () {
-        let position = 0;
-        for await (const chunk of source.read(start, start + length)) {
-          yield chunk;
-          position += chunk.length;
-          report(number, position);
-        }
-      };
-      const response = await send({
-        method: 'PUT',
-        name,
-        query: { partNumber: `${number}`, uploadId },
-        headers: { 'content-md5': Buffer.from(md5, 'hex').toString('base64') },
-        body: { length, chunks },
-        repeatable: true,
-      });
-      if (codeOf(response) === 'NoSuchUpload') throw uploadGone(name);
-      if (!isSuccess(response)) throw s3Error(response);
-      const tag = plainTag(response.headers.etag);
-      if (tag !== md5 && !isEncrypted(response))
-        throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-      isOpaque ||= tag !== md5;
-      tags[number - 1] = tag;
-    };
-
-    onProgress(total);
     const sending = new Set<Promise<void>>();
     let failure: unknown;
-    let md5 = createHash('md5');
-    let position = 0;
-    const endPart = async (): Promise<void> => {
-      const number = md5s.push(md5.digest('hex'));
-      md5 = createHash('md5');
-      const digest = md5s[number - 1] ?? '';
-      if (parts.get(number) === digest) {
-        tags[number - 1] = digest;
-        return;
-      }
-      if (sending.size >= parallel) await Promise.race(sending);
-      if (failure) return;
-      const part: Promise<void> = sendPart(number, digest)
-        .catch((error: unknown) => {
-          failure ??= error;
-        })
-        .finally(() => sending.delete(part));
-      sending.add(part);
+    let total = 0;
+    for (const number of tags.keys()) {
+      const { start, end } = this.#rangeOf(source, number);
+      total += end - start;
+    }
+    onProgress(total);
+    const count = (bytes: number) => {
+      total += bytes;
+      onProgress(total);
     };
     try {
-      for await (const chunk of source.readAll()) {
+      for await (const md5 of md5sOf(source.readAll(), this.#partSize(source))) {
+        const number = md5s.push(md5);
+        if (tags.get(number) === md5) continue;
+        if (sending.size >= this.#options.parallel) await Promise.race(sending);
         if (failure) break;
-        md5.update(chunk);
-        position += chunk.length;
-        if (position % partSize === 0 || position === size) await endPart();
+        const part: Promise<void> = this.#sendPart(upload, number, md5, count)
+          .catch((error: unknown) => {
+            failure ??= error;
+          })
+          .finally(() => sending.delete(part));
+        sending.add(part);
       }
-      // S3 takes an empty object as one empty part.
-      if (size === 0) await endPart();
     } finally {
       await Promise.all(sending);
     }
     if (failure) throw failure;
-    return { tags, tag: isOpaque ? undefined : multipartTag(md5s) };
-  };
+    return md5s;
+  }
+
+  async #sendPart(
+    { name, id, source, tags }: Upload,
+    number: number,
+    md5: string,
+    count: (bytes: number) => void,
+  ): Promise<void> {
+    const { start, end } = this.#rangeOf(source, number);
+    let counted = 0;
+    const read = () => source.read(start, end);
+    const body = streamBody(end - start, read, (bytes) => {
+      count(bytes - counted);
+      counted = bytes;
+    });
+    const response = await this.#send({
+      method: 'PUT',
+      name,
+      query: { partNumber: `${number}`, uploadId: id },
+      headers: { 'content-md5': Buffer.from(md5, 'hex').toString('base64') },
+      body,
+      repeatable: true,
+    });
+    if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
+    if (!isSuccess(response)) throw s3Error(response);
+    const tag = plainTag(response.headers.etag);
+    if (tag !== md5 && !isEncrypted(response))
+      throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+    tags.set(number, tag);
+  }
 
   /** Completes the upload, which makes the object visible, and checks it. */
-  const complete = async (
-    name: string,
-    { size }: Source,
-    { id: uploadId, tags, tag }: { id: string; tags: readonly string[]; tag: string | undefined },
+  async #complete(
+    { name, id, source, tags }: Upload,
+    md5s: readonly string[],
     replace: boolean,
-  ): Promise<void> => {
-    const parts = tags.map(
-      (each, index) =>
-        `<Part><PartNumber>${index + 1}</PartNumber><ETag>&quot;${each}&quot;</ETag></Part>`,
-    );
-    const body = bodyOf(
+  ): Promise<void> {
+    if (!replace && (await this.#stat(name))) throw conflict(name, this.address);
+    const parts = md5s.map((md5, index) => {
+      const tag = `&quot;${tags.get(index + 1) ?? md5}&quot;`;
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
+    });
+    const body = textBody(
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
     );
     const condition: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
@@ -276,116 +378,49 @@ export async function openS3(
     let ownTag: string | undefined;
     let failure: unknown;
     try {
-      const root = await ask({ method: 'POST', name, query: { uploadId }, headers, body });
+      const query = { uploadId: id };
+      const root = await this.#ask({ method: 'POST', name, query, headers, body });
       ownTag = plainTag(textOf(root, 'ETag'));
-      const others = (await findUploads(name).catch(() => [])).filter((id) => id !== uploadId);
-      // What killed runs left, and other pushes, which are told.
-      for (const other of others) await abort(name, other).catch(() => {});
-      // If one of them was being completed, and the storage ignores If-None-Match, that shows below.
-      if (others.length > 0) await clock.sleep(SETTLING, clock.signal);
+      await this.#removeOtherUploads(name, id);
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
-      if (error.status === 412 || error.status === 409) throw conflict(name, address);
+      if (error.status === 412 || error.status === 409) throw conflict(name, this.address);
       const isGone = error.code === 'not-found';
       const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
       if (!isGone && !isLost) throw error;
       failure = isGone ? uploadGone(name) : error;
     }
-    const stored = await statOf(name);
-    const isRight = stored?.size === size && (tag === undefined || stored.tag === tag);
+    const stored = await this.#stat(name);
+    // With keys of the storage's own, the ETag is no MD5.
+    const isMd5 = md5s.every((md5, index) => tags.get(index + 1) === md5);
+    const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(md5s));
     // If the response was lost, what is there says whether the upload was completed.
-    if (failure && !(isRight && tag)) throw failure;
+    if (failure && !(isRight && isMd5)) throw failure;
     if (isRight) return;
     if (!stored) throw arrivedWrong(name, 'it is missing');
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
     const removal = { method: 'DELETE', name, repeatable: true };
-    const isRemoved = stored.tag === ownTag && (await send(removal).then(isSuccess, () => false));
-    const what = stored.size === size ? `its ETag is ${stored.tag}` : `its size is ${stored.size}`;
+    const isRemoved =
+      stored.tag === ownTag && (await this.#send(removal).then(isSuccess, () => false));
+    const { size, tag } = stored;
+    const what = size === source.size ? `its ETag is ${tag}` : `its size is ${size}`;
     throw arrivedWrong(name, `${what}${isRemoved ? '' : ', and it stays there'}`);
-  };
-
-  const storage: Storage = {
-    address,
-    async list() {
-      const names: string[] = [];
-      await readPages(target, async (marker) => {
-        const next = marker === undefined ? {} : { 'continuation-token': marker };
-        const query = { 'list-type': '2', delimiter: '/', prefix, ...next };
-        const root = await ask({ method: 'GET', query });
-        for (const object of findAll(root, 'Contents')) {
-          // A copy, since a slice would keep the whole page in memory.
-          const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
-          if (name !== '' && !isHidden(name)) names.push(name);
-        }
-        if (names.length > MAX_OBJECTS) throw endlessList(target);
-        return nextPage(root, () => textOf(root, 'NextContinuationToken') ?? '');
-      });
-      return names;
-    },
-    async compare(name, source) {
-      const { size } = source;
-      if (Buffer.byteLength(`${prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
-      const stored = await statOf(name);
-      if (!stored) return { state: 'absent' };
-      if (stored.size !== size) return { state: 'different' };
-      if (stored.isOpaque) {
-        return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
-      }
-      const partSize = partSizeFor(size, options.partSize);
-      const [, count] = stored.tag.split('-');
-      if (count !== undefined && Number(count) !== countParts(size, partSize)) {
-        const note = 'the same file in parts of another size counts as different, see --part-size';
-        return { state: 'different', note };
-      }
-      // Without a number it is the MD5 of the whole.
-      const step = count === undefined ? Math.max(size, 1) : partSize;
-      const md5s: string[] = [];
-      for (let start = 0; start < Math.max(size, 1); start += step)
-        md5s.push(await md5Of(source, start, Math.min(start + step, size)));
-      const tag = count === undefined ? md5s[0] : multipartTag(md5s);
-      return { state: tag === stored.tag ? 'same' : 'different' };
-    },
-    async put(name, source, onProgress) {
-      const partSize = partSizeFor(source.size, options.partSize);
-      let upload: Upload | undefined;
-      for (const id of await findUploads(name)) {
-        const parts = await partsOf(name, id, source, partSize);
-        if (parts) {
-          upload = { id, parts };
-          break;
-        }
-      }
-      upload ??= await startUpload(name);
-      const { id } = upload;
-      const discard = async (error: unknown) => {
-        if (!mayContinue(error)) await abort(name, id);
-      };
-      try {
-        const { tags, tag } = await sendParts(name, upload, source, partSize, onProgress);
-        return {
-          async finish(replace) {
-            if (!replace && (await statOf(name))) throw conflict(name, address);
-            await complete(name, source, { id, tags, tag }, replace);
-          },
-          discard,
-        };
-      } catch (error) {
-        await discard(error).catch(() => {});
-        throw error;
-      }
-    },
-    // What killed runs left of a file is continued or removed when that file is sent.
-    async sweep() {},
-    close: requests.close,
-  };
-
-  try {
-    await ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1', prefix } });
-    return storage;
-  } catch (error) {
-    await requests.close();
-    throw error;
   }
+
+  /** Removes what killed runs left, and the uploads of other pushes, which are told. */
+  async #removeOtherUploads(name: string, own: string): Promise<void> {
+    const { clock } = this.#options;
+    const others = (await this.#listUploads(name).catch(() => [])).filter((id) => id !== own);
+    for (const other of others) await this.#abort(name, other).catch(() => {});
+    // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
+    if (others.length > 0) await clock.sleep(SETTLING, clock.signal);
+  }
+}
+
+/** True unless the uploaded parts are of no use after this error. */
+function mayContinue(error: unknown): boolean {
+  const useless: readonly ErrorCode[] = ['invalid-package', 'storage-full', 'conflict', 'failed'];
+  return !(error instanceof ImgctlError) || !useless.includes(error.code);
 }
 
 /** The push that finishes first removes the other uploads of a file. */
@@ -401,51 +436,44 @@ function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, code);
 }
 
-/** Returns the marker of the next page, or undefined after the last. */
-function nextPage(root: XmlElement, marker: () => string): string | undefined {
-  return textOf(root, 'IsTruncated') === 'true' ? marker() : undefined;
-}
-
-/** Returns the size of a part, so that the file has at most 10,000. */
-function partSizeFor(size: number, wanted: number): number {
-  return Math.max(wanted, Math.ceil(size / MAX_PARTS / MIB) * MIB);
-}
-
-function countParts(size: number, partSize: number): number {
-  return Math.max(1, Math.ceil(size / partSize));
-}
-
 /** Returns the ETag of an object of parts with these MD5s. */
 function multipartTag(md5s: readonly string[]): string {
   const bytes = Buffer.from(md5s.join(''), 'hex');
   return `${createHash('md5').update(bytes).digest('hex')}-${md5s.length}`;
 }
 
-async function md5Of(source: Source, start: number, end: number): Promise<string> {
-  const hash = createHash('md5');
-  for await (const chunk of source.read(start, end)) hash.update(chunk);
-  return hash.digest('hex');
+/** Yields the MD5 of each part; empty content is one part. */
+async function* md5sOf(chunks: AsyncIterable<Buffer>, partSize: number): AsyncGenerator<string> {
+  let hash = createHash('md5');
+  let position = 0;
+  for await (const chunk of chunks) {
+    if (position === partSize) {
+      yield hash.digest('hex');
+      hash = createHash('md5');
+      position = 0;
+    }
+    hash.update(chunk);
+    position += chunk.length;
+  }
+  yield hash.digest('hex');
 }
 
 function plainTag(etag: string | undefined): string {
   return (etag ?? '').replace(/^W\/|"/g, '').toLowerCase();
 }
 
-/** An ETag is no MD5 if the storage encrypts with keys of its own. */
 function isEncrypted({ headers }: HttpResponse): boolean {
   const kind = headers['x-amz-server-side-encryption'] ?? '';
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
 }
 
-const URL_HINT = 'check the URL: imgctl config get upload-url';
-const SETTINGS = 'check its settings: imgctl config list';
 const CLOCK = 'set the clock, then run the command again';
 const REGION = 'run: imgctl config set upload-region REGION';
 const LIMIT = 'ask its administrators to raise the limit';
 
 /** What some of S3's own codes mean, which say more than the status. */
 const CODES: Readonly<Record<string, readonly [ErrorCode, string, string]>> = {
-  NoSuchBucket: ['not-found', 'the bucket does not exist', URL_HINT],
+  NoSuchBucket: ['not-found', 'the bucket does not exist', CHECK_URL],
   InvalidAccessKeyId: ['wrong-credentials', 'the storage does not know the access key', SETTINGS],
   SignatureDoesNotMatch: ['wrong-credentials', 'the storage refused the secret key', SETTINGS],
   RequestTimeTooSkewed: ['not-permitted', 'the clock of this machine is wrong', CLOCK],
@@ -454,22 +482,20 @@ const CODES: Readonly<Record<string, readonly [ErrorCode, string, string]>> = {
 };
 
 /** Returns S3's own code of an error, or an empty text. */
-function codeOf(response: HttpResponse): string {
+function s3Code(response: HttpResponse): string {
   const root = xmlOf(response);
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
 /** Returns the error of a response that is no success. */
 function s3Error(response: HttpResponse): ImgctlError {
-  const code = codeOf(response);
+  const code = s3Code(response);
   const { status, url } = response;
-  const known = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
-  if (known) {
-    return new ImgctlError(known[0], `${known[1]} (${code})`, { hint: known[2], status });
-  }
+  const [known, what, hint] = (Object.hasOwn(CODES, code) && CODES[code]) || [];
+  if (known) return new ImgctlError(known, `${what} (${code})`, { hint, status });
   if (/Quota|StorageFull|InsufficientStorage/i.test(code)) return storageFull(url.host, code);
   const root = code === '' ? undefined : xmlOf(response);
-  const message = root ? (textOf(root, 'Message') ?? '') : '';
+  const message = root && textOf(root, 'Message');
   const detail = [code, message].filter(Boolean).join(': ').slice(0, 200);
   // The status of an error that came with 200 says nothing.
   return statusError(status === 200 ? { ...response, status: 500 } : response, detail);

@@ -1,27 +1,10 @@
 // The interface of a storage that takes uploads, and what all storages share: hidden names and errors.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
 import type { Source } from './source.ts';
-
-export type Target =
-  | { readonly kind: 'file'; readonly path: string }
-  | {
-      readonly kind: 'dav';
-      readonly url: URL;
-      readonly credentials: { readonly username: string; readonly password: string } | undefined;
-    }
-  | {
-      readonly kind: 's3';
-      readonly url: URL;
-      readonly credentials: {
-        readonly accessKey: string;
-        readonly secret: string;
-        readonly region: string;
-      };
-    };
 
 export interface StorageOptions {
   readonly clock: Clock;
@@ -36,8 +19,8 @@ export interface StorageOptions {
   readonly ca: string | undefined;
   readonly userAgent: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Called with the name of a part before it is written, if the storage may not list hidden files, as nginx. */
-  readonly onPart: (name: string) => Promise<void>;
+  /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
+  readonly partsFile: string | undefined;
   readonly onSecret: (secret: string) => void;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
@@ -64,6 +47,8 @@ export interface Staged {
 export interface Storage {
   /** For messages. */
   readonly address: string;
+  /** Looks at the storage with its credentials. */
+  check(): Promise<void>;
   /** Returns the names of the visible files. */
   list(): Promise<string[]>;
   /** Compares the visible file of that name with the source. @throws ImgctlError usage: no room for the name */
@@ -73,13 +58,10 @@ export interface Storage {
    * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
   put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged>;
-  /** Removes the parts of killed processes, those that it lists and those with known names. */
-  sweep(known: readonly string[]): Promise<void>;
+  /** Removes the parts of killed processes. @param isLast nobody writes to them any more */
+  sweep(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
-
-/** File systems, also those behind WebDAV, take names of 255 bytes. */
-export const MAX_NAME = 255;
 
 const MAX_HOST = 16;
 const MAX_PART_AGE = 24 * 3_600_000;
@@ -108,14 +90,6 @@ export function isDeadPart(name: string, age: number, system: System): boolean {
 
 export function isHidden(name: string): boolean {
   return name.startsWith('.');
-}
-
-/** Errors after which the uploaded bytes are of no use. */
-const USELESS: readonly ErrorCode[] = ['invalid-package', 'storage-full', 'conflict', 'failed'];
-
-/** True if a later run may continue the upload. */
-export function mayContinue(error: unknown): boolean {
-  return !(error instanceof ImgctlError) || !USELESS.includes(error.code);
 }
 
 export function nameTooLong(name: string, address: string): ImgctlError {

@@ -65,24 +65,29 @@ export async function planPackages(
   return plan;
 }
 
-async function planFile(
+function planFile(
   file: UploadFile,
   { storage, signal, force, onConflict }: TransferOptions,
 ): Promise<PlannedFile> {
-  const source = await Source.open(file.path, [], signal);
-  try {
+  return withSource(file, signal, async (source) => {
     const { size, identity } = source;
     const { state, note } = await storage.compare(file.name, source);
-    const taken = onConflict === 'fail' ? 'conflict' : onConflict;
-    const actions = {
+    const action = {
       absent: 'upload',
       same: force ? 'replace' : 'unchanged',
-      different: taken,
+      different: onConflict === 'fail' ? 'conflict' : onConflict,
     } as const;
-    return { ...file, size, identity, note, action: actions[state] };
-  } finally {
-    await source.close();
-  }
+    return { ...file, size, identity, note, action: action[state] };
+  });
+}
+
+async function withSource<Result>(
+  { path, regions }: UploadFile,
+  signal: AbortSignal,
+  action: (source: Source) => Promise<Result>,
+): Promise<Result> {
+  const source = await Source.open(path, regions, signal);
+  return action(source).finally(() => source.close());
 }
 
 /** @throws ImgctlError conflict */
@@ -108,28 +113,20 @@ export async function transferPackage(
   if (!files.some(isSent)) return;
   const staged = new Map<PlannedFile, Staged>();
   const digests = new Map<string, readonly string[]>();
-  /** Opens the source of a file again. */
-  const withSource = async <Result>(
-    file: PlannedFile,
-    action: (source: Source) => Promise<Result>,
-  ): Promise<Result> => {
-    const source = await Source.open(file.path, file.regions, signal);
-    try {
+  const again = <Result>(file: PlannedFile, action: (source: Source) => Promise<Result>) =>
+    withSource(file, signal, (source) => {
       if (source.identity !== file.identity) throw source.changed();
-      return await action(source);
-    } finally {
-      await source.close();
-    }
-  };
+      return action(source);
+    });
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
     if (!(error instanceof ImgctlError) || error.code !== 'conflict') throw error;
-    const { state } = await withSource(file, (source) => storage.compare(file.name, source));
+    const { state } = await again(file, (source) => storage.compare(file.name, source));
     if (state !== 'same') throw error;
   };
   try {
     for (const file of files) {
-      await withSource(file, async (source) => {
+      await again(file, async (source) => {
         if (isSent(file)) {
           const put = storage.put(file.name, source, (bytes) => onProgress(file, bytes));
           const part = await put.catch((error: unknown) => acceptSame(file, error));
