@@ -1,7 +1,5 @@
 // Every finding that a package can have: the codes with their severity, and the list that collects findings.
 
-export type Severity = 'error' | 'warning';
-
 /** Codes are stable: scripts compare them. */
 const SEVERITIES = {
   'not-a-file': 'error',
@@ -75,13 +73,13 @@ const SEVERITIES = {
   'not-in-manifest': 'warning',
   'certificate-not-verified': 'warning',
   'certificate-without-manifest': 'error',
-} as const satisfies Record<string, Severity>;
+} as const satisfies Record<string, Finding['severity']>;
 
 export type FindingCode = keyof typeof SEVERITIES;
 
 export interface Finding {
   readonly code: FindingCode;
-  readonly severity: Severity;
+  readonly severity: 'error' | 'warning';
   /** One line. */
   readonly message: string;
   /** A file, member, line or byte offset. */

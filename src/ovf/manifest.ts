@@ -1,10 +1,10 @@
 // Reads the manifest of a package and verifies the digests that it lists.
 
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { FindingList } from './findings.ts';
 import type { PackageSource } from './package-source.ts';
-import { isSafeName, type PackageFile, readFully, readRegion, stripDotSlash } from './region.ts';
+import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
 import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
 
 /** Hexadecimal digits of a digest. */
@@ -106,45 +106,39 @@ export interface ExpectedDigest {
   readonly entry: ManifestEntry;
 }
 
-/** Adds a finding if the digest (lower-case hexadecimal) is not the expected one. */
-export function compareDigest(
-  { file, entry }: ExpectedDigest,
-  digest: string,
+/** Reports the digests (lower-case hexadecimal) that are not the expected ones. */
+export function compareDigests(
+  expected: readonly ExpectedDigest[],
+  digests: readonly string[],
   findings: FindingList,
 ): void {
-  if (digest === entry.digest) return;
-  const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
-  findings.add('digest-mismatch', file.name, message);
+  for (const [index, { file, entry }] of expected.entries()) {
+    const digest = digests[index] ?? '';
+    if (digest === entry.digest) continue;
+    const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
+    findings.add('digest-mismatch', file.name, message);
+  }
 }
 
-/** Reads each file once, in order and in constant memory. */
-export async function verifyDigests(
+/** Reads each file once, in order and in constant memory. A file that shrinks meanwhile gets a wrong digest. */
+export async function computeDigests(
   expected: readonly ExpectedDigest[],
-  findings: FindingList,
   { signal, onProgress }: DigestOptions,
-): Promise<void> {
+): Promise<string[]> {
   const total = expected.reduce((sum, { file }) => sum + file.size, 0);
-  const buffer = Buffer.allocUnsafe(CHUNK);
+  const digests: string[] = [];
   let done = 0;
-  for (const each of expected) {
-    const { path, offset, size } = each.file;
-    const hash = createHash(each.entry.algorithm);
-    const handle = await open(path);
-    try {
-      for (let start = 0; start < size; ) {
-        const wanted = buffer.subarray(0, Math.min(CHUNK, size - start));
-        const length = await readFully(handle, wanted, offset + start);
-        signal?.throwIfAborted();
-        // A file that shrinks in the meantime ends early and gets a wrong digest.
-        if (length === 0) break;
-        hash.update(wanted.subarray(0, length));
-        start += length;
-        done += length;
-        onProgress?.(done, total);
-      }
-    } finally {
-      await handle.close();
+  for (const { file, entry } of expected) {
+    const { path, offset: start, size } = file;
+    const hash = createHash(entry.algorithm);
+    const range = { start, end: start + size - 1, highWaterMark: CHUNK };
+    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
+      signal?.throwIfAborted();
+      hash.update(chunk);
+      done += chunk.length;
+      onProgress?.(done, total);
     }
-    compareDigest(each, hash.digest('hex'), findings);
+    digests.push(hash.digest('hex'));
   }
+  return digests;
 }

@@ -5,19 +5,19 @@ import { readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
 import { type Finding, FindingList } from './findings.ts';
 import {
-  compareDigest,
+  compareDigests,
+  computeDigests,
   type DigestOptions,
   type ExpectedDigest,
   matchManifest,
   readManifest,
-  verifyDigests,
 } from './manifest.ts';
 import { openSource } from './package-source.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
 import type { PackagedFile, PackageSummary } from './summary.ts';
 
-export type { Finding, FindingCode, Severity } from './findings.ts';
+export type { Finding } from './findings.ts';
 export type { ExpectedDigest } from './manifest.ts';
 export type * from './summary.ts';
 
@@ -38,7 +38,8 @@ export async function readPackage(
 ): Promise<PackageSummary> {
   const findings = new FindingList();
   const { summary, expected } = await checkPackage(file, options, findings);
-  if (options.digests ?? true) await verifyDigests(expected, findings, options);
+  if (options.digests ?? true)
+    compareDigests(expected, await computeDigests(expected, options), findings);
   return { ...summary, findings: findings.list(file) };
 }
 
@@ -59,45 +60,36 @@ export async function checkPackage(
   signal?.throwIfAborted();
   const source = await openSource(file, findings, signal);
   const { kind, descriptor, members } = source;
-  const { references: declared, ...content } = await readDescriptor(
-    descriptor,
-    findings,
-    maxHardware,
-  );
+  const envelope = await readDescriptor(descriptor, findings, maxHardware);
+  const { references: declared, ...content } = envelope;
   const references = await resolveReferences(declared, source, findings);
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
   const certificate = await source.findSibling('.cert');
-  const layout = { descriptor, manifest: manifestFile, certificate, referenced };
+  const layout = { descriptor, manifest: manifestFile, certificate, referenced, members };
   checkManifestFiles(layout, findings);
-  if (kind === 'ova' && descriptor !== null && content.ovfVersion !== null) {
-    checkOrder({ ...layout, descriptor }, members, findings);
-  }
+  if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout, findings);
   await checkDisks(content.disks, references, findings, signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
   const expected =
-    manifest !== null && descriptor !== null
+    manifest && descriptor
       ? await matchManifest(manifest, [descriptor, ...referenced], source, findings)
       : [];
-  const summary = {
-    kind,
-    file,
-    ...content,
-    files: listFiles(layout, members),
-    manifest,
-    certificate: certificate?.name ?? null,
-    findings: findings.list(file),
-  };
   // A manifest may list files that nothing references; they belong to the package all the same.
-  const listed = expected
-    .map(({ file: each }) => each)
-    .filter(({ path }) => path !== descriptor?.path);
-  const own = [...referenced, ...listed, manifestFile, certificate, descriptor].filter(
-    (each) => each !== null,
-  );
+  const listed = expected.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
+  const own = [...referenced, ...listed, manifestFile, certificate, descriptor];
   return {
-    summary,
-    files: kind === 'ovf' ? own : [{ name: basename(file), path: file }],
+    summary: {
+      kind,
+      file,
+      ...content,
+      files: listFiles(layout),
+      manifest,
+      certificate: certificate?.name ?? null,
+      findings: findings.list(file),
+    },
+    files:
+      kind === 'ovf' ? own.filter((each) => each !== null) : [{ name: basename(file), path: file }],
     expected,
   };
 }
@@ -109,8 +101,7 @@ export function digestFindings(
   digests: readonly string[],
 ): Finding[] {
   const findings = new FindingList();
-  for (const [index, each] of expected.entries())
-    compareDigest(each, digests[index] ?? '', findings);
+  compareDigests(expected, digests, findings);
   return findings.list(file);
 }
 
@@ -120,22 +111,22 @@ interface PackageLayout {
   readonly certificate: PackageFile | null;
   /** In the order of the references. */
   readonly referenced: readonly PackageFile[];
+  /** Of an archive, in order. */
+  readonly members: readonly PackageFile[];
 }
 
-function listFiles(
-  layout: PackageLayout,
-  members: readonly PackageFile[],
-): readonly PackagedFile[] {
+function listFiles(layout: PackageLayout): PackagedFile[] {
   const files = new Map<string, PackagedFile>();
-  const add = (file: PackageFile | null, role: PackagedFile['role']) => {
-    if (file === null || files.has(file.name)) return;
-    files.set(file.name, { name: file.name, size: file.size, role });
+  const add = (role: PackagedFile['role'], ...added: readonly (PackageFile | null)[]) => {
+    for (const file of added)
+      if (file && !files.has(file.name))
+        files.set(file.name, { name: file.name, size: file.size, role });
   };
-  add(layout.descriptor, 'descriptor');
-  add(layout.manifest, 'manifest');
-  add(layout.certificate, 'certificate');
-  for (const file of layout.referenced) add(file, 'referenced');
-  for (const file of members) add(file, 'other');
+  add('descriptor', layout.descriptor);
+  add('manifest', layout.manifest);
+  add('certificate', layout.certificate);
+  add('referenced', ...layout.referenced);
+  add('other', ...layout.members);
   return [...files.values()];
 }
 
@@ -143,16 +134,12 @@ function checkManifestFiles(
   { descriptor, manifest, certificate }: PackageLayout,
   findings: FindingList,
 ): void {
-  if (certificate !== null) {
+  if (certificate) {
     findings.add('certificate-not-verified', certificate.name, 'the signature is not verified');
-    if (manifest === null) {
-      findings.add(
-        'certificate-without-manifest',
-        certificate.name,
-        'the manifest it signs is missing',
-      );
-    }
-  } else if (manifest === null && descriptor !== null) {
+    if (manifest) return;
+    const message = 'the manifest it signs is missing';
+    findings.add('certificate-without-manifest', certificate.name, message);
+  } else if (!manifest && descriptor) {
     const message = 'no manifest, so the files cannot be verified';
     findings.add('no-manifest', descriptor.name, message);
   }
@@ -163,17 +150,16 @@ function checkManifestFiles(
  * certificate stay together, after the descriptor or at the end.
  */
 function checkOrder(
-  layout: PackageLayout & { readonly descriptor: PackageFile },
-  members: readonly PackageFile[],
+  { descriptor, manifest, certificate, members, ...layout }: PackageLayout,
   findings: FindingList,
 ): void {
   const [first] = members;
-  if (first !== layout.descriptor) {
+  if (descriptor && first !== descriptor) {
     const message = `the archive starts with ${first?.name}`;
-    findings.add('descriptor-not-first', layout.descriptor.name, message);
+    findings.add('descriptor-not-first', descriptor.name, message);
   }
-  const manifestFiles = [layout.manifest, layout.certificate].filter((file) => file !== null);
-  const referenced = layout.referenced.filter((file) => file !== layout.descriptor);
+  const manifestFiles = [manifest, certificate].filter((file) => file !== null);
+  const referenced = layout.referenced.filter((file) => file !== descriptor);
   const known = new Set([...manifestFiles, ...referenced]);
   const actual = members.filter((member) => known.has(member));
   const findMisplaced = (order: Set<PackageFile>) => {
@@ -181,14 +167,13 @@ function checkOrder(
     return actual.find((member, index) => member !== expected[index]);
   };
   const misplaced = findMisplaced(known);
-  const manifestLast = new Set([...referenced, ...manifestFiles]);
-  if (misplaced !== undefined && findMisplaced(manifestLast) !== undefined) {
+  if (misplaced && findMisplaced(new Set([...referenced, ...manifestFiles]))) {
     const message =
       'the files are not in the order of the references, or manifest and certificate are not together';
     findings.add('member-order', misplaced.name, message);
   }
   for (const member of members) {
-    if (known.has(member) || member === layout.descriptor) continue;
+    if (known.has(member) || member === descriptor) continue;
     findings.add('unreferenced-file', member.name, 'not referenced by the descriptor');
   }
 }

@@ -11,8 +11,6 @@ export interface ResolvedReference {
   readonly files: readonly PackageFile[];
 }
 
-const GZIP_MAGIC = 0x1f8b;
-
 export async function resolveReferences(
   references: readonly FileReference[],
   source: PackageSource,
@@ -40,7 +38,7 @@ async function findFiles(
   findings: FindingList,
 ): Promise<PackageFile[]> {
   const { href, size, chunkSize } = reference;
-  if (isRemote(href)) {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(href)) {
     findings.add('remote-reference', href, 'remote file, not checked');
     return [];
   }
@@ -107,14 +105,10 @@ async function checkCompression(
   if (compression !== 'gzip') {
     findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
   } else if (file !== undefined) {
-    const start = await readRegion(file, 0, 2);
-    if (start.length === 2 && start.readUInt16BE(0) === GZIP_MAGIC) return;
+    const magic = await readRegion(file, 0, 2);
+    if (magic.toString('hex') === '1f8b') return;
     findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
   }
-}
-
-function isRemote(href: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:/i.test(href);
 }
 
 /** Returns the names that a reference may mean: as written and percent-decoded. */

@@ -22,35 +22,24 @@ export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
-type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
-
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
-export async function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
-  const wanted = Math.max(0, Math.min(length, region.size - start));
-  const handle = await open(region.path);
-  try {
-    const buffer = Buffer.allocUnsafe(wanted);
-    const filled = await readFully(handle, buffer, region.offset + start);
-    return buffer.subarray(0, filled);
-  } finally {
-    await handle.close();
-  }
+export async function readRegion(
+  { path, offset, size }: Pick<PackageFile, 'path' | 'offset' | 'size'>,
+  start: number,
+  length: number,
+): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - start)));
+  const handle = await open(path);
+  const filled = await readFully(handle, buffer, offset + start).finally(() => handle.close());
+  return buffer.subarray(0, filled);
 }
 
 /** Fills the buffer from `position` of the file; returns the number of bytes read. */
-export async function readFully(
-  handle: FileHandle,
-  buffer: Buffer,
-  position: number,
-): Promise<number> {
+async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(
-      buffer,
-      filled,
-      buffer.length - filled,
-      position + filled,
-    );
+    const rest = buffer.length - filled;
+    const { bytesRead } = await handle.read(buffer, filled, rest, position + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
