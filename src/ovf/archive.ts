@@ -1,9 +1,14 @@
 // Reads a tar archive (ustar, GNU, older ones) header by header: locates its members and reports what is wrong.
 
-import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { byteCount, type FindingCode, type FindingList } from './findings.ts';
-import { FileWindow, isSafeName, type PackageFile, stripDotSlash, WINDOW_SIZE } from './region.ts';
+import {
+  isSafeName,
+  type PackageFile,
+  type ReadWindow,
+  stripDotSlash,
+  WINDOW_SIZE,
+} from './region.ts';
 import { mayBeXml } from './xml.ts';
 
 const BLOCK = 512;
@@ -12,29 +17,15 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
 const USE_USTAR = 'create the archive with --format=ustar';
 
-/** Returns the regular files of an archive in order, including a truncated one. */
-export async function readArchive(
-  path: string,
-  findings: FindingList,
-  signal?: AbortSignal,
-): Promise<PackageFile[]> {
-  const handle = await open(path);
-  try {
-    const file = new FileWindow(handle, (await handle.stat()).size);
-    return await readMembers(path, file, findings, signal);
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Receives a finding about a byte of the archive. */
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
-async function readMembers(
+/** Returns the regular files of an archive in order, including a truncated one. */
+export async function readArchive(
   path: string,
-  file: FileWindow,
+  archiveSize: number,
+  read: ReadWindow,
   findings: FindingList,
-  signal: AbortSignal | undefined,
 ): Promise<PackageFile[]> {
   const members: PackageFile[] = [];
   const report: ReportByte = (code, offset, message) =>
@@ -42,8 +33,7 @@ async function readMembers(
   let extension: TarExtension = {};
   let offset = 0;
   for (let headers = 0; ; headers += 1) {
-    signal?.throwIfAborted();
-    const block = await file.read(offset, BLOCK);
+    const block = await read(offset, BLOCK);
     if (block.length < BLOCK) {
       if (block.length > 0) {
         report('truncated-header', offset, 'the archive ends inside a header');
@@ -55,7 +45,7 @@ async function readMembers(
       return members;
     }
     if (isZero(block)) {
-      await checkEnd(file, offset, report, signal);
+      await checkEnd(archiveSize, offset, read, report);
       return members;
     }
     if (headers === MAX_HEADERS) {
@@ -81,7 +71,7 @@ async function readMembers(
     const content = offset + BLOCK;
     const size = isExtension ? header.size : (extension.size ?? header.size);
     const name = isExtension ? header.name : memberName(extension.name ?? header.name, findings);
-    const available = Math.min(size, file.size - content);
+    const available = Math.min(size, archiveSize - content);
     const complete = available === size;
     if (!isExtension && isRegularFile(name, type, findings)) {
       members.push({ name, path, offset: content, size: available, complete });
@@ -93,7 +83,7 @@ async function readMembers(
     }
     if (isExtension) {
       const isSmall = size <= MAX_EXTENSION_BYTES;
-      const more = isSmall ? parseExtension(type, await file.read(content, size)) : null;
+      const more = isSmall ? parseExtension(type, await read(content, size)) : null;
       if (more === null) {
         report('bad-header', offset, 'invalid extended header');
         return members;
@@ -129,21 +119,20 @@ function isRegularFile(name: string, type: string, findings: FindingList): boole
 
 /** Checks that a second zero block follows the first, and then only zeros. */
 async function checkEnd(
-  file: FileWindow,
+  archiveSize: number,
   offset: number,
+  read: ReadWindow,
   report: ReportByte,
-  signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (offset + 2 * BLOCK > file.size) {
+  if (offset + 2 * BLOCK > archiveSize) {
     report('short-end-of-archive', offset, 'only one zero block at the end');
   }
-  for (let position = offset + BLOCK; position < file.size; position += WINDOW_SIZE) {
-    signal?.throwIfAborted();
-    const bytes = await file.read(position, WINDOW_SIZE);
+  for (let position = offset + BLOCK; position < archiveSize; position += WINDOW_SIZE) {
+    const bytes = await read(position, WINDOW_SIZE);
     if (isZero(bytes)) continue;
     const first = position + bytes.findIndex((byte) => byte !== 0);
-    report('trailing-data', first, `${byteCount(file.size - first)} after the end of the archive`);
-    return;
+    const rest = byteCount(archiveSize - first);
+    return report('trailing-data', first, `${rest} after the end of the archive`);
   }
 }
 

@@ -1,10 +1,15 @@
 // Checks the VMDK file of each disk against the descriptor, and follows its tables to data that is missing.
 
-import { open } from 'node:fs/promises';
 import { constants, createGunzip } from 'node:zlib';
 import type { FindingCode, FindingList } from './findings.ts';
 import type { ResolvedReference } from './references.ts';
-import { FileWindow, type PackageFile, readRegion, WINDOW_SIZE } from './region.ts';
+import {
+  type PackageFile,
+  type ReadWindow,
+  readRegion,
+  WINDOW_SIZE,
+  withWindow,
+} from './region.ts';
 import type { Disk } from './summary.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
@@ -38,7 +43,8 @@ export async function checkDisks(
     if (gzip || files.length > 1) continue;
     const directory = header.grainDirectory ?? (await directoryOfFooter(file));
     if (directory === null) report('vmdk-truncated', 'does not end with a footer');
-    else await checkGrains(file, header, directory, report, signal);
+    else
+      await withWindow(file, signal, (read) => checkGrains(header, directory, read, file, report));
   }
 }
 
@@ -175,34 +181,15 @@ const MARKER_BYTES = 12;
  * @param directory the sector of the grain directory
  */
 async function checkGrains(
-  file: PackageFile,
-  header: SparseHeader,
-  directory: number,
-  report: ReportDisk,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const handle = await open(file.path);
-  try {
-    const window = new FileWindow(handle, file.offset + file.size);
-    const problem = await findProblem(header, directory, file.size, async (start, length) => {
-      signal?.throwIfAborted();
-      return window.read(file.offset + start, length);
-    });
-    if (problem !== null) report(...problem);
-  } finally {
-    await handle.close();
-  }
-}
-
-async function findProblem(
   { capacity, grainSize, tableEntries, streamOptimized }: SparseHeader,
   directory: number,
-  size: number,
-  read: (start: number, length: number) => Promise<Buffer>,
-): Promise<Parameters<ReportDisk> | null> {
+  read: ReadWindow,
+  { size }: PackageFile,
+  report: ReportDisk,
+): Promise<void> {
   const directoryBytes = Math.ceil(capacity / grainSize / tableEntries) * ENTRY_BYTES;
   const tableBytes = tableEntries * ENTRY_BYTES;
-  const truncated = (place: string): Parameters<ReportDisk> => ['vmdk-truncated', `ends ${place}`];
+  const truncated = (place: string) => report('vmdk-truncated', `ends ${place}`);
   if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
   let bytesOfTables = 0;
   let lastGrain = 0;
@@ -217,7 +204,7 @@ async function findProblem(
       const grains = await read(table * SECTOR, tableBytes);
       if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
       bytesOfTables += tableBytes;
-      if (bytesOfTables > size) return ['vmdk-header', 'the grain tables overlap'];
+      if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
       const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
       for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
         const sector = grains.readUInt32LE(grain);
@@ -228,16 +215,16 @@ async function findProblem(
     }
   }
   // 0 and 1 stand for grains of zeros.
-  if (lastGrain <= 1) return null;
-  const truncatedGrain = truncated(`before the end of its grain at sector ${lastGrain}`);
+  if (lastGrain <= 1) return;
   const start = lastGrain * SECTOR;
-  if (!streamOptimized) {
+  let end: number;
+  if (streamOptimized) {
+    const marker = await read(start, MARKER_BYTES);
+    const isWhole = marker.length === MARKER_BYTES;
+    end = start + MARKER_BYTES + (isWhole ? marker.readUInt32LE(8) : 0);
+  } else {
     // The last grain of the disk may be a part of one.
-    const sectors = Math.min(grainSize, capacity - lastIndex * grainSize);
-    return start + sectors * SECTOR <= size ? null : truncatedGrain;
+    end = start + Math.min(grainSize, capacity - lastIndex * grainSize) * SECTOR;
   }
-  const marker = await read(start, MARKER_BYTES);
-  const isInside =
-    marker.length === MARKER_BYTES && start + MARKER_BYTES + marker.readUInt32LE(8) <= size;
-  return isInside ? null : truncatedGrain;
+  if (end > size) truncated(`before the end of its grain at sector ${lastGrain}`);
 }

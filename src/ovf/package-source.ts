@@ -5,7 +5,7 @@ import { access, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { readArchive } from './archive.ts';
 import type { FindingList } from './findings.ts';
-import { type PackageFile, readRegion } from './region.ts';
+import { type PackageFile, readRegion, withWindow } from './region.ts';
 import type { PackageSummary } from './summary.ts';
 import { mayBeXml } from './xml.ts';
 
@@ -32,11 +32,14 @@ export async function openSource(
     const nothing = async () => null;
     return { kind: 'ova', descriptor: null, members: [], find: nothing, findSibling: nothing };
   }
-  const start = await readRegion({ path, offset: 0, size: stats.size }, 0, 64);
+  const region = { path, offset: 0, size: stats.size };
+  const start = await readRegion(region, 0, 64);
   const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && mayBeXml(start));
-  return isDescriptor
-    ? folderSource(path, stats.size, findings)
-    : archiveSource(path, findings, signal);
+  if (isDescriptor) return folderSource(path, stats.size, findings);
+  const members = await withWindow(region, signal, (read) =>
+    readArchive(path, stats.size, read, findings),
+  );
+  return archiveSource(path, members, findings);
 }
 
 function folderSource(path: string, size: number, findings: FindingList): PackageSource {
@@ -65,13 +68,13 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
   return { kind: 'ovf', descriptor, members: [descriptor], find, findSibling };
 }
 
-async function archiveSource(
+function archiveSource(
   path: string,
+  found: readonly PackageFile[],
   findings: FindingList,
-  signal?: AbortSignal,
-): Promise<PackageSource> {
+): PackageSource {
   const byName = new Map<string, PackageFile>();
-  for (const member of await readArchive(path, findings, signal)) {
+  for (const member of found) {
     if (byName.has(member.name)) {
       findings.add('duplicate-member', member.name, 'another member has the same name');
     } else {

@@ -22,9 +22,11 @@ export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
+type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
+
 /** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export async function readRegion(
-  { path, offset, size }: Pick<PackageFile, 'path' | 'offset' | 'size'>,
+  { path, offset, size }: Region,
   start: number,
   length: number,
 ): Promise<Buffer> {
@@ -48,27 +50,28 @@ async function readFully(handle: FileHandle, buffer: Buffer, position: number): 
 
 export const WINDOW_SIZE = 64 * 1024;
 
+/** Returns at most WINDOW_SIZE bytes, fewer at the end of the region; valid until the next call. */
+export type ReadWindow = (start: number, length: number) => Promise<Buffer>;
+
 /** Serves many short reads that lie close together from one small buffer. */
-export class FileWindow {
-  readonly size: number;
-  readonly #handle: FileHandle;
-  readonly #buffer = Buffer.allocUnsafe(WINDOW_SIZE);
-  #start = 0;
-  #length = 0;
-
-  constructor(handle: FileHandle, size: number) {
-    this.#handle = handle;
-    this.size = size;
-  }
-
-  /** Returns at most WINDOW_SIZE bytes, fewer at the end of the file; valid until the next call. */
-  async read(offset: number, length: number): Promise<Buffer> {
-    const wanted = Math.max(0, Math.min(length, this.size - offset));
-    if (offset < this.#start || offset + wanted > this.#start + this.#length) {
-      this.#start = offset;
-      this.#length = await readFully(this.#handle, this.#buffer, offset);
+export async function withWindow<Result>(
+  { path, offset, size }: Region,
+  signal: AbortSignal | undefined,
+  action: (read: ReadWindow) => Promise<Result>,
+): Promise<Result> {
+  const buffer = Buffer.allocUnsafe(WINDOW_SIZE);
+  const handle = await open(path);
+  let first = 0;
+  let filled = 0;
+  const read: ReadWindow = async (start, length) => {
+    signal?.throwIfAborted();
+    const wanted = Math.max(0, Math.min(length, size - start));
+    if (start < first || start + wanted > first + filled) {
+      first = start;
+      filled = await readFully(handle, buffer, offset + start);
     }
-    const from = offset - this.#start;
-    return this.#buffer.subarray(from, Math.min(from + wanted, this.#length));
-  }
+    const from = start - first;
+    return buffer.subarray(from, Math.min(from + wanted, filled));
+  };
+  return action(read).finally(() => handle.close());
 }

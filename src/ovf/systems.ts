@@ -128,20 +128,11 @@ function optionsOf(item: XmlElement): string[] {
 function readItem(item: XmlElement, declared: DeclaredNames, report: Report): Item {
   const type = setting(item, 'ResourceType');
   const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
-  const resource = hostResourceOf(item, type, declared);
+  const disk = diskOf(item, type, declared, report);
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
-  if (resource === 'unknown') {
-    const text = setting(item, 'HostResource');
-    report('bad-host-resource', item, `host resource must be ovf:/disk/ID (got ${text})`);
-  } else if (resource?.kind === 'disk' && !declared.disks.has(resource.id)) {
-    report('unknown-disk', item, `unknown disk ${resource.id}`);
-  } else if (resource?.kind === 'file' && !declared.files.has(resource.id)) {
-    report('unknown-file-reference', item, `unknown file ${resource.id}`);
-  }
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', item, `unknown network ${network}`);
   }
-  const disk = resource !== 'unknown' && resource?.kind === 'disk' ? resource.id : null;
   return {
     instance: instanceOf(item),
     options: optionsOf(item),
@@ -152,23 +143,31 @@ function readItem(item: XmlElement, declared: DeclaredNames, report: Report): It
   };
 }
 
-interface HostResource {
-  readonly kind: string;
-  readonly id: string;
-}
-
-/** Parses `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; what other devices have is free. */
-function hostResourceOf(
+/**
+ * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. What
+ * other devices have is free.
+ */
+function diskOf(
   item: XmlElement,
   type: string | null,
-  { ovirtDisks }: DeclaredNames,
-): HostResource | 'unknown' | null {
+  { disks, files, ovirtDisks }: DeclaredNames,
+  report: Report,
+): string | null {
   const text = setting(item, 'HostResource');
   if (text === null) return null;
-  const [, kind, id] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
-  if (kind !== undefined && id !== undefined) return { kind, id };
-  if (type !== HARD_DISK) return null;
-  return ovirtDisks === null ? 'unknown' : { kind: 'disk', id: ovirtDisks.get(text) ?? text };
+  const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
+  if (kind === 'file') {
+    if (!files.has(id)) report('unknown-file-reference', item, `unknown file ${id}`);
+    return null;
+  }
+  if (kind === undefined && type !== HARD_DISK) return null;
+  if (kind === undefined && ovirtDisks === null) {
+    report('bad-host-resource', item, `host resource must be ovf:/disk/ID (got ${text})`);
+    return null;
+  }
+  const disk = kind === undefined ? (ovirtDisks?.get(text) ?? text) : id;
+  if (!disks.has(disk)) report('unknown-disk', item, `unknown disk ${disk}`);
+  return disk;
 }
 
 function unitOf(item: XmlElement, report: Report): number {
