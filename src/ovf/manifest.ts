@@ -86,10 +86,8 @@ function parseLine(line: string): ManifestEntry | null {
   const parts = /^\s*(SHA-?1|SHA(?:2?-)?(?:256|512))\s*\((.+)\)\s*=\s*([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
-  const algorithm = (Object.keys(DIGITS) as DigestAlgorithm[]).find(
-    (known) => known === label.toUpperCase().replace(/2?-/, ''),
-  );
-  if (algorithm === undefined || digits.length !== DIGITS[algorithm]) return null;
+  const algorithm = label.toUpperCase().replace(/2?-/, '') as DigestAlgorithm;
+  if (digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
 }
 

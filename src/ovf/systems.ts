@@ -66,18 +66,11 @@ interface DeclaredNames {
   readonly ovirtDisks: ReadonlyMap<string | null, string> | null;
 }
 
-interface Item {
+interface Item extends Hardware {
   /** Items with the same instance describe the same device. */
   readonly instance: string | null;
   /** The deployment options it applies to; empty for all. */
   readonly options: readonly string[];
-  readonly cpus: number;
-  /** Bytes. */
-  readonly memory: number;
-  /** One entry for a hard disk. */
-  readonly disks: Hardware['disks'];
-  /** One entry for a network adapter. */
-  readonly networks: Hardware['networks'];
 }
 
 /** CIM resource types. */
@@ -136,8 +129,8 @@ function readItem(item: XmlElement, declared: DeclaredNames, report: Report): It
   return {
     instance: instanceOf(item),
     options: optionsOf(item),
-    cpus: type === PROCESSOR ? quantity : 0,
-    memory: type === MEMORY ? quantity * unitOf(item, report) : 0,
+    cpus: type === PROCESSOR ? quantity : null,
+    memory: type === MEMORY ? quantity * unitOf(item, report) : null,
     disks: type === HARD_DISK ? [disk] : [],
     networks: type === ETHERNET ? [network] : [],
   };
@@ -187,8 +180,8 @@ function hardwareFor(items: readonly Item[], option: string | null): Hardware {
     return item.options.length === 0 && replacement === undefined;
   });
   return {
-    cpus: total(chosen.map(({ cpus }) => cpus)),
-    memory: total(chosen.map(({ memory }) => memory)),
+    cpus: total(chosen.map(({ cpus }) => cpus ?? 0)),
+    memory: total(chosen.map(({ memory }) => memory ?? 0)),
     disks: chosen.flatMap(({ disks }) => disks),
     networks: chosen.flatMap(({ networks }) => networks),
   };

@@ -45,13 +45,9 @@ export interface XmlLimits {
 const SLICE = 1024 * 1024;
 
 /** An element whose end is still to come. */
-interface OpenElement extends XmlElement {
-  name: string;
-  namespace: string;
-  attributes: readonly XmlAttribute[];
-  readonly children: XmlElement[];
-  text: string;
-}
+type OpenElement = { -readonly [Field in keyof XmlElement]: XmlElement[Field] } & {
+  children: XmlElement[];
+};
 
 /** Returns the root element. @throws XmlError */
 export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {

@@ -144,8 +144,8 @@ export class S3Storage implements Storage {
       if (!mayContinue(error)) await this.#abort(name, upload.id);
     };
     try {
-      const tag = await this.#sendParts(upload, onProgress);
-      return { finish: (replace) => this.#complete(upload, tag, replace), discard };
+      const md5s = await this.#sendParts(upload, onProgress);
+      return { finish: (replace) => this.#complete(upload, md5s, replace), discard };
     } catch (error) {
       await discard(error).catch(() => {});
       throw error;
@@ -228,10 +228,11 @@ export class S3Storage implements Storage {
   }
 
   /** Returns the bytes of a part. @param number from 1 */
-  #rangeOf(source: Source, number: number): { readonly start: number; readonly end: number } {
+  #rangeOf(source: Source, number: number) {
     const partSize = this.#partSize(source);
     const start = (number - 1) * partSize;
-    return { start, end: Math.min(start + partSize, source.size) };
+    const end = Math.min(start + partSize, source.size);
+    return { start, end, length: end - start };
   }
 
   /** Returns the ids of the unfinished uploads of a file. */
@@ -301,15 +302,12 @@ export class S3Storage implements Storage {
     const sending = new Set<Promise<void>>();
     let failure: unknown;
     let total = 0;
-    for (const number of tags.keys()) {
-      const { start, end } = this.#rangeOf(source, number);
-      total += end - start;
-    }
-    onProgress(total);
     const count = (bytes: number) => {
       total += bytes;
       onProgress(total);
     };
+    for (const number of tags.keys()) total += this.#rangeOf(source, number).length;
+    count(0);
     try {
       for await (const md5 of md5sOf(source.readAll(), this.#partSize(source))) {
         const number = md5s.push(md5);
@@ -336,10 +334,10 @@ export class S3Storage implements Storage {
     md5: string,
     count: (bytes: number) => void,
   ): Promise<void> {
-    const { start, end } = this.#rangeOf(source, number);
+    const { start, end, length } = this.#rangeOf(source, number);
     let counted = 0;
     const read = () => source.read(start, end);
-    const body = streamBody(end - start, read, (bytes) => {
+    const body = streamBody(length, read, (bytes) => {
       count(bytes - counted);
       counted = bytes;
     });
