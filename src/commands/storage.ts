@@ -102,13 +102,11 @@ async function createStorage(
   const name = settings.get(CREDENTIALS[kind].user);
   if (kind === 'dav') {
     // Some storages need no user name.
-    const credentials = name && { username: name, password: await readSecret(context, kind) };
-    if (credentials) console.redaction.add(credentials.password, credentials.username);
-    return new (await import('../upload/dav.ts')).DavStorage(
-      url,
-      credentials || undefined,
-      options,
-    );
+    const { DavStorage } = await import('../upload/dav.ts');
+    if (name === undefined) return new DavStorage(url, undefined, options);
+    const password = await readSecret(context, kind);
+    console.redaction.add(password, name);
+    return new DavStorage(url, { username: name, password }, options);
   }
   if (name === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
