@@ -52,15 +52,7 @@ export interface AuthOptions extends RetryOptions {
  */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
-/**
- * Sends a request with Basic credentials instead of the token; returns the response of any status.
- * @throws ImgctlError those of the transport
- */
-export type SendWithPassword = (
-  request: ServiceRequest,
-  username: string,
-  password: string,
-) => Promise<HttpResponse>;
+export type SendWithPassword = ReturnType<typeof createSender>['sendWithPassword'];
 
 /** Returns the two ways to send a request. */
 export function createSender(transport: Transport, options: AuthOptions) {
@@ -115,7 +107,8 @@ export function createSender(transport: Transport, options: AuthOptions) {
     }
   };
 
-  const sendWithPassword: SendWithPassword = async (request, username, password) => {
+  /** Sends Basic credentials instead of the token; returns the response of any status. */
+  const sendWithPassword = async (request: ServiceRequest, username: string, password: string) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);
     return sendWith(request, resolveUrl(baseUrl, request.path), `Basic ${pair}`);

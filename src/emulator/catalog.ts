@@ -89,7 +89,7 @@ function parseSeries(): Series[] {
     });
 }
 
-export interface ImageFile {
+interface ImageFile {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;

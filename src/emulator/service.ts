@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
+import { createAccessTokens } from './access-tokens.ts';
 import {
   type ApiResponse,
   errorResponse,
@@ -26,22 +26,13 @@ const REACHABLE = new Map([
   ['::', '::1'],
 ]);
 
-export interface Emulator
-  extends Pick<AccessTokens, 'revokeAccess' | 'restoreAccess' | 'expireTokens'> {
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  /** Of its WebDAV storage; undefined without a folder for uploads. */
-  readonly uploadUrl: string | undefined;
-  readonly port: number;
-  /** Stops listening and closes all connections, even those with a request in progress. */
-  close(): Promise<void>;
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /**
  * Starts the service and resolves once it is reachable.
  * @throws Error for invalid options, or node:net's error (EADDRINUSE, EACCES...)
  */
-export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions) {
   const settings = resolveOptions(options);
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);
@@ -79,13 +70,17 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { address, port } = bound;
 
   const origin = `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`;
+  const { revokeAccess, restoreAccess, expireTokens } = tokens;
   return {
+    /** Without a trailing slash. */
     baseUrl: origin,
+    /** Of its WebDAV storage; undefined without a folder for uploads. */
     uploadUrl: uploads === undefined ? undefined : `dav+${origin}/upload`,
     port,
-    revokeAccess: tokens.revokeAccess,
-    restoreAccess: tokens.restoreAccess,
-    expireTokens: tokens.expireTokens,
+    revokeAccess,
+    restoreAccess,
+    expireTokens,
+    /** Stops listening and closes all connections, even those with a request in progress. */
     close: async () => {
       if (!server.listening) return;
       closing.abort();

@@ -13,20 +13,8 @@ export interface ConnectOptions {
   readonly proxy?: HttpProxy | undefined;
 }
 
-/** A connection that the pool asks for, in undici's shape. */
-export interface Target {
-  readonly hostname: string;
-  readonly protocol: string;
-  readonly port: string;
-}
-
-/** How far a connection has come. */
-interface Stage {
-  /** Follows the word "still" in the message of a timeout. */
-  waitingFor: string;
-}
-
-type Done = (error: Error | null, socket: net.Socket | null) => void;
+/** How far a connection has come; follows the word "still" in the message of a timeout. */
+type Stage = { waitingFor: string };
 
 export class Connector {
   /** Of the newest connection. */
@@ -45,8 +33,12 @@ export class Connector {
     return this.#stage.waitingFor;
   }
 
-  connect(target: Target, done: Done): void {
-    this.#open(target).then(
+  /** Opens a connection that the pool asks for, in undici's shape. */
+  connect(
+    { hostname, protocol, port }: Readonly<Record<'hostname' | 'protocol' | 'port', string>>,
+    done: (error: Error | null, socket: net.Socket | null) => void,
+  ): void {
+    this.#open(hostname, protocol === 'https:', port).then(
       (socket) => withoutOptimising(() => done(null, socket)),
       (error: Error) => done(error, null),
     );
@@ -59,9 +51,8 @@ export class Connector {
     for (const socket of [...this.#sockets].reverse()) socket.destroy();
   }
 
-  async #open({ hostname, protocol, port }: Target): Promise<net.Socket> {
+  async #open(hostname: string, isSecure: boolean, port: string): Promise<net.Socket> {
     const { proxy } = this.#options;
-    const isSecure = protocol === 'https:';
     const portNumber = Number(port || (isSecure ? 443 : 80));
     const target = hostAndPort(hostname, portNumber);
     const stage: Stage = { waitingFor: 'connecting' };
