@@ -8,7 +8,7 @@ import {
   VIEW_OPTIONS,
   WORDS,
 } from './listing.ts';
-import { type CommandSpec, METRICS_OPTION, SERVICE_CODES } from './spec.ts';
+import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from './spec.ts';
 
 export const latest: CommandSpec = {
   name: 'latest',
@@ -28,12 +28,10 @@ export const latest: CommandSpec = {
   arguments: [{ ...WORDS, description: 'consider only images whose name matches each text' }],
   options: [
     FILTER_OPTION,
-    { flags: '--each', description: 'show the newest image of every series' },
-    {
-      flags: '--explain',
-      description: 'show all candidates with their series and version, the newest first',
+    option('--each', 'show the newest image of every series'),
+    option('--explain', 'show all candidates with their series and version, the newest first', {
       conflicts: ['each', 'get', 'columns'],
-    },
+    }),
     ...VIEW_OPTIONS,
     ...SOURCE_OPTIONS,
   ],
@@ -65,21 +63,17 @@ export const changes: CommandSpec = {
   arguments: [WORDS],
   options: [
     FILTER_OPTION,
-    { flags: '--mine', description: 'compare your own images instead of the catalogue' },
-    {
-      flags: '--cursor <name>',
-      description: 'name of an independent state',
+    option('--mine', 'compare your own images instead of the catalogue'),
+    option('--cursor <name>', 'name of an independent state', {
       default: 'default',
       value: { kind: 'text', from: 'cursors' },
-    },
-    {
-      flags: '--since-file <file>',
-      description: 'compare with this snapshot instead of the last run',
+    }),
+    option('--since-file <file>', 'compare with this snapshot instead of the last run', {
       value: { kind: 'text', from: 'files' },
       conflicts: ['cursor', 'mine'],
-    },
-    { flags: '--peek', description: 'show the changes again in the next run' },
-    { flags: '--exit-code', description: 'exit with 10 if there are changes' },
+    }),
+    option('--peek', 'show the changes again in the next run'),
+    option('--exit-code', 'exit with 10 if there are changes'),
     METRICS_OPTION,
     ...TABLE_OPTIONS,
   ],
@@ -109,11 +103,9 @@ export const snapshot: CommandSpec = {
   ],
   seeAlso: ['images list', 'emulator', 'help choosing'],
   options: [
-    {
-      flags: '--file <file>',
-      description: 'file to replace, instead of standard output',
+    option('--file <file>', 'file to replace, instead of standard output', {
       value: { kind: 'text', from: 'files' },
-    },
+    }),
   ],
   mutates: true,
   fields: [

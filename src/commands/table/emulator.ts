@@ -1,6 +1,6 @@
 // Declares the command that runs the embedded service.
 
-import { type CommandSpec, DURATION, TEXT } from './spec.ts';
+import { type CommandSpec, DURATION, option } from './spec.ts';
 
 export const emulator: CommandSpec = {
   name: 'emulator',
@@ -34,91 +34,49 @@ export const emulator: CommandSpec = {
   ],
   seeAlso: ['demo'],
   options: [
-    {
-      flags: '--host <address>',
-      description: 'address to listen on',
-      default: '127.0.0.1',
-      value: TEXT,
-    },
-    {
-      flags: '--port <n>',
-      description: 'port to listen on; 0 selects a free one',
+    option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
+    option('--port <n>', 'port to listen on; 0 selects a free one', {
       default: '8080',
       value: { kind: 'number', min: 0, max: 65_535 },
-    },
-    {
-      flags: '--images <n>',
-      description: 'number of images in the public catalogue',
+    }),
+    option('--images <n>', 'number of images in the public catalogue', {
       default: '250',
       value: { kind: 'number', min: 0, max: 1_000_000 },
-    },
-    {
-      flags: '--from <file>',
-      description: 'serve the images of this snapshot (see: imgctl images snapshot)',
+    }),
+    option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
       value: { kind: 'text', from: 'files' },
       conflicts: ['images', 'seed', 'until'],
-    },
-    {
-      flags: '--uploads <dir>',
-      description: 'folder that a sync reads, with one subfolder per user',
+    }),
+    option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
       value: { kind: 'text', from: 'folders' },
-    },
-    { flags: '--sample', description: "put a small sample.ova into the first user's uploads" },
-    {
-      flags: '--user <name:password>',
-      description: 'add a user; repeatable',
+    }),
+    option('--sample', "put a small sample.ova into the first user's uploads"),
+    option('--user <name:password>', 'add a user; repeatable', {
       default: 'demo:demo',
-      value: TEXT,
       repeatable: true,
-    },
-    {
-      flags: '--denied-user <name:password>',
-      description: 'add a user who is not authorized; repeatable',
-      value: TEXT,
+    }),
+    option('--denied-user <name:password>', 'add a user who is not authorized; repeatable', {
       repeatable: true,
-    },
-    {
-      flags: '--token-ttl <duration>',
-      description: 'lifetime of a token',
-      default: '24h',
-      value: DURATION,
-    },
-    {
-      flags: '--token-limit <n>',
-      description: 'token requests per window',
+    }),
+    option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: DURATION }),
+    option('--token-limit <n>', 'token requests per window', {
       default: '5',
       value: { kind: 'number', min: 0, max: 1_000_000 },
-    },
-    {
-      flags: '--token-window <duration>',
-      description: 'window for --token-limit',
+    }),
+    option('--token-window <duration>', 'window for --token-limit', {
       default: '1m',
       value: DURATION,
-    },
-    { flags: '--latency <duration>', description: 'delay before each response', value: DURATION },
-    {
-      flags: '--sync-delay <duration>',
-      description: 'time that a sync takes',
-      default: '2s',
-      value: DURATION,
-    },
-    {
-      flags: '--fault <spec>',
-      description: "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable",
-      value: TEXT,
+    }),
+    option('--latency <duration>', 'delay before each response', { value: DURATION }),
+    option('--sync-delay <duration>', 'time that a sync takes', { default: '2s', value: DURATION }),
+    option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
       repeatable: true,
-    },
-    {
-      flags: '--until <date>',
-      description: 'last day of the catalogue, such as 2025-07-31 (today)',
-      value: TEXT,
-    },
-    {
-      flags: '--seed <n>',
-      description: 'seed for the generated catalogue',
+    }),
+    option('--until <date>', 'last day of the catalogue, such as 2025-07-31 (today)'),
+    option('--seed <n>', 'seed for the generated catalogue', {
       default: '1',
       value: { kind: 'number', min: 0, max: 2 ** 31 },
-    },
+    }),
   ],
   load: async () => (await import('../emulator.ts')).run,
 };

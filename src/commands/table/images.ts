@@ -3,7 +3,7 @@
 import { changes, latest, snapshot } from './choosing.ts';
 import { IMAGE_FIELDS, LISTING_OPTIONS, SOURCE_OPTIONS, VIEW_OPTIONS, WORDS } from './listing.ts';
 import { LOCK_FILE_OPTION, lock } from './locking.ts';
-import { type CommandSpec, SERVICE_CODES } from './spec.ts';
+import { type CommandSpec, option, SERVICE_CODES } from './spec.ts';
 
 export const images: CommandSpec = {
   name: 'images',
@@ -27,18 +27,14 @@ export const images: CommandSpec = {
       arguments: [WORDS],
       options: [
         ...LISTING_OPTIONS,
-        {
-          flags: '--page <n>',
-          description: "show only this page of the service's list",
+        option('--page <n>', "show only this page of the service's list", {
           value: { kind: 'number', min: 1 },
-        },
-        {
-          flags: '--per-page <n>',
-          description: 'page size, 1 to 100',
+        }),
+        option('--per-page <n>', 'page size, 1 to 100', {
           default: '100',
           value: { kind: 'number', min: 1, max: 100 },
-        },
-        { flags: '--urls', description: 'print one image URL per line', conflicts: ['columns'] },
+        }),
+        option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
         ...SOURCE_OPTIONS,
       ],
       fields: IMAGE_FIELDS,
@@ -70,11 +66,9 @@ export const images: CommandSpec = {
         },
       ],
       options: [
-        {
-          flags: '--lock <name>',
-          description: 'show the image that is locked with this name',
+        option('--lock <name>', 'show the image that is locked with this name', {
           value: { kind: 'text', from: 'locks' },
-        },
+        }),
         LOCK_FILE_OPTION,
         ...VIEW_OPTIONS,
         ...SOURCE_OPTIONS,

@@ -1,20 +1,14 @@
 // Declares the commands that pin images in a lock file.
 
-import type {
-  ArgumentDeclaration,
-  FieldDeclaration,
-  OptionDeclaration,
-} from '../../declarations.ts';
+import type { ArgumentDeclaration, FieldDeclaration } from '../../declarations.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { FILTER_OPTION } from './listing.ts';
-import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from './spec.ts';
 
-export const LOCK_FILE_OPTION: OptionDeclaration = {
-  flags: '--file <file>',
-  description: 'lock file',
+export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
   value: { kind: 'text', from: 'files' },
-};
+});
 
 const NAMES: ArgumentDeclaration = {
   name: 'name',
@@ -53,12 +47,11 @@ export const lock: CommandSpec = {
       ],
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
-        { name: 'name', description: 'name for the locked image', required: true, value: TEXT },
+        { name: 'name', description: 'name for the locked image', required: true },
         {
           name: 'text',
           description: 'consider only images whose name matches each text',
           variadic: true,
-          value: TEXT,
         },
       ],
       options: [FILTER_OPTION, LOCK_FILE_OPTION, GET_OPTION],
@@ -100,7 +93,7 @@ export const lock: CommandSpec = {
       seeAlso: ['images lock update', 'help exit-codes'],
       arguments: [NAMES],
       options: [
-        { flags: '--exit-code', description: 'exit with 10 if there are newer images' },
+        option('--exit-code', 'exit with 10 if there are newer images'),
         LOCK_FILE_OPTION,
         GET_OPTION,
       ],

@@ -11,8 +11,8 @@ import {
   DURATION,
   GET_OPTION,
   METRICS_OPTION,
+  option,
   SERVICE_CODES,
-  TEXT,
 } from './spec.ts';
 
 export const myImages: CommandSpec = {
@@ -28,21 +28,19 @@ export const myImages: CommandSpec = {
 };
 
 export const POLL_OPTIONS: readonly OptionDeclaration[] = [
-  {
-    flags: '--poll-interval <duration>',
-    description: 'fixed time between status checks, instead of 2s growing to 15s',
-    value: DURATION,
-  },
-  {
-    flags: '--wait-timeout <duration>',
-    description: 'stop waiting after this time and exit with 7',
+  option(
+    '--poll-interval <duration>',
+    'fixed time between status checks, instead of 2s growing to 15s',
+    { value: DURATION },
+  ),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
     default: '1h',
     value: DURATION,
-  },
+  }),
 ];
 
 const WAIT_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: '--wait', description: 'wait until the sync finishes; exit with 1 if it fails' },
+  option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
   ...POLL_OPTIONS.map((option) => ({
     ...option,
     description: `${option.description}; implies --wait`,
@@ -101,11 +99,9 @@ export const sync: CommandSpec = {
   seeAlso: ['sync-status', 'my-images', 'validate'],
   options: [
     ...WAIT_OPTIONS,
-    {
-      flags: '--dry-run',
-      description: 'show the request, check the token and list your images; submit nothing',
+    option('--dry-run', 'show the request, check the token and list your images; submit nothing', {
       conflicts: ['get'],
-    },
+    }),
     METRICS_OPTION,
     GET_OPTION,
   ],
@@ -141,11 +137,11 @@ export const syncStatus: CommandSpec = {
   ],
   options: [
     ...WAIT_OPTIONS,
-    {
-      flags: '--list',
-      description: 'list the requests submitted from this machine with this profile, newest first',
-      conflicts: ['wait', 'pollInterval', 'waitTimeout'],
-    },
+    option(
+      '--list',
+      'list the requests submitted from this machine with this profile, newest first',
+      { conflicts: ['wait', 'pollInterval', 'waitTimeout'] },
+    ),
     GET_OPTION,
   ],
   fields: [
@@ -201,12 +197,10 @@ export const validate: CommandSpec = {
   seeAlso: ['inspect', 'push'],
   arguments: [FILES],
   options: [
-    {
-      flags: '--max-hardware <version>',
-      description:
-        'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
-      value: TEXT,
-    },
+    option(
+      '--max-hardware <version>',
+      'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+    ),
   ],
   fields: [
     ['file', 'string', 'path as given'],

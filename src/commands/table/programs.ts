@@ -1,6 +1,6 @@
 // Declares the commands for programs: api, commands and mcp.
 
-import { type CommandSpec, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, option, SERVICE_CODES } from './spec.ts';
 
 export const api: CommandSpec = {
   name: 'api',
@@ -25,25 +25,16 @@ export const api: CommandSpec = {
   mutates: true,
   exitCodes: SERVICE_CODES,
   options: [
-    {
-      flags: '-X, --method <method>',
-      description: 'HTTP method',
+    option('-X, --method <method>', 'HTTP method', {
       default: 'GET',
       value: { kind: 'text', from: 'methods' },
-    },
-    {
-      flags: '-f, --field <key=value>',
-      description: 'query parameter; repeatable',
-      value: TEXT,
-      repeatable: true,
-    },
-    { flags: '-i, --include', description: 'also print status and headers' },
-    { flags: '--paginate', description: 'follow meta.pages.next_url and print every page' },
-    {
-      flags: '--slurp',
-      description: 'with --paginate: print one JSON array of the pages',
+    }),
+    option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
+    option('-i, --include', 'also print status and headers'),
+    option('--paginate', 'follow meta.pages.next_url and print every page'),
+    option('--slurp', 'with --paginate: print one JSON array of the pages', {
       conflicts: ['include'],
-    },
+    }),
   ],
   load: async () => (await import('../api.ts')).run,
 };

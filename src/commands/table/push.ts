@@ -2,7 +2,7 @@
 
 import { IMAGE_FIELDS } from './listing.ts';
 import { FILES, POLL_OPTIONS, SUBMITTED_FIELDS } from './packages.ts';
-import { type CommandSpec, METRICS_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from './spec.ts';
 
 export const push: CommandSpec = {
   name: 'push',
@@ -21,31 +21,28 @@ export const push: CommandSpec = {
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: [
-    { flags: '--no-sync', description: 'upload only' },
-    { flags: '--no-wait', description: 'submit the sync, but do not wait for it' },
-    {
-      flags: '--dry-run',
-      description: 'show what would be uploaded, and what the sync would add, update and delete',
-    },
-    { flags: '--force', description: 'upload again even if the storage has the same file' },
-    {
-      flags: '--on-conflict <action>',
-      description: 'if the storage has another file of that name: fail, replace or skip',
-      default: 'fail',
-      value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
-    },
-    {
-      flags: '--part-size <size>',
-      description: 'size of the parts of an upload to S3, in MiB',
+    option('--no-sync', 'upload only'),
+    option('--no-wait', 'submit the sync, but do not wait for it'),
+    option(
+      '--dry-run',
+      'show what would be uploaded, and what the sync would add, update and delete',
+    ),
+    option('--force', 'upload again even if the storage has the same file'),
+    option(
+      '--on-conflict <action>',
+      'if the storage has another file of that name: fail, replace or skip',
+      {
+        default: 'fail',
+        value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
+      },
+    ),
+    option('--part-size <size>', 'size of the parts of an upload to S3, in MiB', {
       default: '16M',
-      value: TEXT,
-    },
-    {
-      flags: '--parallel <n>',
-      description: 'parts that are uploaded to S3 at the same time',
+    }),
+    option('--parallel <n>', 'parts that are uploaded to S3 at the same time', {
       default: '4',
       value: { kind: 'number', min: 1, max: 32 },
-    },
+    }),
     ...POLL_OPTIONS,
     METRICS_OPTION,
   ],

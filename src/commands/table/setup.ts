@@ -1,7 +1,7 @@
 // Declares the commands to log in and to check: login, token, doctor and demo.
 
 import { SETTINGS } from '../../session/setting-table.ts';
-import { type CommandSpec, GET_OPTION, SERVICE_CODES, TEXT } from './spec.ts';
+import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from './spec.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -20,31 +20,17 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
-    {
-      flags: '-u, --username <name>',
-      description: 'user name of the account',
-      value: TEXT,
-      env: SETTINGS.username.env,
-    },
-    {
-      flags: '--password-stdin',
-      description: 'read the password from standard input',
+    option('-u, --username <name>', 'user name of the account', { env: SETTINGS.username.env }),
+    option('--password-stdin', 'read the password from standard input', {
       conflicts: ['passwordCommand'],
-    },
-    {
-      flags: '--password-command <command>',
-      description: 'shell command whose first output line is the password',
-      value: TEXT,
-      env: SETTINGS['password-command'].env,
-    },
-    {
-      flags: '--store-password',
-      description: 'store the password in the keychain or the credential helper',
-    },
-    {
-      flags: '--ignore-limit',
-      description: 'request a token even if the remembered limit is reached',
-    },
+    }),
+    option(
+      '--password-command <command>',
+      'shell command whose first output line is the password',
+      { env: SETTINGS['password-command'].env },
+    ),
+    option('--store-password', 'store the password in the keychain or the credential helper'),
+    option('--ignore-limit', 'request a token even if the remembered limit is reached'),
   ],
   mutates: true,
   exitCodes: SERVICE_CODES,
@@ -60,12 +46,7 @@ export const logout: CommandSpec = {
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
-  options: [
-    {
-      flags: '--all',
-      description: 'delete the tokens, also shared ones, and passwords of all profiles',
-    },
-  ],
+  options: [option('--all', 'delete the tokens, also shared ones, and passwords of all profiles')],
   mutates: true,
   exitCodes: [3],
   load: async () => (await import('../logout.ts')).run,

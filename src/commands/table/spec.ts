@@ -20,18 +20,21 @@ export interface CommandSpec extends CommandDeclaration {
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
 export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
-export const TEXT = { kind: 'text' } as const satisfies Value;
 export const DURATION = { kind: 'duration' } as const satisfies Value;
 
-export const METRICS_OPTION: OptionDeclaration = {
-  flags: '--metrics-file <file>',
-  description:
-    'write metrics for Prometheus to this file, also on failure; node_exporter reads only *.prom',
-  value: TEXT,
-};
+/** Declares an option. If it takes a value, that is any text unless `more` says otherwise. */
+export function option(
+  flags: string,
+  description: string,
+  more: Omit<OptionDeclaration, 'flags' | 'description'> = {},
+): OptionDeclaration {
+  const value: Value | undefined = flags.includes('<') ? { kind: 'text' } : undefined;
+  return { flags, description, ...(value && { value }), ...more };
+}
 
-export const GET_OPTION: OptionDeclaration = {
-  flags: '--get <field>',
-  description: 'print only the bare value of this field',
-  value: TEXT,
-};
+export const METRICS_OPTION = option(
+  '--metrics-file <file>',
+  'write metrics for Prometheus to this file, also on failure; node_exporter reads only *.prom',
+);
+
+export const GET_OPTION = option('--get <field>', 'print only the bare value of this field');
