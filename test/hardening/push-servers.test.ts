@@ -206,7 +206,10 @@ describe.each(SERVERS)('push to $name', (kind) => {
 });
 
 describe.each(SERVERS)('two homes that push one name to $name at once', (kind) => {
-  const skipped = kind.reason === '' ? '' : ` (skipped: ${kind.reason})`;
+  // So nothing keeps two pushes to it apart that complete at the same moment.
+  const ignores = kind.name.startsWith('moto') ? 'moto ignores If-None-Match' : '';
+  const reason = kind.reason || ignores;
+  const skipped = reason === '' ? '' : ` (skipped: ${reason})`;
 
   it.skipIf(skipped !== '')(`one wins whole, the other is told${skipped}`, async () => {
     const { user, server } = await setUp(kind);
@@ -225,7 +228,7 @@ describe.each(SERVERS)('two homes that push one name to $name at once', (kind) =
       const winner = results.find(({ exitCode }) => exitCode === 0);
       const loser = results.find(({ exitCode }) => exitCode === 1);
       expect(loser?.stderr).toMatch(
-        /already has another both|another push removed the upload|and it stays there|failed: PUT/,
+        /already has another both|another push removed the upload|and it stays there/,
       );
       expect(digestOf(await server.read(name))).toBe(winner?.digest);
       expect((await server.files()).filter((each) => each.includes('.part'))).toEqual([]);
