@@ -9,14 +9,16 @@ type ImageSeries = Series<ReceivedImage>;
 /** Images page by page. */
 type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
-export interface FoundSeries {
-  /** In the order of their names. */
-  readonly all: readonly ImageSeries[];
+interface Found<Item> {
+  readonly all: readonly Item[];
   readonly rejected: Rejected | undefined;
 }
 
-/** Reads all images, and keeps those whose names match each word (see `WordReader`). */
-export async function findSeries(pages: Pages, words: readonly string[]): Promise<FoundSeries> {
+/** Reads all images. Returns the series whose names match each word (see `WordReader`), in the order of their names. */
+export async function findSeries(
+  pages: Pages,
+  words: readonly string[],
+): Promise<Found<ImageSeries>> {
   const reader = new WordReader(words);
   const index = new SeriesIndex<ReceivedImage>(reader);
   for await (const images of pages) {
@@ -25,16 +27,11 @@ export async function findSeries(pages: Pages, words: readonly string[]): Promis
   return { all: index.all(), rejected: reader.rejected };
 }
 
-export interface FoundCandidates {
-  readonly all: readonly Candidate<ReceivedImage>[];
-  readonly rejected: Rejected | undefined;
-}
-
 /** Reads all images. Returns those whose names match, series by series, the newest first. */
 export async function findCandidates(
   pages: Pages,
   words: readonly string[],
-): Promise<FoundCandidates> {
+): Promise<Found<Candidate<ReceivedImage>>> {
   const reader = new WordReader(words);
   const all: ReceivedImage[] = [];
   for await (const images of pages) for (const image of images) all.push(image);
@@ -47,7 +44,7 @@ export async function findCandidates(
  * @throws ImgctlError empty, ambiguous
  */
 export function onlyNewest(
-  { all, rejected }: FoundSeries,
+  { all, rejected }: Found<ImageSeries>,
   listCommand: string,
   orElse = '',
 ): ReceivedImage {

@@ -1,13 +1,6 @@
 // imgctl images latest: shows the newest image of a series.
 
-import {
-  type FoundCandidates,
-  findCandidates,
-  findSeries,
-  newestOf,
-  noMatch,
-  onlyNewest,
-} from '../catalogue/latest.ts';
+import { findCandidates, findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
 import type { Context } from '../context.ts';
 import { shellQuote } from '../output/messages.ts';
 import { FIELDS } from '../query/fields.ts';
@@ -35,7 +28,13 @@ export async function run(
   if (explain) {
     const { all, rejected } = await findCandidates(pages, words);
     if (all.length === 0) throw noMatch(rejected, listing);
-    return printCandidates(context, all, view);
+    const rows = all.map(({ image, pattern, version, rank }) => {
+      const { id = null, name, path = null, created_on = null } = image;
+      return { series: pattern, rank, version, id, name, path, created_on };
+    });
+    const columns = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
+    const { header, times, trunc } = view;
+    return context.printList(rows, columns, { header, times, trunc });
   }
   const found = await findSeries(pages, words);
   if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
@@ -50,20 +49,4 @@ export function listCommand(words: readonly string[], filters: readonly string[]
   const separator = words.some((word) => word.startsWith('-')) ? ['--'] : [];
   const all = ['imgctl', 'images', 'list', ...options, ...separator, ...words];
   return all.map(shellQuote).join(' ');
-}
-
-async function printCandidates(
-  context: Context,
-  candidates: FoundCandidates['all'],
-  { header, times, trunc }: ReturnType<typeof readView>,
-): Promise<void> {
-  const rows = candidates.map(({ image, pattern, version, rank }) => {
-    const { id = null, name, path = null, created_on = null } = image;
-    return { series: pattern, rank, version, id, name, path, created_on };
-  });
-  await context.printList(rows, ['series', 'rank', 'version', 'id', 'name', 'created_on'], {
-    header,
-    times,
-    trunc,
-  });
 }

@@ -2,7 +2,6 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError } from '../errors.ts';
 import { errorReason, replaceFile } from '../files/atomic-file.ts';
@@ -130,16 +129,3 @@ export function withValues(text: string, run: Run, profile: string, values: Valu
 }
 
 const SAMPLE = /^(imgctl_\w+)(\{profile="[\w-]+"\}) (\d[\d.e+]*)$/gm;
-
-/** Returns what a sync request says when it has ended. */
-export function measuresOf({ state, added, deleted, errors, warnings }: SyncRequest): Measures {
-  const countOf = (changed: SyncRequest['added']) =>
-    typeof changed === 'number' ? changed : changed?.length;
-  return {
-    succeeded: state === 'succeeded',
-    last_added: countOf(added),
-    last_deleted: countOf(deleted),
-    last_errors: errors.length,
-    last_warnings: warnings.length,
-  };
-}

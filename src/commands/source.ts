@@ -52,16 +52,28 @@ export async function openSource(context: Context, options: SourceOptions): Prom
   };
 }
 
+/** The clocks of two machines may differ by this much. */
+const CLOCK_SKEW = 5 * 60_000;
+
 async function openSnapshot(
   context: Context,
   name: string,
   maxAge: number | undefined,
 ): Promise<Source> {
-  const snapshot = await readSnapshot(context, name);
-  checkAge(context, snapshot.takenAt, name, maxAge);
+  const { baseUrl, takenAt, ...snapshot } = await readSnapshot(context, name);
+  const age = context.io.now() - takenAt;
+  const isFuture = age < -CLOCK_SKEW;
+  const text = isFuture ? 'is from the future' : `is ${describeDuration(age)} old`;
+  const message = `the snapshot ${name} ${text}`;
+  if (maxAge !== undefined && (isFuture || age > maxAge)) {
+    throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
+      hint: saveCommand(name),
+    });
+  }
+  context.console.note(`${message} (${new Date(takenAt).toISOString()})`);
   const images = await snapshot.images();
   return {
-    baseUrl: snapshot.baseUrl,
+    baseUrl,
     async *list({ plan, limit }) {
       const sorted = plan.sort(images.filter(plan.matchesAll));
       yield { images: sorted.slice(0, limit), meta: {} };
@@ -103,27 +115,6 @@ export function observeReading({ console }: Context, quiet = false) {
     progress: (text: string) => progress.update(text),
     stop: () => progress.stop(),
   };
-}
-
-/** The clocks of two machines may differ by this much. */
-const CLOCK_SKEW = 5 * 60_000;
-
-function checkAge(
-  { console, io }: Context,
-  takenAt: number,
-  name: string,
-  maxAge: number | undefined,
-): void {
-  const age = io.now() - takenAt;
-  const isFuture = age < -CLOCK_SKEW;
-  const text = isFuture ? 'is from the future' : `is ${describeDuration(age)} old`;
-  const message = `the snapshot ${name} ${text}`;
-  if (maxAge !== undefined && (isFuture || age > maxAge)) {
-    throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
-      hint: saveCommand(name),
-    });
-  }
-  console.note(`${message} (${new Date(takenAt).toISOString()})`);
 }
 
 function saveCommand(name: string): string {

@@ -1,10 +1,10 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync } from '../api/sync.ts';
+import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
-import { type Measures, type MetricsOptions, measuresOf, withMetrics } from './metrics.ts';
+import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import { type GetOptions, readGet } from './shared-options.ts';
 import {
   describeNames,
@@ -43,7 +43,15 @@ async function sync(
   if (!options.wait) return showSubmitted(context, submitted, get);
   const started = context.io.now();
   const request = await follow(context, submitted.key, options, started);
-  measure(measuresOf(request));
+  const countOf = (changed: SyncRequest['added']) =>
+    typeof changed === 'number' ? changed : changed?.length;
+  measure({
+    succeeded: request.state === 'succeeded',
+    last_added: countOf(request.added),
+    last_deleted: countOf(request.deleted),
+    last_errors: request.errors.length,
+    last_warnings: request.warnings.length,
+  });
   return showRequest(context, request, get, started);
 }
 
@@ -56,8 +64,13 @@ interface KnownSync extends SubmittedSync {
 export async function submit(context: Context): Promise<KnownSync> {
   const { client } = await context.session();
   const submitted = await client.submitSync();
-  const { id } = submitted;
-  if (id === undefined) throw unknownId(submitted);
+  const { id, response } = submitted;
+  if (id === undefined) {
+    const body = stringify(response).slice(0, 500);
+    const message = `the sync was submitted, but its id is unknown: ${body}`;
+    const hint = 'check the result with: imgctl my-images';
+    throw new ImgctlError('bad-answer', message, { hint });
+  }
   const key = typeof id === 'object' ? `${id}` : id;
   await rememberRequest(context, key, submitted.status);
   return { ...submitted, key };
@@ -88,11 +101,4 @@ async function dryRun(context: Context): Promise<void> {
   };
   await context.printRecord(record, { idField: 'url' });
   context.console.note('the token is valid; nothing was submitted');
-}
-
-function unknownId({ response }: SubmittedSync): ImgctlError {
-  const body = stringify(response).slice(0, 500);
-  return new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
-    hint: 'check the result with: imgctl my-images',
-  });
 }

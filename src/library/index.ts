@@ -112,13 +112,9 @@ function connectionOf(options: ClientOptions) {
   const { baseUrl, token, username, password, timeout, retries, concurrency, ca } = options;
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
-    throw new ImgctlError(
-      'config',
-      'createClient needs either a token or a username and password',
-      {
-        hint: 'pass { token } or { username, password }',
-      },
-    );
+    const message = 'createClient needs either a token or a username and password';
+    const hint = 'pass { token } or { username, password }';
+    throw new ImgctlError('config', message, { hint });
   }
   const flaw = ca === undefined ? undefined : certificateFlaw(ca);
   if (flaw !== undefined) {
@@ -173,7 +169,14 @@ async function openClient(
           password: {
             origin: 'the option password',
             hint: 'create a client with the right user name and password',
-            read: () => readPassword(password),
+            // The service limits token requests: none is spent on an empty password.
+            async read() {
+              const read = typeof password === 'function' ? await password() : password;
+              if (read) return read;
+              throw new ImgctlError('usage', 'the password function returned no password', {
+                hint: 'return the password as a string',
+              });
+            },
           },
           client: () => client,
           loginCommand: 'createClient({ baseUrl, username, password })',
@@ -193,15 +196,6 @@ async function openClient(
     onEvent: onTrace && ((event) => onTrace(describeEvent(event))),
   });
   return client;
-}
-
-/** Refuses an empty password before a request is sent: the service limits token requests. */
-async function readPassword(password: string | (() => string | Promise<string>)): Promise<string> {
-  const read = typeof password === 'function' ? await password() : password;
-  if (read) return read;
-  throw new ImgctlError('usage', 'the password function returned no password', {
-    hint: 'return the password as a string',
-  });
 }
 
 /** Stores only the token request limit, as Tokens holds the newest token itself. */
