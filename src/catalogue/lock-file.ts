@@ -11,9 +11,6 @@ import type { FileLabel } from './snapshot.ts';
 
 const VERSION = 1;
 
-/** Fields of the image as it was when it was locked. */
-const IMAGE_FIELDS = ['id', 'name', 'path', 'created_on', 'updated_on'] as const;
-
 /** A type, since an interface has no index signature. */
 export type Pin = {
   readonly text: readonly string[];
@@ -35,16 +32,15 @@ export function pinOf(
   if (typeof id !== 'number') {
     throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
   }
-  const value = (field: 'name' | 'path' | 'created_on' | 'updated_on') =>
-    textOrNull(image[field]) ?? null;
+  const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     text,
     filters,
     id,
-    name: value('name'),
-    path: value('path'),
-    created_on: value('created_on'),
-    updated_on: value('updated_on'),
+    name: textOrNull(image.name),
+    path: textOrNull(image.path),
+    created_on: textOrNull(image.created_on),
+    updated_on: textOrNull(image.updated_on),
   };
 }
 
@@ -80,16 +76,12 @@ export function parseLockFile(text: string, { what, hint }: FileLabel): Map<stri
 }
 
 function isPin(pin: JsonObject): pin is Pin {
-  const isList = (value: unknown) =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string');
-  const [id, ...texts] = IMAGE_FIELDS.map((field) => pin[field]);
+  const isText = (value: unknown) => typeof value === 'string';
+  const isList = (value: unknown) => Array.isArray(value) && value.every(isText);
+  const texts = [pin.name, pin.path, pin.created_on, pin.updated_on];
   const hasImage =
-    Number.isSafeInteger(id) && texts.every((text) => textOrNull(text) !== undefined);
+    Number.isSafeInteger(pin.id) && texts.every((text) => text === null || isText(text));
   return isList(pin.text) && isList(pin.filters) && hasImage;
-}
-
-function textOrNull(value: unknown): string | null | undefined {
-  return typeof value === 'string' || value === null ? value : undefined;
 }
 
 export type PinState = 'ok' | 'newer' | 'moved' | 'replaced' | 'gone';

@@ -48,22 +48,15 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   return null;
 }
 
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
 export function parseValue(text: string, kind: FieldKind): number | boolean | string {
-  if (kind === 'number') return parseInteger(text) ?? text;
-  if (kind === 'boolean') return parseBoolean(text) ?? text;
-  return text;
-}
-
-function parseInteger(text: string): number | undefined {
-  if (!/^-?\d{1,16}$/.test(text)) return undefined;
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : undefined;
-}
-
-function parseBoolean(text: string): boolean | undefined {
-  const lowerCase = text.toLowerCase();
-  if (lowerCase === 'true') return true;
-  return lowerCase === 'false' ? false : undefined;
+  if (kind === 'boolean') return BOOLEANS.get(text.toLowerCase()) ?? text;
+  const isInteger = kind === 'number' && /^-?\d{1,16}$/.test(text);
+  return isInteger && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
 /** Compares values of one kind by size (false before true) and all others as text. */

@@ -73,8 +73,8 @@ export class SeriesIndex<Row extends ImageRecord> {
       .map((groups) => {
         groups.sort((left, right) => compareVersions(right.version, left.version));
         const [{ key, version, images }] = groups;
-        const readings = groups.map(({ reading, images: all }) => {
-          return { reading, newest: newestCreated(all) };
+        const readings = groups.map((group) => {
+          return { reading: group.reading, newest: newestCreated(group.images) };
         });
         return { key, pattern: describeSeries(version), newest: newestCreated(images), readings };
       })
@@ -82,15 +82,12 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 }
 
-interface SeriesName {
-  readonly key: string;
-  readonly pattern: string;
-}
-
 /** A # in a name can give two series the same pattern. */
 function bySeries(left: SeriesName, right: SeriesName): number {
   return compareText(left.pattern, right.pattern) || compareText(left.key, right.key);
 }
+
+type SeriesName = Pick<Series<ImageRecord>, 'key' | 'pattern'>;
 
 /** Returns an empty text if the image has no name. */
 function nameOf(image: ImageRecord): string {

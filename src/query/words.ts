@@ -103,20 +103,13 @@ function searchFor(word: string): (name: string) => boolean {
   };
 }
 
-interface NameNumber {
-  /** `22.04` */
-  readonly text: string;
-  /** The index of its first run of digits. */
-  readonly first: number;
-}
-
 /** Returns the numbers of a name: its runs of digits, joined if only a dot is between them. */
-function numbersOf({ texts, numbers }: VersionedName): NameNumber[] {
-  const found: { text: string; first: number }[] = [];
+function numbersOf({ texts, numbers }: VersionedName) {
+  const found: { text: string; readonly firstRun: number }[] = [];
   for (const [index, digits] of numbers.entries()) {
     const last = found.at(-1);
     if (last && texts[index] === '.') last.text += `.${digits}`;
-    else found.push({ text: digits, first: index });
+    else found.push({ text: digits, firstRun: index });
   }
   return found;
 }
@@ -131,7 +124,7 @@ export function patternOfReading(name: string, reading: Reading): string {
   const numbers = numbersOf(version);
   const fixed = new Map<number, string>();
   for (const [word, index] of reading) {
-    const first = numbers[index]?.first ?? 0;
+    const first = numbers[index]?.firstRun ?? 0;
     for (const [offset, digits] of word.split('.').entries()) {
       if (digits !== '') fixed.set(first + offset, digits);
     }
