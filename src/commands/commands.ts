@@ -67,14 +67,8 @@ function describe(path: string, declaration: CommandDeclaration) {
 }
 
 function describeArgument(argument: ArgumentDeclaration) {
-  const { name, description, required = false, variadic = false, value } = argument;
-  return {
-    name,
-    description,
-    ...typeOf(value ?? { kind: 'text' }),
-    required,
-    repeatable: variadic,
-  };
+  const { name, description, required = false, variadic: repeatable = false, value } = argument;
+  return { name, description, ...typeOf(value ?? { kind: 'text' }), required, repeatable };
 }
 
 function describeOption(option: OptionDeclaration) {
