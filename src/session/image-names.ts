@@ -1,5 +1,6 @@
 // A cache of recently listed images, for completion. It may fail, and holds no secret.
 
+import fs from 'node:fs';
 import path from 'node:path';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
@@ -51,16 +52,29 @@ export async function rememberImages(
   system: System,
 ): Promise<void> {
   if (directory === undefined || (listed.size === 0 && !isComplete)) return;
-  const cached = readImageNames(directory, catalogue);
-  const isCached = [...listed].every(([id, image]) => `${image}` === `${cached.get(id)}`);
-  if (isCached && (!isComplete || listed.size === cached.size)) return;
-  const others = isComplete ? [] : [...cached].filter(([id]) => !listed.has(id));
+  const cached: ListedNames = isComplete ? new Map() : readImageNames(directory, catalogue);
+  const isCached = ([id, image]: [number, readonly string[]]) => {
+    const other = cached.get(id);
+    return image.every((text, at) => text === other?.[at]);
+  };
+  if (!isComplete && [...listed].every(isCached)) return;
+  const others = [...cached].filter(([id]) => !listed.has(id));
   const images = [...listed, ...others]
     .slice(0, MAX_IMAGES)
     .map(([id, [name, folder, data_store]]) => ({ id, name, folder, data_store }));
-  // The listing itself worked; missing completions do not justify a warning.
+  const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
-  await replaceFile(cacheFile(directory, catalogue), text, system).catch(() => {});
+  // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
+  if (!holds(file, text)) await replaceFile(file, text, system).catch(() => {});
+}
+
+function holds(file: string, text: string): boolean {
+  try {
+    const { size } = fs.statSync(file);
+    return size === Buffer.byteLength(text) && fs.readFileSync(file, 'utf8') === text;
+  } catch {
+    return false;
+  }
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
