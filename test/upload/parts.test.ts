@@ -110,6 +110,19 @@ describe('a WebDAV upload that was interrupted', () => {
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
     expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
   });
+
+  it('is remembered until a push ends, for servers that list no hidden files', async () => {
+    const { imgctl, work, env } = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
+    const file = writeOva(work, 'web', SIZE);
+    const partsFiles = () =>
+      readdirSync(env.IMGCTL_CONFIG_DIR)
+        .filter((name) => /^push\..*\.parts$/.test(name))
+        .map((name) => readFileSync(path.join(env.IMGCTL_CONFIG_DIR, name), 'utf8'));
+    await imgctl(`push ${file} ${OPTIONS} --retries 0`);
+    expect(partsFiles()).toEqual([expect.stringMatching(/^\.imgctl-\S+\.part\n$/)]);
+    expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+    expect(partsFiles()).toEqual([]);
+  });
 });
 
 describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
