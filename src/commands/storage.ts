@@ -113,9 +113,10 @@ async function createStorage(
       hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
     });
   }
-  const secret = await readSecret(context, kind);
-  console.redaction.add(secret);
-  const credentials = { accessKey: name, secret, region: settings.get('upload-region') };
+  const secretAccessKey = await readSecret(context, kind);
+  console.redaction.add(secretAccessKey);
+  const region = settings.get('upload-region');
+  const credentials = { accessKeyId: name, secretAccessKey, region };
   return new (await import('../upload/s3.ts')).S3Storage(url, credentials, options);
 }
 

@@ -50,19 +50,19 @@ interface DavFile {
   readonly age: number;
 }
 
-interface DavCredentials {
-  readonly username: string;
-  readonly password: string;
-}
-
 export class DavStorage implements Storage {
   readonly address: string;
   readonly #folder: URL;
   readonly #options: StorageOptions;
   readonly #requests: Requests;
 
-  constructor(url: URL, credentials: DavCredentials | undefined, options: StorageOptions) {
-    const pair = credentials && basicPair(credentials.username, credentials.password);
+  /** @param user undefined if the storage needs none */
+  constructor(
+    url: URL,
+    user: { readonly username: string; readonly password: string } | undefined,
+    options: StorageOptions,
+  ) {
+    const pair = user && basicPair(user.username, user.password);
     if (pair) options.onSecret(pair);
     const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
     this.address = url.host;

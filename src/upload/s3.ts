@@ -60,12 +60,6 @@ interface Upload {
   readonly tags: Map<number, string>;
 }
 
-interface S3Credentials {
-  readonly accessKey: string;
-  readonly secret: string;
-  readonly region: string;
-}
-
 export class S3Storage implements Storage {
   readonly address: string;
   readonly #url: URL;
@@ -77,7 +71,7 @@ export class S3Storage implements Storage {
 
   constructor(
     url: URL,
-    { accessKey: accessKeyId, secret: secretAccessKey, region }: S3Credentials,
+    credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
     options: StorageOptions,
   ) {
     const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
@@ -89,8 +83,8 @@ export class S3Storage implements Storage {
     this.#requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
       const datetime = new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
       const signer = new AwsV4Signer({
-        ...{ method, url: href, headers: { ...headers }, region, datetime, service: 's3' },
-        ...{ accessKeyId, secretAccessKey },
+        ...{ method, url: href, headers: { ...headers }, datetime, service: 's3' },
+        ...credentials,
       });
       return Object.fromEntries((await signer.sign()).headers);
     });
@@ -116,8 +110,8 @@ export class S3Storage implements Storage {
   }
 
   async compare(name: string, source: Source): Promise<Comparison> {
-    const { address } = this;
-    if (Buffer.byteLength(`${this.#prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
+    if (Buffer.byteLength(`${this.#prefix}${name}`) > MAX_KEY)
+      throw nameTooLong(name, this.address);
     const stored = await this.#stat(name);
     if (!stored) return { state: 'absent' };
     if (stored.size !== source.size) return { state: 'different' };
@@ -200,11 +194,8 @@ export class S3Storage implements Storage {
       const root = this.#rootOf(response);
       yield root;
       if (textOf(root, 'IsTruncated') !== 'true') return;
-      const values = Object.entries(markers).map(([key, value]) => [
-        key,
-        textOf(root, value) ?? '',
-      ]);
-      next = Object.fromEntries(values);
+      const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
+      next = Object.fromEntries(Object.entries(markers).map(markerOf));
       const marker = JSON.stringify(next);
       if (seen.has(marker)) break;
       seen.add(marker);
