@@ -30,8 +30,31 @@ export async function withLock<Result>(
   io: Clock,
   action: (confirm: ConfirmLock) => Promise<Result>,
 ): Promise<Result> {
-  const folder = `${file}.lock`;
-  const own = await acquire(folder, patience, io);
+  return hold(await acquire(`${file}.lock`, patience, io), io, action);
+}
+
+/** Does the same, but runs the action without a lock if none can be made. */
+export async function withLockIfPossible<Result>(
+  file: string | undefined,
+  patience: number,
+  io: Clock,
+  action: (confirm: ConfirmLock) => Promise<Result>,
+): Promise<Result> {
+  let own: string | undefined;
+  try {
+    own = file && (await acquire(`${file}.lock`, patience, io));
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+  }
+  return own ? hold(own, io, action) : action(() => {});
+}
+
+/** Runs the action, renews the holder's file meanwhile, and releases the lock. */
+async function hold<Result>(
+  own: string,
+  io: Clock,
+  action: (confirm: ConfirmLock) => Promise<Result>,
+): Promise<Result> {
   let time = io.now() / 1_000;
   const renew = () => {
     // Clocks may stand still or be set back, but this changes every time.
@@ -43,7 +66,7 @@ export async function withLock<Result>(
       renew();
     } catch (cause) {
       if (!isMissing(cause)) return;
-      const message = `another imgctl took over ${folder} while this one was stopped`;
+      const message = `another imgctl took over ${path.dirname(own)} while this one was stopped`;
       throw new LockLostError('failed', message, { hint: 'run the command again', cause });
     }
   };
@@ -52,28 +75,8 @@ export async function withLock<Result>(
     return await action(confirm);
   } finally {
     clearInterval(timer);
-    release(folder, own);
+    release(own);
   }
-}
-
-/** Does the same, but runs the action without a lock if none can be made. */
-export async function withLockIfPossible<Result>(
-  file: string | undefined,
-  patience: number,
-  io: Clock,
-  action: (confirm: ConfirmLock) => Promise<Result>,
-): Promise<Result> {
-  let hasLock = false;
-  const locked = (confirm: ConfirmLock) => {
-    hasLock = true;
-    return action(confirm);
-  };
-  try {
-    if (file !== undefined) return await withLock(file, patience, io, locked);
-  } catch (error) {
-    if (hasLock || error instanceof ImgctlError) throw error;
-  }
-  return action(() => {});
 }
 
 /** Returns the holder's file. */
@@ -135,14 +138,14 @@ function claim(folder: string, own: string, stale?: { from: string | undefined }
     throw error;
   }
   // Stopped after it made the folder, so that another process took that for stale.
-  release(folder, own);
+  release(own);
   return false;
 }
 
-function release(folder: string, own: string): void {
+function release(own: string): void {
   ignoreErrors(() => {
     fs.unlinkSync(own);
-    fs.rmdirSync(folder);
+    fs.rmdirSync(path.dirname(own));
   });
 }
 

@@ -9,23 +9,10 @@ import { type ChildResult, runChild } from './child.ts';
 import { secretFlaw } from './secrets.ts';
 import type { Account } from './token-store.ts';
 
-/** Every function may throw ImgctlError config: the store cannot be used. */
-export interface PasswordStore {
-  /** Fails if the store cannot be used. */
-  check(account: Account): Promise<void>;
-  lookup(account: Account): Promise<string | undefined>;
-  /** Replaces the password of the account. */
-  store(account: Account, password: string): Promise<void>;
-  /** @returns true if it may have had a password */
-  forget(account: Account): Promise<boolean>;
-}
-
 interface Call {
   /** They hold no secret: every user of the machine can read them. */
   readonly args: readonly string[];
   readonly input?: string;
-  /** The password as it is sent. */
-  readonly secret?: string;
 }
 
 interface Found {
@@ -78,7 +65,6 @@ const SECRET_TOOL: Program = {
   store: (account, password) => ({
     args: ['store', `--label=${labelOf(account)}`, '--', ...attributesOf(account)],
     input: password,
-    secret: password,
   }),
   remove: ({ profile }) => ({ args: ['clear', '--', 'service', 'imgctl', 'profile', profile] }),
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
@@ -102,7 +88,7 @@ const SECURITY: Program = {
     const escaped = [...words, '-w', secret].map((word) =>
       word.replace(/[^A-Za-z0-9+/=-]/g, '\\$&'),
     );
-    return { args: ['-i'], input: `${escaped.join(' ')}\n`, secret };
+    return { args: ['-i'], input: `${escaped.join(' ')}\n` };
   },
   remove: ({ profile }) => ({ args: ['delete-generic-password', '-s', `imgctl ${profile}`] }),
   // errSecItemNotFound, -25300, in eight bits.
@@ -129,7 +115,6 @@ function credentialHelper(helper: string): Program {
     store: ({ baseUrl, username }, password) => ({
       args: ['store'],
       input: JSON.stringify({ ServerURL: baseUrl, Username: username, Secret: password }),
-      secret: password,
     }),
     remove: ({ baseUrl }) => ({ args: ['erase'], input: baseUrl }),
     // The text of docker's own helpers.
@@ -188,11 +173,12 @@ export function describeLocation(location: string): string {
 }
 
 /**
- * Opens the store at a location: `keychain`, or `helper:NAME`.
+ * Opens the store at a location: `keychain`, or `helper:NAME`. Every function may throw ImgctlError config: the store
+ * cannot be used.
  * @param limit milliseconds for each call
  * @throws ImgctlError config: there is no system keychain on Windows
  */
-export function openPasswordStore(io: Io, location: string, limit?: number): PasswordStore {
+export function openPasswordStore(io: Io, location: string, limit?: number) {
   const helper = helperAt(location);
   const { platform } = io.system;
   if (helper === undefined && platform === 'win32') {
@@ -204,10 +190,10 @@ export function openPasswordStore(io: Io, location: string, limit?: number): Pas
   const program = helper === undefined ? system : credentialHelper(helper);
   const { command, name, isHelper } = program;
 
-  async function call({ args, input, secret }: Call): Promise<ChildResult> {
+  async function call({ args, input }: Call, password?: string): Promise<ChildResult> {
     const result = await runChild(io, { command, args, input, stderr: 'pipe', limit });
     if (result.failure === undefined || program.isNotFound(result)) return result;
-    throw cannotUse(program, args, result, secret);
+    throw cannotUse(program, args, result, password);
   }
 
   async function find(account: Account): Promise<Found | undefined> {
@@ -227,10 +213,9 @@ export function openPasswordStore(io: Io, location: string, limit?: number): Pas
   }
 
   return {
-    async check(account) {
-      await find(account);
-    },
-    async lookup(account) {
+    /** Fails if the store cannot be used. */
+    check: find,
+    async lookup(account: Account): Promise<string | undefined> {
       const { username } = account;
       const found = await find(account);
       if (found === undefined || found.username === username) return found?.password;
@@ -238,12 +223,14 @@ export function openPasswordStore(io: Io, location: string, limit?: number): Pas
         hint: `replace it: imgctl login --username ${username} --store-password`,
       });
     },
-    async forget(account) {
+    /** @returns true if it may have had a password */
+    async forget(account: Account): Promise<boolean> {
       if (isHelper && (await find(account))?.username !== account.username) return false;
       await removeAll(account);
       return true;
     },
-    async store(account, password) {
+    /** Replaces the password of the account. */
+    async store(account: Account, password: string): Promise<void> {
       const storing = program.store(account, password);
       if (!isHelper && Buffer.byteLength(storing.input ?? '') > MAX_INPUT) {
         throw new ImgctlError('config', 'the password is too long for the system keychain', {
@@ -251,7 +238,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number): Pas
         });
       }
       await removeAll(account);
-      await call(storing);
+      await call(storing, password);
       // All of them may store nothing, or a part, and end with exit code 0.
       const stored = await find(account);
       if (stored?.username === account.username && stored.password === password) return;
@@ -267,14 +254,15 @@ function cannotUse(
   { name, isHelper, missing, hint }: Program,
   [action]: readonly string[],
   { failure, stdout, stderr, cause }: ChildResult,
-  secret: string | undefined,
+  password: string | undefined,
 ): ImgctlError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
     return new ImgctlError('config', missing.message, { hint: missing.hint, cause });
   }
   // Helpers report errors on stdout. JSON there may be credentials.
   const said = (isHelper && stdout.trim()) || stderr.trim();
-  const isSecret = said.includes('{') || (secret !== undefined && said.includes(secret));
+  const secrets = password ? [password, Buffer.from(password).toString('base64')] : [];
+  const isSecret = ['{', ...secrets].some((text) => said.includes(text));
   const [line = ''] = said.split('\n');
   const reason = isSecret || said === '' ? '' : `: ${line.replace(`${name}: `, '')}`;
   const what = isHelper ? `${name} ${action}` : name;
