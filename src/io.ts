@@ -89,6 +89,7 @@ export function processIo(process: NodeJS.Process): Io {
     abort.abort(new ImgctlError(code, code));
   atSignal(process, 'SIGINT', end('interrupted'));
   atSignal(process, 'SIGTERM', end('terminated'));
+  const stdout = streamSink(process, 'stdout');
   // Under ulimit -f a write must fail instead of ending the process silently.
   process.on('SIGXFSZ', () => {});
   return {
@@ -102,7 +103,10 @@ export function processIo(process: NodeJS.Process): Io {
         return process.stdin.isTTY === true;
       },
     },
-    stdout: until(abort.signal, streamSink(process, 'stdout')),
+    stdout: withWrite(stdout, async (data: string | Uint8Array) => {
+      abort.signal.throwIfAborted();
+      await stdout.write(data);
+    }),
     stderr: streamSink(process, 'stderr'),
     openTerminal: () => openTerminal(process.platform),
     suspend: () => suspend(process),
@@ -162,24 +166,14 @@ export function environmentOf({
   return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
 }
 
-/** Returns the sink, which accepts no more once the signal aborts. */
-function until(signal: AbortSignal, sink: Sink): Sink {
-  return withWrite(sink, async (text) => {
-    signal.throwIfAborted();
-    await sink.write(text);
-  });
-}
-
 /** An orphaned process group ignores the signal, and Windows has none: then this only takes a moment. */
 async function suspend(process: NodeJS.Process): Promise<void> {
   if (process.platform === 'win32') return;
   process.kill(0, 'SIGTSTP');
   const { setTimeout: wait } = builtin('node:timers/promises');
-  await wait(SUSPENSION);
+  // The process stops before they are over.
+  await wait(50);
 }
-
-/** Milliseconds; the process stops before they are over. */
-const SUSPENSION = 50;
 
 /** A stream to write to. */
 export interface Sink {
@@ -219,14 +213,6 @@ export function withWrite<Data>(
 /** The reader closed its end of the pipe. */
 export class BrokenPipeError extends Error {}
 
-function isDevice(descriptor: number): boolean {
-  try {
-    return fs.fstatSync(descriptor).isCharacterDevice();
-  } catch {
-    return false;
-  }
-}
-
 /** Opens the terminal of this process, whatever its streams are. */
 function openTerminal(platform: NodeJS.Platform): Sink | undefined {
   try {
@@ -253,8 +239,14 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): ByteSin
   };
   let known: boolean | undefined;
   const isTTY = () => {
-    // Only a device can be a terminal, so nothing else has to be opened to find out.
-    known ??= isDevice(name === 'stdout' ? 1 : 2) && open().isTTY === true;
+    if (known !== undefined) return known;
+    try {
+      // Only a device can be a terminal, so nothing else has to be opened to find out.
+      const isDevice = fs.fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
+      known = isDevice && open().isTTY === true;
+    } catch {
+      known = false;
+    }
     return known;
   };
   return {

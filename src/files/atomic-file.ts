@@ -129,16 +129,11 @@ export async function replaceFile(
   const unique = builtin('node:crypto').randomUUID();
   const staging = path.join(directory, `.${path.basename(file)}.${unique}.new`);
   try {
-    try {
-      await create(staging, text);
-    } finally {
-      removeLeftovers(file, staging);
-    }
+    await create(staging, text);
     flushAndVerify(staging, text);
     await renameWithRetry(staging, file, system.platform, options);
-  } catch (error) {
-    removeLeftovers(file, staging, path.basename(staging));
-    throw error;
+  } finally {
+    removeLeftovers(file, staging);
   }
 }
 
@@ -191,17 +186,17 @@ function isStagingName(name: string): boolean {
 /** Milliseconds. The writer of an older staging file was killed. */
 const MAX_WRITE_TIME = 60_000;
 
-/** Removes those of killed writers, and those whose name starts with `own`. The new one tells the time of its disk. */
-function removeLeftovers(file: string, staging: string, own?: string): void {
+/** Removes those of this write and of killed writers. The file tells the time of its disk. */
+function removeLeftovers(file: string, staging: string): void {
   const directory = path.dirname(file);
-  const prefix = `.${path.basename(file)}.`;
+  const timeOf = (name: string) => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs;
   try {
-    const now = fs.lstatSync(staging, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const now = timeOf(staging) ?? timeOf(file) ?? 0;
     for (const name of fs.readdirSync(directory)) {
-      if (!name.startsWith(prefix) || !isStagingName(name)) continue;
+      if (!name.startsWith(`.${path.basename(file)}.`) || !isStagingName(name)) continue;
       const leftover = path.join(directory, name);
       const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
-      if (isOld || (own && name.startsWith(own))) fs.rmSync(leftover);
+      if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);
     }
   } catch {
     // Another process was first, or the directory is read-only.

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { builtin, type Io } from '../io.ts';
 
 const TIME_LIMIT = 30_000;
-/** Time to read from the pipe what a program wrote before it ended. */
+/** Time to read what a program wrote before it ended: a child of it may hold the pipe open. */
 const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
 
@@ -27,8 +27,6 @@ interface ChildOptions {
   readonly input?: string | undefined;
   /** `inherit`: the user sees it. */
   readonly stderr: 'inherit' | 'pipe';
-  /** After the program has ended, stops reading stdout as soon as it contains this. */
-  readonly until?: string;
   readonly limit?: number | undefined;
 }
 
@@ -91,13 +89,8 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       hasEnded = true;
       const failure = code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`;
       const settle = () => end(code ?? undefined, failure);
-      const settleOnceRead = () => {
-        if (options.until !== undefined && output.stdout.includes(options.until)) settle();
-      };
-      child.stdout?.on('data', settleOnceRead);
       child.once('close', settle);
       reading = setTimeout(settle, READING_LIMIT);
-      settleOnceRead();
     });
   });
 }

@@ -122,7 +122,7 @@ export async function secretOfCommand(
   setting?: CommandKey,
 ): Promise<string> {
   const what = `the ${wordsOf(setting ?? 'password-command')}`;
-  const result = await runChild(io, { command, stderr: 'inherit', until: '\n' });
+  const result = await runChild(io, { command, stderr: 'inherit' });
   if (result.failure === undefined) return firstLine(result.stdout, what);
   const show = setting ? `; to show it: imgctl config get ${setting}` : `: ${command}`;
   const { failure, cause } = result;

@@ -9,16 +9,11 @@ import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxies.ts';
-import { refusePlainHttp } from '../http/url.ts';
+import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { describeLocation, openPasswordStore } from './keychain.ts';
 import { findSecret } from './secrets.ts';
-import {
-  certificateFlaw,
-  requireSafeAddress,
-  type StoreAddress,
-  type UploadTarget,
-} from './setting-values.ts';
+import { certificateFlaw, type StoreAddress, type UploadTarget } from './setting-values.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared/shared-store.ts';
 import { TokenCache } from './token-cache.ts';
@@ -181,8 +176,12 @@ export function requireBaseUrl(settings: Settings): URL {
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
 export function requireStoreAddress(settings: Settings): StoreAddress | undefined {
   const address = settings.get('token-store');
-  if (address) requireSafeAddress(address, settings.get('allow-http'), settings.profileFlag);
-  return address;
+  if (address === undefined || address.tls || settings.get('allow-http')) return address;
+  const { host, text } = address;
+  if (isLoopback(host) || host === '::1') return address;
+  throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
+    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: imgctl config set allow-http true${settings.profileFlag}`,
+  });
 }
 
 /** @throws ImgctlError config: no upload-url, or invalid, or plain http beyond loopback */

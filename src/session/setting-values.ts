@@ -1,7 +1,7 @@
 // Reads the values of settings: texts, durations, certificates, the addresses of token store and upload storage.
 
 import { ImgctlError } from '../errors.ts';
-import { hideUserInfo, isLoopback } from '../http/url.ts';
+import { hideUserInfo } from '../http/url.ts';
 import { builtin } from '../io.ts';
 
 export function nonEmpty(text: string, key: string): string {
@@ -120,18 +120,6 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** @throws ImgctlError config: plain redis beyond loopback */
-export function requireSafeAddress(
-  { tls, host, text }: StoreAddress,
-  allowHttp: boolean,
-  profileFlag: string,
-): void {
-  if (tls || allowHttp || isLoopback(host) || host === '::1') return;
-  throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: imgctl config set allow-http true${profileFlag}`,
-  });
 }
 
 export type UploadTarget =

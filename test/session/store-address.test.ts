@@ -1,7 +1,9 @@
 // The setting token-store: URLs of Redis servers.
 
 import { describe, expect, it } from 'vitest';
-import { parseStoreAddress, requireSafeAddress } from '../../src/session/setting-values.ts';
+import { requireStoreAddress } from '../../src/session/session.ts';
+import { parseStoreAddress } from '../../src/session/setting-values.ts';
+import { Settings } from '../../src/session/settings.ts';
 import { thrownBy } from '../support/errors.ts';
 
 describe('token-store', () => {
@@ -51,14 +53,14 @@ describe('token-store', () => {
     ['redis://localhost', false, true],
     ['redis://localhost.example.com', false, false],
   ])('%s is safe with allow-http %s: %s', (text, allowHttp, isSafe) => {
-    const address = parseStoreAddress(text);
-    if (address === undefined) throw new Error('not an address');
-    const check = () => requireSafeAddress(address, allowHttp, ' --profile p');
-    if (isSafe) return check();
-    expect(thrownBy(check)).toMatchObject({
+    const flags = { 'token-store': text, 'allow-http': `${allowHttp}` };
+    const settings = new Settings('p', flags, {}, {});
+    if (isSafe) return expect(requireStoreAddress(settings)).toMatchObject({ text });
+    const { host } = new URL(text);
+    expect(thrownBy(() => requireStoreAddress(settings))).toMatchObject({
       code: 'config',
-      message: `plain redis:// would expose tokens sent to ${address.host}`,
-      hint: `use rediss://${address.host}, or allow it: imgctl config set allow-http true --profile p`,
+      message: `plain redis:// would expose tokens sent to ${host}`,
+      hint: `use rediss://${host}, or allow it: imgctl config set allow-http true --profile p`,
     });
   });
 });
