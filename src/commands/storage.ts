@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
-import { findSecret } from '../session/secrets.ts';
+import { findSecret, SECRETS } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
 import type { UploadTarget } from '../session/setting-values.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
@@ -65,7 +65,9 @@ function withSourceHint(
 ): unknown {
   const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
   if (!isRefusal || kind === 'file') return error;
-  const { user, variable, flag } = { ...CREDENTIALS[kind], flag: settings.profileFlag };
+  const { user, secret } = CREDENTIALS[kind];
+  const { variable } = SECRETS[secret];
+  const flag = settings.profileFlag;
   if (settings.get(user) === undefined)
     return error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
   const source = [variable, `${variable}_FILE`].find((name) => env[name]);
@@ -75,18 +77,8 @@ function withSourceHint(
 
 /** The credentials of the storage, which are never those of the service. */
 const CREDENTIALS = {
-  dav: {
-    user: 'upload-username',
-    secret: 'uploadPassword',
-    variable: 'IMGCTL_UPLOAD_PASSWORD',
-    setting: 'upload-password-command',
-  },
-  s3: {
-    user: 'upload-access-key',
-    secret: 'uploadSecret',
-    variable: 'IMGCTL_UPLOAD_SECRET',
-    setting: 'upload-secret-command',
-  },
+  dav: { user: 'upload-username', secret: 'uploadPassword' },
+  s3: { user: 'upload-access-key', secret: 'uploadSecret' },
 } as const;
 
 /** Reads the credentials, and loads only what that kind of storage needs. */
@@ -121,10 +113,11 @@ async function createStorage(
 }
 
 async function readSecret({ settings, io }: Context, kind: 'dav' | 's3'): Promise<string> {
-  const { secret, variable, setting } = CREDENTIALS[kind];
+  const { secret } = CREDENTIALS[kind];
   const source = findSecret(settings, io, secret);
   if (source) return source.read();
+  const { variable, command } = SECRETS[secret];
   throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
-    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${setting} COMMAND${settings.profileFlag}`,
+    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${settings.profileFlag}`,
   });
 }

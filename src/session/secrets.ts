@@ -21,7 +21,8 @@ interface SecretNames {
   readonly command?: CommandKey;
 }
 
-const SECRETS = {
+/** All secrets but the token. */
+export const SECRETS = {
   password: {
     variable: 'IMGCTL_PASSWORD',
     file: 'password file',

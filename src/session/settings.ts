@@ -43,29 +43,24 @@ export function configFilePath(directory: string): string {
 export function readConfigFile(directory: string | undefined): ConfigFile {
   if (directory === undefined) return EMPTY_CONFIG;
   const file = configFilePath(directory);
+  const broken = (reason: string) =>
+    new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
+      hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
+    });
   const result = readJsonFile(file);
   if (result.state === 'absent') return EMPTY_CONFIG;
-  if (result.state === 'broken') throw brokenFile(file, result.reason);
+  if (result.state === 'broken') throw broken(result.reason);
   const { profile, profiles = {}, ...rest } = result.value;
-  if (profile !== undefined && typeof profile !== 'string')
-    throw brokenFile(file, 'profile is not a string');
-  if (!isObject(profiles)) throw brokenFile(file, 'profiles is not an object');
-  const read = new Map<string, Record<string, string>>();
+  if (profile !== undefined && typeof profile !== 'string') throw broken('profile is not a string');
+  if (!isObject(profiles)) throw broken('profiles is not an object');
   for (const [name, settings] of Object.entries(profiles)) {
-    if (!isObject(settings)) throw brokenFile(file, `profiles.${name} is not an object`);
+    if (!isObject(settings)) throw broken(`profiles.${name} is not an object`);
     for (const [key, value] of Object.entries(settings)) {
-      if (typeof value !== 'string')
-        throw brokenFile(file, `profiles.${name}.${key} is not a string`);
+      if (typeof value !== 'string') throw broken(`profiles.${name}.${key} is not a string`);
     }
-    read.set(name, settings as Record<string, string>);
   }
-  return { profile, profiles: read, rest };
-}
-
-function brokenFile(file: string, reason: string): ImgctlError {
-  return new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
-    hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
-  });
+  const checked = profiles as Record<string, Record<string, string>>;
+  return { profile, profiles: new Map(Object.entries(checked)), rest };
 }
 
 /** The text of a setting, which may be invalid, and where it comes from. */

@@ -1,7 +1,6 @@
 // The access token of a command: from the environment, the cache, or a token request.
 
-import type { TokenSource } from '../api/auth.ts';
-import { isToken } from '../api/auth.ts';
+import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token.ts';
 import { describeLater } from '../duration.ts';
@@ -144,7 +143,8 @@ export class Tokens implements TokenSource {
       try {
         return await store.takeTurn(turn, io);
       } catch (error) {
-        const limit = isRateLimited(error) ? await store.readLimit(io.now()) : undefined;
+        if (!(error instanceof ImgctlError) || error.code !== 'rate-limited') throw error;
+        const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
         const spread = turn.isAttended ? 0 : MAX_SPREAD * io.random();
         const end = Math.min(limit.resetsAt + spread, deadline);
@@ -211,11 +211,9 @@ export class Tokens implements TokenSource {
     const now = this.#options.io.now();
     const wait = `${Math.max(5, Math.ceil((resetsAt - now) / 60_000))}m`;
     const override =
-      limitOverride === undefined
-        ? ''
-        : `, add --wait-for-token ${wait}, or ask the service now: ${limitOverride}`;
+      limitOverride && `, add --wait-for-token ${wait}, or ask the service now: ${limitOverride}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again ${describeLater(resetsAt, now)}${override}`,
+      hint: `try again ${describeLater(resetsAt, now)}${override ?? ''}`,
     });
   }
 
@@ -226,8 +224,4 @@ export class Tokens implements TokenSource {
       hint: `run: ${loginCommand}`,
     });
   }
-}
-
-function isRateLimited(error: unknown): boolean {
-  return error instanceof ImgctlError && error.code === 'rate-limited';
 }

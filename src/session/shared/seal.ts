@@ -3,12 +3,7 @@
 import { ImgctlError } from '../../errors.ts';
 import { builtin } from '../../io.ts';
 
-export interface Seal {
-  /** @param name the key of the text in the store; under another one it is not unsealed */
-  seal(text: string, name: string): string;
-  /** Returns undefined if it was sealed with another key or name, or changed. */
-  unseal(sealed: string, name: string): string | undefined;
-}
+export type Seal = ReturnType<typeof sealWith>;
 
 const PREFIX = 'sealed:';
 const KEY_LENGTH = 32;
@@ -24,7 +19,7 @@ export function isSealed(text: string): boolean {
  * @param origin the variable it comes from, for messages
  * @throws ImgctlError config
  */
-export function sealWith(key: string, origin: string): Seal {
+export function sealWith(key: string, origin: string) {
   const bytes = /^[\da-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : Buffer.from(key, 'base64');
   if (bytes.length !== KEY_LENGTH) {
     throw new ImgctlError('config', `${origin} is not a key of 32 bytes in base64`, {
@@ -33,13 +28,15 @@ export function sealWith(key: string, origin: string): Seal {
   }
   const { createCipheriv, createDecipheriv, randomBytes } = builtin('node:crypto');
   return {
-    seal(text, name) {
+    /** @param name the key of the text in the store; under another one it is not unsealed */
+    seal(text: string, name: string): string {
       const nonce = randomBytes(NONCE_LENGTH);
       const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(name));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
     },
-    unseal(sealed, name) {
+    /** Returns undefined if it was sealed with another key or name, or changed. */
+    unseal(sealed: string, name: string): string | undefined {
       const data = Buffer.from(sealed.slice(PREFIX.length), 'base64');
       const nonce = data.subarray(0, NONCE_LENGTH);
       const tag = data.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH);
