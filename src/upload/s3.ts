@@ -384,6 +384,7 @@ export class S3Storage implements Storage {
     const isMd5 = md5s.every((md5, index) => tags.get(index + 1) === md5);
     const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(md5s));
     // If the response was lost, what is there says whether the upload was completed.
+    if (failure && stored && !isRight && !replace) throw conflict(name, this.address);
     if (failure && !(isRight && isMd5)) throw failure;
     if (isRight) return;
     if (!stored) throw arrivedWrong(name, 'it is missing');
