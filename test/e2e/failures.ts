@@ -174,7 +174,7 @@ export const FAILURES: readonly FailureRow[] = [
       6,
       'rate-limited',
       /: too many requests$/,
-      /^try again in 1 min( 1 s)?, at \d\d:\d\d:\d\d$/,
+      /^try again in (1 min( 1 s)?|[45]\d s), at \d\d:\d\d:\d\d$/,
     ],
     prepare: async (user) => {
       const { baseUrl, requestToken } = await serve({ users: [user] });
