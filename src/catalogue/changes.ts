@@ -103,26 +103,35 @@ export interface Change {
 /** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
 export class Comparison {
   readonly #old: Map<string, string>;
-  readonly #lines: string[] = [];
-  readonly #different: ReceivedImage[] = [];
+  readonly #lines = new Map<unknown, string>();
+  readonly #different = new Map<unknown, ReceivedImage>();
+  readonly #repeated = new Set<unknown>();
 
   /** @param lines the JSON of each old image */
   constructor(lines: readonly string[]) {
     this.#old = new Map(lines.map((line) => [line, line]));
   }
 
+  /** Replaces an image that was added with the same id. */
   add(image: ReceivedImage): void {
+    const key = keyOf(image);
     const line = stringify(image);
     // The old text, so that the new one need not stay in memory.
     const same = this.#old.get(line);
-    this.#lines.push(same ?? line);
-    if (same === undefined) this.#different.push(image);
-    else this.#old.delete(line);
+    if (this.#lines.has(key)) this.#repeated.add(key);
+    this.#lines.set(key, same ?? line);
+    if (same === undefined) this.#different.set(key, image);
+    else this.#different.delete(key);
   }
 
   /** The JSON of each new image. */
   get lines(): readonly string[] {
-    return this.#lines;
+    return [...this.#lines.values()];
+  }
+
+  /** The ids that were added more than once. */
+  get repeated(): readonly unknown[] {
+    return [...this.#repeated];
   }
 
   /**
@@ -131,18 +140,20 @@ export class Comparison {
    * @throws ImgctlError config: an old image is damaged
    */
   async changes(file: FileLabel): Promise<Change[]> {
+    for (const line of this.#lines.values()) this.#old.delete(line);
     const old = new Map<unknown, ReceivedImage>();
     for (const image of await parseLines([...this.#old.keys()], file)) old.set(keyOf(image), image);
     const changes: Change[] = [];
-    for (const image of this.#different) {
-      const before = old.get(keyOf(image));
-      old.delete(keyOf(image));
+    for (const [key, image] of this.#different) {
+      const before = old.get(key);
       if (before === undefined) changes.push({ change: 'added', image, before: null });
       else if (differs(before, image, PLACE)) changes.push({ change: 'moved', image, before });
       else if (differs(before, image, allFields(before, image)))
         changes.push({ change: 'updated', image, before });
     }
-    for (const before of old.values()) changes.push({ change: 'removed', image: before, before });
+    for (const [key, before] of old) {
+      if (!this.#lines.has(key)) changes.push({ change: 'removed', image: before, before });
+    }
     return changes;
   }
 }

@@ -129,6 +129,10 @@ async function readImages({ context, options, plan }: Task, comparison: Comparis
     const { client } = await context.session();
     const { images } = await client.listUserImages();
     for (const image of images.filter(plan.matchesAll)) comparison.add(image);
+    const [first, ...others] = comparison.repeated;
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    context.console.warn(`the service lists image ${first}${more} twice; the last one counts`);
     return;
   }
   for await (const images of readAll(context, await openSource(context, {}), plan)) {

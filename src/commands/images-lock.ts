@@ -20,6 +20,7 @@ import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/user-file.ts';
 import { counted } from '../output/messages.ts';
+import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
@@ -242,7 +243,13 @@ async function changePins(
       const pins = await readPins(context, options, required);
       const changed = await change(pins);
       if (changed === pins) return;
-      await replaceUserFile(target, formatLockFile(changed), what, io.system, confirm);
+      await replaceUserFile(
+        target,
+        escapeInJson(formatLockFile(changed)),
+        what,
+        io.system,
+        confirm,
+      );
     };
     // withLock would create the folder.
     fs.accessSync(path.dirname(target));

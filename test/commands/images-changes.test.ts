@@ -146,6 +146,25 @@ describe('images changes', () => {
     ]);
   });
 
+  it('counts the last of the own images with one id, and warns', async () => {
+    const { changes, service } = await watcher([]);
+    const [first, second, other] = [testImage(1), updated(testImage(1)), testImage(2)];
+    service.own = [other];
+    await changes('--mine');
+    service.own = [first, other, second];
+    const { stdout, stderr } = await changes('--mine -o ndjson');
+    expect(JSON.parse(stdout)).toMatchObject({ change: 'added', updated_on: second.updated_on });
+    const warning = 'the service lists image 1 twice; the last one counts';
+    expect(stderr).toContain(warning);
+    const again = await changes('--mine');
+    expect([again.stdout, again.stderr.split(warning)]).toEqual([
+      '',
+      ['imgctl: warning: ', expect.anything()],
+    ]);
+    service.own = [other];
+    expect(summary((await changes('--mine --json')).stdout)).toEqual(['removed 1']);
+  });
+
   it('ignores the order of fields, and null instead of a missing field', async () => {
     const image = testImage(1);
     const { changes, service } = await watcher([{ ...image, folder: null }]);

@@ -98,6 +98,15 @@ describe('images lock add', () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
+  it('escapes controls and marks that reorder text, as JSON output does', async () => {
+    const web = named(1, 'ubuntu-é\u009b\u202e-22.04.ova');
+    const { lock, content } = await project(web);
+    await lock('add web ubuntu');
+    expect(content()).toContain('"name": "ubuntu-é\\u009b\\u202e-22.04.ova"');
+    expect(JSON.parse(content()).images.web.name).toBe(web.name);
+    expect((await lock('check --json')).exitCode).toBe(0);
+  });
+
   it('keeps the names sorted, whatever the order of the commands', async () => {
     const { lock, content } = await project(WEB_1);
     for (const name of ['b', 'constructor', 'a.1', 'C']) await lock(`add ${name} ubuntu`);
