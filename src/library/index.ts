@@ -9,9 +9,7 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { baseUrlText, isLoopback, parseBaseUrl } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
-import type { QueryPlan } from '../query/plan.ts';
 import { certificateFlaw } from '../session/setting-values.ts';
-import { Settings } from '../session/settings.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-store.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
@@ -74,27 +72,46 @@ export interface ImageClient {
 
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions): ImageClient {
-  const { signal, onWarning: warn } = options;
-  const connection = connectionOf(options);
+  const { token, username, password, ca, signal, onWarning: warn, concurrency = 6 } = options;
+  // Empty counts as missing: credentials often come from environment variables.
+  if (token ? username || password : !(username && password)) {
+    const message = 'createClient needs either a token or a username and password';
+    const hint = 'pass { token } or { username, password }';
+    throw new ImgctlError('config', message, { hint });
+  }
+  const flaw = ca === undefined ? undefined : certificateFlaw(ca);
+  if (flaw !== undefined) {
+    const hint = 'pass certificates in PEM format, such as the content of a .pem file';
+    throw new ImgctlError('usage', `cannot read ca: ${flaw}`, { hint });
+  }
+  const allowHttp = options.allowHttp === true;
+  const baseUrl = parseBaseUrl(String(options.baseUrl), allowHttp, 'allowHttp: true');
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   let opened: Promise<Client> | undefined;
   const open = () => {
-    opened ??= openClient(options, connection, clock);
+    opened ??= openClient(options, baseUrl, concurrency, clock);
     return opened;
+  };
+  const planOf = async ({ text, filter, sort, limit }: ImageQuery) => {
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+      throw new ImgctlError('usage', `limit must be a whole number of at least 1 (got ${limit})`);
+    }
+    const { planQuery } = await import('../query/plan.ts');
+    const list = (given: string | readonly string[] = []) => [given].flat();
+    const input = { words: list(text), filters: list(filter), sorts: list(sort) };
+    return planQuery(input, { now: clock.now() });
   };
   return {
     async *images(query = {}) {
       const { listCatalogue } = await import('../catalogue/listing.ts');
-      const { concurrency } = connection;
-      const plan = await planOf(query, clock.now());
-      const request = { plan, limit: query.limit, streams: true, concurrency };
+      const request = { plan: await planOf(query), limit: query.limit, streams: true, concurrency };
       const batches = listCatalogue(await open(), request, warn ? { warn } : {});
       for await (const { images } of batches) yield* images as Image[];
     },
     getImage: async (id) => (await (await open()).getImage(id)) as Image,
     async myImages(query = {}) {
-      const plan = await planOf(query, clock.now());
+      const plan = await planOf(query);
       const { images } = await (await open()).listUserImages();
       return plan.sort(images.filter(plan.matchesAll)).slice(0, query.limit) as Image[];
     },
@@ -105,113 +122,64 @@ export function createClient(options: ClientOptions): ImageClient {
   };
 }
 
-type Connection = ReturnType<typeof connectionOf>;
-
-/** Checks the options by the rules of the program's settings. */
-function connectionOf(options: ClientOptions) {
-  const { baseUrl, token, username, password, timeout, retries, concurrency, ca } = options;
-  // Empty counts as missing: credentials often come from environment variables.
-  if (token ? username || password : !(username && password)) {
-    const message = 'createClient needs either a token or a username and password';
-    const hint = 'pass { token } or { username, password }';
-    throw new ImgctlError('config', message, { hint });
-  }
-  const flaw = ca === undefined ? undefined : certificateFlaw(ca);
-  if (flaw !== undefined) {
-    throw new ImgctlError('usage', `cannot read ca: ${flaw}`, {
-      hint: 'pass certificates in PEM format, such as the content of a .pem file',
-    });
-  }
-  const flags = {
-    username,
-    timeout: timeout === undefined ? undefined : `${timeout}ms`,
-    retries: retries?.toString(),
-    concurrency: concurrency?.toString(),
-  };
-  const settings = new Settings('library', flags, {}, {});
-  settings.get('username');
-  return {
-    baseUrl: parseBaseUrl(String(baseUrl), options.allowHttp === true, 'allowHttp: true'),
-    timeout: settings.get('timeout'),
-    retries: settings.get('retries'),
-    concurrency: settings.get('concurrency'),
-  };
-}
-
-async function planOf({ text, filter, sort, limit }: ImageQuery, now: number): Promise<QueryPlan> {
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new ImgctlError('usage', `limit must be a whole number of at least 1 (got ${limit})`);
-  }
-  const { planQuery } = await import('../query/plan.ts');
-  const list = (given: string | readonly string[] = []) => [given].flat();
-  return planQuery({ words: list(text), filters: list(filter), sorts: list(sort) }, { now });
-}
-
-/** Everything beyond the checks is loaded late, since the program's first chunk holds what this file imports. */
+/** Loads everything late, since the program's first chunk holds what this file imports. */
 async function openClient(
   options: ClientOptions,
-  { concurrency, ...connection }: Connection,
+  baseUrl: URL,
+  connections: number,
   clock: Clock,
 ): Promise<Client> {
   const { createClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
+  const { isInForce } = await import('../session/token-store.ts');
   const { describeEvent } = await import('../session/trace.ts');
   const { parseProxy } = await import('../http/proxies.ts');
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
-  const { baseUrl } = connection;
-  const tokens =
-    password === undefined
-      ? fixedToken(token, 'the option token', 'create a client with a new token')
-      : new Tokens({
-          io: clock,
-          store: memoryStore(),
-          username,
-          password: {
-            origin: 'the option password',
-            hint: 'create a client with the right user name and password',
-            // The service limits token requests: none is spent on an empty password.
-            async read() {
-              const read = typeof password === 'function' ? await password() : password;
-              if (read) return read;
-              throw new ImgctlError('usage', 'the password function returned no password', {
-                hint: 'return the password as a string',
-              });
-            },
-          },
-          client: () => client,
-          loginCommand: 'createClient({ baseUrl, username, password })',
-          baseUrl: baseUrlText(baseUrl),
-        });
+  let limit: RememberedLimit | undefined;
+  /** Tokens holds the newest token itself. */
+  const store: TokenStore = {
+    location: undefined,
+    read: () => undefined,
+    write: async () => {},
+    readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
+    writeLimit: async (known) => {
+      limit = known;
+    },
+    takeTurn: ({ action }) => action(async () => {}),
+  };
+  const passwordSource = {
+    origin: 'the option password',
+    hint: 'create a client with the right user name and password',
+    // The service limits token requests: none is spent on an empty password.
+    async read() {
+      const read = typeof password === 'function' ? await password() : password;
+      if (read) return read;
+      throw new ImgctlError('usage', 'the password function returned no password', {
+        hint: 'return the password as a string',
+      });
+    },
+  };
   const isDirect = !proxy || isLoopback(baseUrl.hostname);
   const client: Client = create({
     ...clock,
-    ...connection,
+    baseUrl,
+    connections,
+    timeout: options.timeout ?? 30_000,
+    retries: options.retries ?? 4,
     userAgent: `imgctl/${version}`,
-    tokens,
+    tokens:
+      password === undefined
+        ? fixedToken(token, 'the option token', 'create a client with a new token')
+        : new Tokens({
+            ...{ io: clock, store, username, password: passwordSource, client: () => client },
+            ...{ loginCommand: 'createClient({ baseUrl, username, password })' },
+            baseUrl: baseUrlText(baseUrl),
+          }),
     authScheme,
-    connections: concurrency,
     maxBytes: MAX_BYTES,
     ca,
     proxy: isDirect ? undefined : parseProxy(proxy, 'the option proxy'),
     onEvent: onTrace && ((event) => onTrace(describeEvent(event))),
   });
   return client;
-}
-
-/** Stores only the token request limit, as Tokens holds the newest token itself. */
-function memoryStore(): TokenStore {
-  let limit: RememberedLimit | undefined;
-  return {
-    location: undefined,
-    read: () => undefined,
-    write: async () => {},
-    async readLimit(now) {
-      const { isInForce } = await import('../session/token-store.ts');
-      return limit && isInForce(limit, now) ? limit : undefined;
-    },
-    async writeLimit(known) {
-      limit = known;
-    },
-    takeTurn: ({ action }) => action(async () => {}),
-  };
 }
