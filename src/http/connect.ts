@@ -3,9 +3,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import type tls from 'node:tls';
-import { ConnectionClosed } from './errors.ts';
 import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
-import { hostAndPort } from './url.ts';
 
 export interface ConnectOptions {
   /** Extra trusted certificates, PEM. */
@@ -54,7 +52,7 @@ export class Connector {
   async #open(hostname: string, isSecure: boolean, port: string): Promise<net.Socket> {
     const { proxy } = this.#options;
     const portNumber = Number(port || (isSecure ? 443 : 80));
-    const target = hostAndPort(hostname, portNumber);
+    const target = `${net.isIPv6(hostname) ? `[${hostname}]` : hostname}:${portNumber}`;
     const stage: Stage = { waitingFor: 'connecting' };
     this.#stage = stage;
     let socket = proxy
@@ -152,7 +150,7 @@ function openTunnel(socket: net.Socket, proxy: HttpProxy, target: string): Promi
       reject(proxyRefusal(proxy, target, status, false));
     });
     request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
-    request.once('close', () => reject(new ConnectionClosed()));
+    request.once('close', () => reject(closedError()));
     request.end();
   });
 }
@@ -162,8 +160,14 @@ function untilEvent<Socket extends net.Socket>(socket: Socket, event: string): P
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('close', () => reject(new ConnectionClosed()));
+    socket.once('close', () => reject(closedError()));
   });
+}
+
+/** The other side closed the connection before it was open. */
+function closedError(): Error {
+  const message = 'the connection was closed while it was being opened';
+  return Object.assign(new Error(message), { code: 'ECONNRESET' });
 }
 
 // Node 20 only, until the line below: V8 there optimises undici's parser at once, which takes 80 ms of CPU time. undici

@@ -22,15 +22,6 @@ export class TransportError extends ImgctlError {
   }
 }
 
-/** The other side closed the connection before it was open. */
-export class ConnectionClosed extends Error {
-  readonly code = 'ECONNRESET';
-
-  constructor() {
-    super('the connection was closed while it was being opened');
-  }
-}
-
 const checkHost = ({ name, show }: Endpoint) => `check the host of ${name}: ${show}`;
 const checkPort = ({ name, show }: Endpoint) => `check the port of ${name}: ${show}`;
 const checkNetwork = () => 'check the network of this machine: firewall, VPN, proxy';
@@ -125,43 +116,4 @@ export const trustHint = ({ trust }: Endpoint) => `for a private certificate aut
 export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
   return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
-}
-
-/** @param waitingFor what the request was waiting for */
-export function timeoutError(
-  { method, url, timeout, body }: HttpRequest,
-  waitingFor: string,
-  sent: boolean,
-  { name, show }: Endpoint,
-): TransportError {
-  const request = `${method} ${url.origin}${url.pathname}`;
-  const missing = body ? 'no progress' : 'no complete response';
-  const message = `${request}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-  const hint = `allow more time with --timeout 60s, or check ${name}: ${show}`;
-  return new TransportError('timeout', message, { hint, sent });
-}
-
-/** @param excess the limit, and whether this response alone exceeds it */
-export function tooLargeError(
-  { url }: HttpRequest,
-  status: number,
-  { maxBytes, isAlone }: { readonly maxBytes: number; readonly isAlone: boolean },
-  { reduce: hint }: Endpoint,
-): TransportError {
-  const limit = `${maxBytes / 2 ** 20} MiB`;
-  const message = isAlone
-    ? `the response of ${url.origin}${url.pathname} is larger than ${limit}`
-    : `responses from ${url.origin} are larger than ${limit} together`;
-  return new TransportError('bad-answer', message, { hint, status, sent: true });
-}
-
-export function decodeError(
-  { url }: HttpRequest,
-  status: number,
-  cause: Error,
-  { name, show }: Endpoint,
-): TransportError {
-  const message = `cannot decode the response of ${url.origin}${url.pathname}`;
-  const hint = `check that ${name} is correct: ${show}`;
-  return new TransportError('bad-answer', message, { hint, status, cause, sent: true });
 }

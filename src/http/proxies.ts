@@ -1,7 +1,7 @@
 // HTTP proxies: which one the environment names, what it is sent, and the errors that it makes.
 
 import net from 'node:net';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { reasonOf, TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { basicPair, isLoopback } from './url.ts';
@@ -13,7 +13,7 @@ export interface HttpProxy {
   /** How hints name what sets it, such as `HTTPS_PROXY`. */
   readonly setting: string;
   /** How to reach the host directly, for hints. */
-  readonly bypass?: string;
+  readonly bypass?: string | undefined;
 }
 
 interface ProxyChoice {
@@ -55,7 +55,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') {
-    return { url, setting, ...(bypass === undefined ? {} : { bypass }) };
+    return { url, setting, bypass };
   }
   throw new ImgctlError('config', `${setting} is not an http or https URL`, {
     hint: `use a URL such as http://proxy.example.com:3128 (write @ in a password as %40)${orBypass}`,
@@ -118,11 +118,7 @@ export function proxySecrets({ url }: HttpProxy): string[] {
 
 /** A `%` that starts no escape in a password is meant literally. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return valueOr(() => decodeURIComponent(text), text);
 }
 
 /**

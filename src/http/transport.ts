@@ -3,7 +3,7 @@
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ImgctlError } from '../errors.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
-import { decodeError, networkError, timeoutError, tooLargeError } from './errors.ts';
+import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
 import { Forwarder } from './proxies.ts';
 
@@ -18,13 +18,9 @@ export interface TransportOptions extends ConnectOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-export interface Transport {
-  /** @throws TransportError; the signal's reason when it aborts */
-  send(request: HttpRequest): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions) {
   const { origin, connections, proxy, now, onEvent } = options;
   const connector = new Connector(options);
   const pool = new Pool(origin, {
@@ -38,7 +34,8 @@ export function createTransport(options: TransportOptions): Transport {
   const connection = { options, pool, connector, bytesLeft: options.maxBytes };
   const forwarder = proxy && origin.startsWith('http:') ? new Forwarder(proxy) : undefined;
   return {
-    async send(request) {
+    /** @throws TransportError; the signal's reason when it aborts */
+    async send(request: HttpRequest): Promise<HttpResponse> {
       const { method, url } = request;
       const started = now();
       try {
@@ -77,7 +74,8 @@ function dispatch(
   head: RequestHead = { path: request.url.pathname + request.url.search, headers: request.headers },
 ): Promise<HttpResponse> {
   const { endpoint, maxBytes, now } = shared.options;
-  const { method, url, signal, body: content } = request;
+  const { method, url, signal, timeout, body: content } = request;
+  const target = `${url.origin}${url.pathname}`;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     let controller: { abort(reason: Error): void } | undefined;
@@ -100,14 +98,18 @@ function dispatch(
       finish(() => reject(error));
       controller?.abort(error);
     };
+    const unusable = (message: string, hint: string, cause?: Error) =>
+      fail(new TransportError('bad-answer', message, { hint, status, cause, sent: true }));
     /** Returns false if the request has ended, also because this is too much. */
     const hold = (chunk: Buffer) => {
       if (ended) return false;
       heldBytes += chunk.length;
       shared.bytesLeft -= chunk.length;
       if (shared.bytesLeft < 0) {
+        const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
         const isAlone = heldBytes > maxBytes;
-        fail(tooLargeError(request, status, { maxBytes, isAlone }, endpoint));
+        const together = `responses from ${url.origin} are ${limit} together`;
+        unusable(isAlone ? `the response of ${target} is ${limit}` : together, endpoint.reduce);
       }
       return !ended;
     };
@@ -117,9 +119,14 @@ function dispatch(
       if (controller) return 'waiting for the response';
       return shared.connector.waitingFor;
     };
-    const timedOut = () =>
-      fail(timeoutError(request, waitingFor(), controller !== undefined, endpoint));
-    const timer = setTimeout(timedOut, request.timeout);
+    const check = `check ${endpoint.name}: ${endpoint.show}`;
+    const timedOut = () => {
+      const missing = content ? 'no progress' : 'no complete response';
+      const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor()}`;
+      const hint = `allow more time with --timeout 60s, or ${check}`;
+      fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));
+    };
+    const timer = setTimeout(timedOut, timeout);
     let isSending = false;
     const sending = (more: boolean) => {
       isSending = more;
@@ -149,7 +156,7 @@ function dispatch(
               finish(() =>
                 resolve({ method, url, status, headers, body, wireBytes, receivedAt: now() }),
               ),
-            (error: Error) => fail(decodeError(request, status, error, endpoint)),
+            (error: Error) => unusable(`cannot decode the response of ${target}`, check, error),
           );
         },
         onResponseError(_controller, error) {

@@ -97,11 +97,6 @@ export function hideUserInfo(text: string): string {
   return at < 0 ? text : `…${text.slice(at)}`;
 }
 
-/** Formats a host and port as URLs and CONNECT requests do. */
-export function hostAndPort(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
 /** Encodes credentials for Basic authentication (RFC 7617). */
 export function basicPair(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
