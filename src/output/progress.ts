@@ -8,7 +8,7 @@ import { printable } from './text.ts';
 export interface Progress {
   /** `detail`, such as the elapsed time, is called for each frame of a spinner. */
   update(text: string, detail?: () => string): void;
-  /** Erases the line, then writes something else to the same terminal. */
+  /** Erases the line while something else is written to the same terminal; one call at a time. */
   aside<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
   stop(): Promise<void>;
@@ -26,8 +26,8 @@ const DELAY = 100;
 /** Milliseconds per frame. */
 const INTERVAL = 100;
 
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
-const ASCII_FRAMES = [...'|/-\\'];
+const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+const ASCII_FRAMES = '|/-\\';
 
 interface ProgressOptions {
   readonly sink: Sink;
@@ -60,18 +60,43 @@ function createLines({ sink, redact }: ProgressOptions): Progress {
   };
 }
 
-function createSpinner(options: ProgressOptions, stream: NodeJS.WriteStream): Progress {
+function createSpinner(
+  { terminal, redact }: ProgressOptions,
+  stream: NodeJS.WriteStream,
+): Progress {
   let describe = () => '';
   let timer: NodeJS.Timeout | undefined;
   let spinner: Ora | undefined;
   let stopped = false;
-  let asides = 0;
+  let paused = false;
 
   const begin = async () => {
-    const created = await createOra(options, stream, () => describe());
+    const { default: ora } = await import('ora');
+    const { cutMiddle } = await import('./width.ts');
+    const style = await loadStyle(terminal);
     if (stopped) return;
-    spinner = created;
-    if (asides === 0) spinner.start();
+    const frames = [...(terminal.unicode ? FRAMES : ASCII_FRAMES)];
+    spinner = ora({
+      stream,
+      spinner: { frames: frames.map((frame) => style.id(frame)), interval: INTERVAL },
+      // ora would ask chalk, which ignores NO_COLOR.
+      color: false,
+      // By default ora swallows Ctrl-C and hides the cursor.
+      discardStdin: false,
+      hideCursor: false,
+      isEnabled: true,
+      // Called for each frame: the text may hold the elapsed time, and the window may change its width.
+      prefixText() {
+        // ora would erase lines without end in a window of 0 columns.
+        if (spinner && !(stream.columns > 0)) spinner.isSilent = true;
+        // Some terminals start a new line after a character in the last column.
+        const width = Math.max(0, stream.columns - '⠋  '.length);
+        const text = cutMiddle(printable(redact(describe())), width, terminal.unicode);
+        if (spinner) spinner.text = text;
+        return '';
+      },
+    });
+    if (!paused) spinner.start();
   };
   const pause = () => {
     // If it does not spin, ora would still move the cursor.
@@ -86,13 +111,13 @@ function createSpinner(options: ProgressOptions, stream: NodeJS.WriteStream): Pr
       timer.unref();
     },
     async aside(write) {
-      asides += 1;
+      paused = true;
       pause();
       try {
         return await write();
       } finally {
-        asides -= 1;
-        if (asides === 0 && !stopped) spinner?.start();
+        paused = false;
+        if (!stopped) spinner?.start();
       }
     },
     async stop() {
@@ -101,36 +126,4 @@ function createSpinner(options: ProgressOptions, stream: NodeJS.WriteStream): Pr
       pause();
     },
   };
-}
-
-/** Loads ora. @param describe is called for each frame */
-async function createOra(
-  { terminal, redact }: ProgressOptions,
-  stream: NodeJS.WriteStream,
-  describe: () => string,
-): Promise<Ora> {
-  const { default: ora } = await import('ora');
-  const { cutEnd } = await import('./width.ts');
-  const style = await loadStyle(terminal);
-  const frames = terminal.unicode ? FRAMES : ASCII_FRAMES;
-  const spinner = ora({
-    stream,
-    spinner: { frames: frames.map(style.id), interval: INTERVAL },
-    // ora would ask chalk, which ignores NO_COLOR.
-    color: false,
-    // By default ora swallows Ctrl-C and hides the cursor.
-    discardStdin: false,
-    hideCursor: false,
-    isEnabled: true,
-    // Called for each frame: the text may hold the elapsed time, and the window may change its width.
-    prefixText() {
-      // ora would erase lines without end in a window of 0 columns.
-      if (!(stream.columns > 0)) spinner.isSilent = true;
-      // Some terminals start a new line after a character in the last column.
-      const width = Math.max(0, stream.columns - '⠋  '.length);
-      spinner.text = cutEnd(printable(redact(describe())), width, terminal.unicode);
-      return '';
-    },
-  });
-  return spinner;
 }

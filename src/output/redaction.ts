@@ -30,12 +30,7 @@ export class Redaction {
     const text = fold(readingOf(secret.trim())).text;
     const isWord = text.length < MIN_SECRET;
     if (text === '' || (isWord && secret === shown)) return;
-    const needles = formsOf(secret, text, isWord ? 1 : 3).map(({ form, stable }) => ({
-      text: fold(readingOf(form)).text,
-      required: isWord ? form.length : Math.min(stable, HEAD_LENGTH),
-      isWord,
-    }));
-    this.#known.set(secret, needles);
+    this.#known.set(secret, needlesOf(secret, text, isWord));
   }
 
   apply(text: string): string {
@@ -65,23 +60,26 @@ export class Redaction {
   }
 }
 
-/**
- * Returns the forms of a secret, and how many of their first characters do not depend on what follows.
- * @param alignments of base64: behind other bytes it has one of three
- */
-function formsOf(secret: string, text: string, alignments: number) {
+/** Returns the plain text of a secret, its hexadecimal form, and its base64 at each of three alignments. */
+function needlesOf(secret: string, text: string, isWord: boolean): Needle[] {
   const bytes = Buffer.from(secret);
-  const forms = [text, bytes.toString('hex')].map((form) => ({ form, stable: form.length }));
-  for (let offset = 0; offset < alignments; offset += 1) {
+  /** `stable` is the number of the first characters that do not depend on what follows. */
+  const needle = (form: string, stable = form.length): Needle => ({
+    text: fold(readingOf(form)).text,
+    required: isWord ? form.length : Math.min(stable, HEAD_LENGTH),
+    isWord,
+  });
+  const needles = [needle(text), needle(bytes.toString('hex'))];
+  for (const offset of isWord ? [0] : [0, 1, 2]) {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
     // The first characters may hold bits of the bytes before.
     const start = Math.ceil((offset * 8) / 6);
     const stable = Math.floor((padded.length * 8) / 6) - start;
     for (const encoding of ['base64', 'base64url'] as const) {
-      forms.push({ form: padded.toString(encoding).replace(/=+$/, '').slice(start), stable });
+      needles.push(needle(padded.toString(encoding).replace(/=+$/, '').slice(start), stable));
     }
   }
-  return forms;
+  return needles;
 }
 
 /** A text, in which some escapes may be decoded. */
@@ -108,16 +106,16 @@ const ESCAPES: readonly Escapes[] = [
   [
     /&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);/gi,
     (found) => {
-      const code = NAMES[found] ?? Number(found.slice(2, -1).replace(/^x/i, '0x'));
+      const name = found.slice(1, -1);
+      const code = NAMES.get(name) ?? Number(name.slice(1).replace(/^x/i, '0x'));
       return code <= 0x10ffff ? String.fromCodePoint(code) : found;
     },
   ],
 ];
 
 /** The named characters of HTML. */
-const NAMES: Readonly<Record<string, number>> = {
-  ...{ '&amp;': 38, '&lt;': 60, '&gt;': 62, '&quot;': 34, '&apos;': 39 },
-};
+const NAMES = new Map(Object.entries({ amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 }));
+
 /** Messages show one space for several, and forms send it as +. */
 const SPACES: Escapes = [/[\s+]+/g, () => ' '];
 
@@ -134,22 +132,19 @@ function* readings(reading: Reading, kinds = ESCAPES, depth = 3): Generator<Read
 }
 
 function decode({ text, starts }: Reading, [pattern, meaning]: Escapes): Reading {
-  let decoded = '';
   const places: number[] = [];
   let end = 0;
   const copyUntil = (index: number) => {
-    decoded += text.slice(end, index);
     for (; end < index; end += 1) places.push(starts[end] ?? 0);
   };
-  for (const { 0: found, index } of text.matchAll(pattern)) {
+  const decoded = text.replace(pattern, (found: string, index: number) => {
     copyUntil(index);
     const character = meaning(found);
-    decoded += character;
     for (let unit = 0; unit < character.length; unit += 1) places.push(starts[index] ?? 0);
     end += found.length;
-  }
-  copyUntil(text.length);
-  places.push(starts[end] ?? 0);
+    return character;
+  });
+  copyUntil(text.length + 1);
   return { text: decoded, starts: places };
 }
 
@@ -159,13 +154,11 @@ function fold(reading: Reading): Reading {
   return { text: text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase()), starts };
 }
 
-type Range = readonly [from: number, to: number];
-
 /** Returns where the needles are, or their heads. */
-function find(needles: readonly Needle[], reading: Reading): Range[] {
+function find(needles: readonly Needle[], reading: Reading): [from: number, to: number][] {
   const { text, starts } = fold(reading);
   const isWordAt = (index: number) => /[\p{L}\p{N}_]/u.test(text[index] ?? '');
-  const ranges: Range[] = [];
+  const ranges: [from: number, to: number][] = [];
   for (const needle of needles) {
     const head = needle.text.slice(0, needle.required);
     let end = 0;

@@ -2,7 +2,7 @@
 
 import type { TableConstructorOptions } from 'cli-table3';
 import type { Sink } from '../io.ts';
-import { loadStyle, type Paint, PLAIN, type Style, stateStyle, type Terminal } from './terminal.ts';
+import { loadStyle, type Paint, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable, writeText } from './text.ts';
 
 const GAP = '  ';
@@ -22,16 +22,15 @@ const LOW_PRIORITY = ['data_store', 'folder'];
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
 
-export interface TableData {
+export interface TableOptions {
   readonly columns: readonly string[];
   /** The values of each row, in the order of the columns. */
   readonly rows: readonly (readonly unknown[])[];
+  /** Writes the fields of each row below each other. */
+  readonly asRecords: boolean;
   readonly idField: string;
   readonly timeFields: readonly string[];
   readonly terminal: Terminal;
-}
-
-export interface TableOptions extends TableData {
   readonly header: boolean;
   /** False if a terminal's width changes nothing. */
   readonly trunc: boolean;
@@ -61,12 +60,18 @@ type Measure = (text: string) => number;
  * @returns the columns that the terminal has no room for
  */
 export async function writeTable(sink: Sink, options: TableOptions): Promise<readonly string[]> {
-  const { header, terminal, trunc, mayDrop, boxed } = options;
+  const { header, terminal, trunc, asRecords } = options;
   const style = await loadStyle(terminal);
-  const { columns, measure } = await measureColumns(options, style, header);
-  const { width = Number.POSITIVE_INFINITY } = terminal;
-  const shown = trunc ? fitColumns(columns, width, boxed, mayDrop) : columns;
-  if (shown === undefined) {
+  const texts = options.columns.map((_, at) => options.rows.map((row) => shownText(row[at])));
+  const isPlain = [options.columns, ...texts].every((each) =>
+    each.every((text) => ASCII.test(text)),
+  );
+  const measure: Measure = isPlain
+    ? (text) => text.length
+    : (await import('./width.ts')).displayWidth;
+  const columns = measureColumns(options, texts, measure, style);
+  const shown = trunc ? fitColumns(columns, options) : columns;
+  if (asRecords || shown === undefined) {
     await writeText(sink, recordLines(columns, style));
     return [];
   }
@@ -79,64 +84,40 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   return options.columns.filter((name) => !names.includes(name));
 }
 
-/** Writes the fields of one row below each other. */
-export async function writeRecordTable(sink: Sink, data: TableData): Promise<void> {
-  const style = await loadStyle(data.terminal);
-  const { columns } = await measureColumns(data, style, false);
-  await writeText(sink, recordLines(columns, style));
-}
-
-async function measureColumns(data: TableData, style: Style, header: boolean) {
-  const titles = data.columns.map(printable);
-  const cells = titles.map((_, at) => data.rows.map((row) => shownText(row[at])));
-  const isPlain = [titles, ...cells].every((texts) => texts.every((text) => ASCII.test(text)));
-  const measure: Measure = isPlain
-    ? (text) => text.length
-    : (await import('./width.ts')).displayWidth;
-  const columns = data.columns.map((name, at): Column => {
-    const kind = kindOf(name, data);
-    const values = data.rows.map((row) => row[at] ?? null).filter((value) => value !== null);
-    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-    const { [at]: title = '' } = titles;
-    const { [at]: texts = [] } = cells;
+function measureColumns(
+  { columns, rows, header, idField, timeFields }: TableOptions,
+  cells: readonly (readonly string[])[],
+  measure: Measure,
+  style: Style,
+): Column[] {
+  return cells.map((texts, at) => {
+    const { [at]: name = '' } = columns;
+    const title = printable(name);
     const titleWidth = measure(title);
     const width = texts.reduce(
       (widest, text) => Math.max(widest, measure(text)),
       header ? titleWidth : 0,
     );
-    const mayCut = kind === 'text' && !isNumeric;
-    return {
-      ...{ name, title, titleWidth, texts, width, isNumeric, mayCut },
-      paint: paintOf(kind, style),
+    const values = rows.map((row) => row[at] ?? null).filter((value) => value !== null);
+    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
+    const isTime = timeFields.includes(name) || name.endsWith('_on');
+    const isState = STATES.includes(name);
+    const mayCut = !isNumeric && !isTime && !isState && name !== idField;
+    const color = name === idField ? style.id : isTime ? style.faint : String;
+    const paint = (text: string) => {
+      if (text === '-') return style.faint(text);
+      return isState ? stateStyle(text, style)(text) : color(text);
     };
+    return { name, title, titleWidth, texts, width, isNumeric, mayCut, paint };
   });
-  return { columns, measure };
 }
+
+const STATES = ['state', 'status', 'token', 'severity', 'change'];
 
 function shownText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   const text = cellText(value);
   return ASCII.test(text) ? text : printable(text);
-}
-
-type Kind = 'id' | 'time' | 'state' | 'text';
-
-const STATES = ['state', 'status', 'token', 'severity', 'change'];
-
-function kindOf(name: string, { idField, timeFields }: TableData): Kind {
-  if (name === idField) return 'id';
-  if (timeFields.includes(name) || name.endsWith('_on')) return 'time';
-  return STATES.includes(name) ? 'state' : 'text';
-}
-
-function paintOf(kind: Kind, style: Style): Paint {
-  if (style === PLAIN) return String;
-  return (text) => {
-    if (text === '') return text;
-    if (text === '-' || kind === 'time') return style.faint(text);
-    if (kind === 'id') return style.id(text);
-    return kind === 'state' ? stateStyle(text, style)(text) : text;
-  };
 }
 
 function* alignedLines(
@@ -176,10 +157,9 @@ function* recordLines(columns: readonly Column[], style: Style): Generator<strin
  */
 function fitColumns(
   columns: readonly Column[],
-  available: number,
-  boxed: boolean,
-  mayDrop: boolean,
+  { terminal, boxed, mayDrop }: TableOptions,
 ): readonly Column[] | undefined {
+  const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
   const limited = ({ width, titleWidth, mayCut }: Column, max: number) =>
     mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
@@ -197,14 +177,7 @@ function fitColumns(
   let max = MIN_CUT_WIDTH;
   if (spareWith(max) < 0) return undefined;
   while (spareWith(max + 1) >= 0) max += 1;
-  // The cells that remain go to the columns that are cut, from the left.
-  let spare = spareWith(max);
-  return shown.map((column) => {
-    const width = limited(column, max);
-    if (width === column.width || spare === 0) return { ...column, width };
-    spare -= 1;
-    return { ...column, width: width + 1 };
-  });
+  return shown.map((column) => ({ ...column, width: limited(column, max) }));
 }
 
 /** Loads cli-table3, and returns the lines of the table in batches. */
@@ -217,17 +190,11 @@ async function drawnLines(
   const { cutMiddle } = await import('./width.ts');
   const { unicode } = terminal;
   const count = columns[0]?.texts.length ?? 0;
-  const padding = boxed ? 1 : 0;
+  const pad = boxed ? 1 : 0;
   const options: TableConstructorOptions = {
     // By default cli-table3 colours borders and headers, even with NO_COLOR.
-    style: {
-      border: [],
-      head: [],
-      compact: true,
-      'padding-left': padding,
-      'padding-right': padding,
-    },
-    colWidths: columns.map(({ width }) => width + 2 * padding),
+    style: { border: [], head: [], compact: true, 'padding-left': pad, 'padding-right': pad },
+    colWidths: columns.map(({ width }) => width + 2 * pad),
     colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
   };
   function* batches() {

@@ -48,16 +48,9 @@ function supportsUnicode(env: Environment): boolean {
 
 export type Paint = (text: string) => string;
 
-export interface Style {
-  readonly heading: Paint;
-  readonly id: Paint;
-  /** Headers, times and missing values. */
-  readonly faint: Paint;
-  readonly hint: Paint;
-  readonly good: Paint;
-  readonly waiting: Paint;
-  readonly bad: Paint;
-}
+/** `faint` is for headers, times and missing values. */
+type Role = 'heading' | 'id' | 'faint' | 'hint' | 'good' | 'waiting' | 'bad';
+export type Style = Readonly<Record<Role, Paint>>;
 
 export const PLAIN: Style = {
   heading: String,
@@ -75,41 +68,31 @@ export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Sty
   const { Chalk } = await import('chalk');
   // An explicit level, as chalk itself ignores NO_COLOR and --color.
   const { bold, cyan, dim, green, yellow, red } = new Chalk({ level: 1 });
-  // chalk joins all its arguments, such as those of Array.map.
-  const one =
-    (paint: Paint): Paint =>
-    (text) =>
-      paint(text);
-  return {
-    heading: one(bold),
-    id: one(cyan),
-    faint: one(dim),
-    hint: one(cyan),
-    good: one(green),
-    waiting: one(yellow),
-    bad: one(red),
-  };
+  const states = { good: green, waiting: yellow, bad: red };
+  return { heading: bold, id: cyan, faint: dim, hint: cyan, ...states };
 }
 
-const STATES: Readonly<Record<'good' | 'waiting' | 'bad' | 'faint', RegExp>> = {
+/** Words for the state of a sync, a token, a check or a change. */
+const STATES = {
   good: /^(ok|succeeded|valid|success|done|completed?|finished|processed|added)$/i,
   waiting: /^(waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer)$/i,
   bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed)$/i,
   faint: /^(-|none|not checked)$/i,
 };
 
-/** Returns the colour of the word for a state, as of a sync, a token or a check. */
+type State = keyof typeof STATES;
+
 export function stateStyle(word: string, style: Style): Paint {
-  for (const kind of ['good', 'waiting', 'bad', 'faint'] as const) {
-    if (STATES[kind].test(word)) return style[kind];
+  for (const state of Object.keys(STATES) as State[]) {
+    if (STATES[state].test(word)) return style[state];
   }
   return String;
 }
 
-/** The mark before a line that reports a state. */
-export function mark(kind: 'good' | 'waiting' | 'bad' | 'faint', unicode: boolean): string {
-  return (unicode ? MARKS : ASCII_MARKS)[kind];
-}
-
 const MARKS = { good: '✓', waiting: '!', bad: '✗', faint: '-' };
 const ASCII_MARKS = { good: 'ok', waiting: '!', bad: 'x', faint: '-' };
+
+/** Returns the mark before a line that reports a state. */
+export function mark(state: State, unicode: boolean): string {
+  return (unicode ? MARKS : ASCII_MARKS)[state];
+}

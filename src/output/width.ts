@@ -14,17 +14,10 @@ export function displayWidth(text: string): number {
 /** Cuts a text that is wider than `width` cells in the middle: its end holds the release and the build. */
 export function cutMiddle(text: string, width: number, unicode: boolean): string {
   if (displayWidth(text) <= width) return text;
-  const ellipsis = unicode ? '…' : '...';
-  const room = width - ellipsis.length;
-  const head = Math.max(MIN_HEAD, Math.ceil(room / 3));
-  return startOf(text, head) + ellipsis + endOf(text, room - head);
-}
-
-/** Cuts the end of a text that is wider than `width` cells. */
-export function cutEnd(text: string, width: number, unicode: boolean): string {
-  if (displayWidth(text) <= width) return text;
   const ellipsis = (unicode ? '…' : '...').slice(0, width);
-  return startOf(text, width - ellipsis.length) + ellipsis;
+  const room = width - ellipsis.length;
+  const head = Math.min(room, Math.max(MIN_HEAD, Math.ceil(room / 3)));
+  return startOf(text, head) + ellipsis + endOf(text, room - head);
 }
 
 function startOf(text: string, cells: number): string {

@@ -15,51 +15,43 @@ export function defaultTimeStyle(format: Format): 'local' | 'wire' {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-interface TimeFields {
-  readonly fields: readonly string[];
-  readonly format: (timestamp: string) => string;
-}
-
-interface ValueOptions {
-  readonly sink: Sink;
-  /** Read when something is printed, as a window may change its width meanwhile. */
-  readonly terminal: () => Terminal;
-  readonly format: Format;
-  /** Starts tables of rows, csv and tsv with a header line [true]. */
-  readonly header?: boolean | undefined;
-}
-
-export interface RecordOptions extends ValueOptions {
+/** How a command wants its data printed; overrides options and settings. */
+export interface PrintOptions {
+  readonly format?: Format;
   /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
   readonly columns?: readonly string[] | undefined;
   /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
   readonly allFields?: boolean | undefined;
-  readonly times?: TimeFields | undefined;
-  readonly quiet?: boolean | undefined;
+  /** Starts tables of rows, csv and tsv with a header line [true]. */
+  readonly header?: boolean | undefined;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
+  readonly times?:
+    | { readonly fields: readonly string[]; readonly format: (timestamp: string) => string }
+    | undefined;
+  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
+  readonly trunc?: boolean | undefined;
+  /** Returns how many rows there are, for the line below a table on a terminal. */
+  readonly summary?: () => string;
 }
 
-export interface ListOptions extends RecordOptions {
-  readonly columns: readonly string[];
-  /** False to cut nothing of a table on a terminal [true]. */
-  readonly trunc?: boolean | undefined;
+export interface RecordOptions extends Omit<PrintOptions, 'summary'> {
+  readonly sink: Sink;
+  /** Read when something is printed, as a window may change its width meanwhile. */
+  readonly terminal: () => Terminal;
+  readonly format: Format;
+  /** Writes only the identifiers. */
+  readonly quiet?: boolean | undefined;
   /** Draws frames around a table on a terminal [false]. */
   readonly boxed?: () => boolean;
   /** Called after a table on a terminal, with the columns that it has no room for. */
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-type Overrides = 'allFields' | 'columns' | 'format' | 'get' | 'header' | 'idField' | 'times';
-
-/** How a command wants its data printed; overrides options and settings. */
-export interface PrintOptions extends Partial<Pick<ListOptions, Overrides>> {
-  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
-  readonly trunc?: boolean | undefined;
-  /** Returns how many rows there are, for the line below a table on a terminal. */
-  readonly summary?: () => string;
+export interface ListOptions extends RecordOptions {
+  readonly columns: readonly string[];
 }
 
 export interface ListWriter<Item> {
@@ -71,60 +63,57 @@ export interface ListWriter<Item> {
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
 export function createListWriter(options: ListOptions): ListWriter<Row> {
-  const { columns, times, get, quiet, idField = 'id', format, sink } = options;
-  if (get !== undefined) return createBareWriter(get, (row) => fieldOf(row, get, times), sink);
+  const { get, quiet, idField = 'id', format } = options;
+  if (get !== undefined) return createBareWriter(get, options);
   if (quiet) {
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
     const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
-    const ids = createValueWriter(idField, { ...options, format: lineFormat });
-    return { ...ids, write: (rows) => ids.write(rows.map((row) => fieldOf(row, idField))) };
+    return createColumnWriter(idField, { ...options, format: lineFormat });
   }
-  const cells = (row: Row) => columns.map((name) => fieldOf(row, name, times));
-  return createWriter(options, {
-    columns,
-    cells,
-    data: (row) => dataOf(row, options),
-    async table(rows) {
-      const { header = true, trunc = true, allFields: mayDrop = true, boxed, footer } = options;
-      if (rows.length === 0) return;
-      const { writeTable } = await import('./table.ts');
-      const terminal = options.terminal();
-      const hidden = await writeTable(sink, {
-        ...{ columns, rows: rows.map(cells), idField, timeFields: times?.fields ?? [] },
-        ...{ terminal, header, trunc, mayDrop, boxed: boxed?.() === true },
-      });
-      if (terminal.width !== undefined) footer?.(hidden);
-    },
+  const data = (row: Row) => dataOf(row, options);
+  return createWriter(options, data, async (rows) => {
+    if (rows.length > 0) await writeTableOf(rows, options, false);
   });
 }
 
 /** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
-export function createValueWriter(name: string, options: ValueOptions): ListWriter<unknown> {
-  return createWriter(options, {
-    columns: [name],
-    cells: (value) => [value],
-    data: (value) => value,
-    table(values) {
-      const lines = mapped(values, (value) => `${printable(cellText(value))}\n`);
-      return writeText(options.sink, lines);
-    },
+export function createValueWriter(name: string, options: RecordOptions): ListWriter<unknown> {
+  const list = createColumnWriter(name, options);
+  return { ...list, write: (values) => list.write(values.map((value) => ({ [name]: value }))) };
+}
+
+function createColumnWriter(name: string, options: RecordOptions): ListWriter<Row> {
+  const value = (row: Row) => fieldOf(row, name);
+  return createWriter({ ...options, columns: [name] }, value, (rows) =>
+    writeText(
+      options.sink,
+      mapped(rows, (row) => `${printable(cellText(value(row)))}\n`),
+    ),
+  );
+}
+
+async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecords: boolean) {
+  const { columns, times, idField = 'id', header = true, trunc = true, allFields = true } = options;
+  const { writeTable } = await import('./table.ts');
+  const terminal = options.terminal();
+  const hidden = await writeTable(options.sink, {
+    ...{ columns, rows: rows.map((row) => cellsOf(row, options)), asRecords },
+    ...{ idField, timeFields: times?.fields ?? [], terminal, header, trunc },
+    ...{ mayDrop: allFields, boxed: options.boxed?.() === true },
   });
+  if (terminal.width !== undefined && !asRecords) options.footer?.(hidden);
 }
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
 export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
-  const { sink, format, times, quiet, get, idField = 'id' } = options;
+  const { sink, format, quiet, get } = options;
   const columns = options.columns ?? Object.keys(record);
   if (quiet || get !== undefined || format === 'csv' || format === 'tsv') {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
     await list.end();
   } else if (format === 'table') {
-    const { writeRecordTable } = await import('./table.ts');
-    await writeRecordTable(sink, {
-      ...{ columns, rows: [columns.map((name) => fieldOf(record, name, times))] },
-      ...{ idField, timeFields: times?.fields ?? [], terminal: options.terminal() },
-    });
+    await writeTableOf([record], { ...options, columns }, true);
   } else if (format === 'yaml') {
     const { yamlText } = await import('./yaml.ts');
     await sink.write(yamlText(dataOf(record, options)));
@@ -138,9 +127,13 @@ export async function writeJsonText(sink: Sink, json: string): Promise<void> {
   await writeText(sink, [escapeInJson(json)]);
 }
 
-function fieldOf(row: Row, name: string, times?: TimeFields): unknown {
+function fieldOf(row: Row, name: string, times?: PrintOptions['times']): unknown {
   const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
   return typeof value === 'string' && times?.fields.includes(name) ? times.format(value) : value;
+}
+
+function cellsOf(row: Row, { columns, times }: ListOptions): unknown[] {
+  return columns.map((name) => fieldOf(row, name, times));
 }
 
 function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
@@ -153,73 +146,64 @@ function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): 
  * Returns a writer of one line per row. All rows are read first, so that nothing is written if a value is missing.
  * @throws ImgctlError not-found, at the end
  */
-function createBareWriter(
-  field: string,
-  valueIn: (row: Row) => unknown,
-  sink: Sink,
+function createBareWriter(field: string, options: ListOptions): ListWriter<Row> {
+  const { sink, times } = options;
+  return createWriter({ ...options, format: 'table' }, String, async (rows) => {
+    const values = rows.map((row) => fieldOf(row, field, times));
+    const missing = values.filter((value) => value === null).length;
+    if (missing > 0) {
+      const message =
+        rows.length === 1
+          ? `there is no value of ${field}`
+          : `${missing} of ${rows.length} results have no ${field}`;
+      throw new ImgctlError('not-found', message, { hint: 'omit --get to see all fields' });
+    }
+    await writeText(
+      sink,
+      values.map((value) => tsvLine([value], sink.isTTY)),
+    );
+  });
+}
+
+/**
+ * Returns a writer of rows.
+ * @param dataOfRow returns what json, ndjson and yaml show of a row
+ */
+function createWriter(
+  options: ListOptions,
+  dataOfRow: (row: Row) => unknown,
+  writeAsTable: (rows: readonly Row[]) => Promise<void>,
 ): ListWriter<Row> {
-  const lines: string[] = [];
-  let missing = 0;
+  const { sink, format, header = true, columns } = options;
+  const all: Row[] = [];
   return {
     async write(rows) {
-      for (const row of rows) {
-        const value = valueIn(row) ?? undefined;
-        if (value === undefined) missing += 1;
-        else lines.push(`${tsvCell(value, sink.isTTY)}\n`);
-      }
-    },
-    async end() {
-      if (missing === 0) return writeText(sink, lines);
-      const count = missing + lines.length;
-      const message =
-        count === 1
-          ? `there is no value of ${field}`
-          : `${missing} of ${count} results have no ${field}`;
-      throw new ImgctlError('not-found', message, { hint: 'omit --get to see all fields' });
-    },
-  };
-}
-
-interface View<Item> {
-  readonly columns: readonly string[];
-  cells(item: Item): readonly unknown[];
-  data(item: Item): unknown;
-  table(items: readonly Item[]): Promise<void>;
-}
-
-function createWriter<Item>(
-  { sink, format, header = true }: ValueOptions,
-  { columns, cells, data, table }: View<Item>,
-): ListWriter<Item> {
-  const all: Item[] = [];
-  return {
-    async write(items) {
-      const lines = mapped(items, (item) => `${jsonText(data(item), 0)}\n`);
+      const lines = mapped(rows, (row) => `${jsonText(dataOfRow(row), 0)}\n`);
       if (format === 'ndjson') await writeText(sink, lines);
-      else for (const item of items) all.push(item);
+      else for (const row of rows) all.push(row);
     },
     async end(meta) {
-      if (format === 'table') await table(all);
-      if (format === 'json') await writeText(sink, jsonList(mapped(all, data), meta));
+      if (format === 'table') await writeAsTable(all);
+      if (format === 'json') await writeText(sink, jsonList(mapped(all, dataOfRow), meta));
       if (format === 'yaml') {
         const { yamlList } = await import('./yaml.ts');
-        await writeText(sink, yamlList(all.map(data), meta));
+        await writeText(sink, yamlList(all.map(dataOfRow), meta));
       }
       if (format === 'csv' || format === 'tsv') {
         const line = format === 'csv' ? csvLine : tsvLine;
-        const rows = function* () {
+        const lines = function* () {
           if (header) yield line(columns, sink.isTTY);
-          for (const item of all) yield line(cells(item), sink.isTTY);
+          for (const row of all) yield line(cellsOf(row, options), sink.isTTY);
         };
-        await writeText(sink, rows());
+        await writeText(sink, lines());
       }
     },
   };
 }
 
-/** Maps each item when it is needed, so that the text of a long list is never in memory as a whole. */
-function* mapped<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
-  for (const item of items) yield map(item);
+/** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
+function* mapped<Result>(rows: readonly Row[], map: (row: Row) => Result) {
+  for (const row of rows) yield map(row);
 }
 
 /** Returns the same as one call of JSON.stringify, item by item. */
@@ -256,10 +240,6 @@ function csvCell(value: unknown, onTerminal: boolean): string {
 }
 
 function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
-  return `${row.map((value) => tsvCell(value, onTerminal)).join('\t')}\n`;
-}
-
-function tsvCell(value: unknown, onTerminal: boolean): string {
-  const cell = cellText(value).replace(/[\t\r\n]/g, ' ');
-  return onTerminal ? printable(cell) : cell;
+  const line = row.map((value) => cellText(value).replace(/[\t\r\n]/g, ' ')).join('\t');
+  return `${onTerminal ? line.replace(/[^\t]+/g, printable) : line}\n`;
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type TableOptions, writeRecordTable, writeTable } from '../../src/output/table.ts';
+import { type TableOptions, writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { PIPE, terminalOf, textOf } from '../support/memory-sink.ts';
@@ -15,6 +15,7 @@ const DATA: TableOptions = {
     [1234, '日本語.ova', null],
     [56, 'e\u0301.ova', 'a/b'],
   ],
+  asRecords: false,
   idField: 'id',
   timeFields: [],
   terminal: PIPE,
@@ -267,8 +268,8 @@ describe('a table with frames', () => {
 describe('a record', () => {
   it('shows each field uncut and escaped on its own line', async () => {
     const record = { id: 5, 名前: HOSTILE, folder: null, errors: ['x'], 'bad\nkey': '' };
-    const data = { columns: Object.keys(record), rows: [Object.values(record)] };
-    expect(await textOf((sink) => writeRecordTable(sink, { ...DATA, ...data }))).toBe(
+    const columns = Object.keys(record);
+    expect(await tableText({ columns, rows: [Object.values(record)], asRecords: true })).toBe(
       [
         'id        5',
         `名前      ${HOSTILE_ESCAPED}`,
