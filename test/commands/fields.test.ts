@@ -4,9 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../../src/commands/command-table.ts';
-import type { CommandDeclaration } from '../../src/declarations.ts';
-import { type CliResult, temporaryDirectory } from '../support/io.ts';
+import { testImage } from '../support/catalogue-page.ts';
+import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
 import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
@@ -14,17 +13,6 @@ import { REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
 const WAIT = '--wait --poll-interval 1ms';
 
 type Imgctl = (line: string, env?: Environment) => Promise<CliResult>;
-
-/** Returns what the lines print with --json; an array is several rows. */
-async function rowsOf(imgctl: Imgctl, lines: readonly string[], env: Environment = {}) {
-  const rows: object[] = [];
-  for (const line of lines) {
-    const { stdout, stderr } = await imgctl(`${line} --json`, env);
-    expect(stdout, `${line}: ${stderr}`).not.toBe('');
-    rows.push(...[JSON.parse(stdout)].flat());
-  }
-  return rows;
-}
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
@@ -40,36 +28,32 @@ function typesIn(rows: readonly object[]): Record<string, string> {
   return Object.fromEntries([...types].map(([name, set]) => [name, [...set].sort().join(', ')]));
 }
 
-function declaredTypes({ fields = [] }: CommandDeclaration): Record<string, string> {
+/** The types that each command with fields declares, as `commands --json` shows them. */
+async function declaredTypes(): Promise<Record<string, Record<string, string>>> {
+  const { stdout } = await runCli(['commands', '--json']);
+  const {
+    commands,
+  }: { commands: { command: string; fields: { name: string; type: string }[] }[] } =
+    JSON.parse(stdout);
+  const sorted = (type: string) =>
+    type
+      .split(/, | or /)
+      .sort()
+      .join(', ');
   return Object.fromEntries(
-    fields.map(([name, type]) => [
-      name,
-      type
-        .split(/, | or /)
-        .sort()
-        .join(', '),
-    ]),
+    commands
+      .filter(({ fields }) => fields.length > 0)
+      .map(({ command, fields }) => [
+        command,
+        Object.fromEntries(fields.map(({ name, type }) => [name, sorted(type)])),
+      ]),
   );
 }
 
-function leavesOf(command: CommandDeclaration, words: string): [string, CommandDeclaration][] {
-  const { subcommands = [] } = command;
-  if (subcommands.length === 0) return [[words, command]];
-  return subcommands.flatMap((each) => leavesOf(each, `${words} ${each.name}`.trim()));
-}
-
-const DECLARED = new Map(leavesOf(ROOT, '').filter(([, { fields }]) => fields !== undefined));
-
 const image = (id: number, name: string, changes: object = {}) => ({
-  id,
+  ...testImage(id),
   name,
   path: `[store] apps/${name}`,
-  label: `apps/${name}`,
-  folder: 'apps',
-  data_store: 'store',
-  public: true,
-  created_on: '2025-01-01 Wed 00:00:00 UTC',
-  updated_on: '2025-01-01 Wed 00:00:00 UTC',
   ...changes,
 });
 
@@ -116,13 +100,7 @@ async function createOddUsers() {
     ],
     [REQUEST]: [
       record({ status: 'PROCESSED', added: 1, deleted: 1 }),
-      record({
-        status: 'PROCESSED',
-        added: ['x'],
-        deleted: ['x'],
-        created_on: 'a',
-        updated_on: 'b',
-      }),
+      record({ status: 'DONE', added: ['x'], deleted: ['x'], created_on: 'a', updated_on: 'b' }),
       record({ status: 'PROCESSED' }),
     ],
     'GET /v2/request/image_sync/a-1': { json: { data: { id: 'a-1' } } },
@@ -139,13 +117,14 @@ describe('the JSON output', () => {
     const { imgctl, now, directory } = await createUsers();
     const { odd, bare, fresh } = await createOddUsers();
     const found = new Map<string, object[]>();
-    const add = async (command: string, lines: string[], env?: Environment) => {
-      const rows = await rowsOf(
-        imgctl,
-        lines.map((line) => `${command} ${line}`.trim()),
-        env,
-      );
-      found.set(command, [...(found.get(command) ?? []), ...rows]);
+    const add = async (command: string, lines: string[], env: Environment = {}) => {
+      const rows = found.get(command) ?? [];
+      found.set(command, rows);
+      for (const line of lines) {
+        const { stdout, stderr } = await imgctl(`${command} ${line} --json`, env);
+        expect(stdout, `${command} ${line}: ${stderr}`).not.toBe('');
+        rows.push(...[JSON.parse(stdout)].flat());
+      }
     };
     await add('images list', ['']);
     await add('images get', ['1', '1 2']);
@@ -193,11 +172,10 @@ describe('the JSON output', () => {
     await imgctl('config set password-command pass --profile other');
     await add('profile list', ['']);
     await add('commands', ['']);
+    const declared = await declaredTypes();
     for (const [command, rows] of found) {
-      const declaration = DECLARED.get(command);
-      const declared = declaration && declaredTypes(declaration);
-      expect.soft({ command, types: typesIn(rows) }).toEqual({ command, types: declared });
+      expect.soft({ command, types: typesIn(rows) }).toEqual({ command, types: declared[command] });
     }
-    expect([...found.keys()].sort()).toEqual([...DECLARED.keys()].sort());
+    expect([...found.keys()].sort()).toEqual(Object.keys(declared).sort());
   });
 });

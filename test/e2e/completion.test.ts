@@ -9,7 +9,7 @@ import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './com
 
 /**
  * What is typed after `imgctl `, and what the shell offers for the last word: the lines that a shell splits or ends in
- * its own way. test/commands/complete.test.ts has the values of every option and argument.
+ * its own way. test/commands/completion.test.ts has the values of every option and argument.
  */
 const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['images l', ['latest', 'list', 'lock', 'ls']],

@@ -22,15 +22,36 @@ export function configDirectory(settings: Readonly<Record<string, string>>): str
   return directory;
 }
 
-/** Runs imgctl; a command line is split at its spaces, `io.env` is added to the user's own. */
+/**
+ * Returns the words of a command line and the variables before them, as in `IMGCTL_TOKEN=T whoami`. 'Quotes' keep
+ * words together.
+ */
+function parseLine(line: string) {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, word = '']) => quoted ?? word,
+  );
+  const start = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+  const variables = start < 0 ? words : words.slice(0, start);
+  const env = variables.map((each) => each.split(/=(.*)/s, 2) as [string, string]);
+  return { argv: start < 0 ? [] : words.slice(start), env: Object.fromEntries(env) };
+}
+
+/** Runs imgctl; `io.env` and the variables of the line are added to the user's own. */
 const imgctlOf =
   (env: Environment, defaults: FakeIoOptions = {}) =>
-  (command: string | readonly string[], io: FakeIoOptions = {}): Promise<CliResult> =>
-    runCli(typeof command === 'string' ? command.split(' ').filter(Boolean) : command, {
-      ...defaults,
-      ...io,
-      env: { ...env, ...io.env },
-    });
+  (command: string | readonly string[], io: FakeIoOptions = {}): Promise<CliResult> => {
+    const line = typeof command === 'string' ? parseLine(command) : { argv: command, env: {} };
+    return runCli(line.argv, { ...defaults, ...io, env: { ...env, ...io.env, ...line.env } });
+  };
+
+/** A user without a service, in a folder with this config.json, or none. */
+export function localUser(config?: unknown, changes: Environment = {}) {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'config.json');
+  if (config !== undefined) writeFileSync(file, JSON.stringify(config));
+  const env = { IMGCTL_CONFIG_DIR: directory, ...changes };
+  return { directory, file, env, imgctl: imgctlOf(env, { cwd: directory }) };
+}
 
 /** The user demo of an emulator, with a folder for the settings and without the password. */
 export async function emulatorUser(options: Partial<EmulatorOptions> = {}) {
