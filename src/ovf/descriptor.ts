@@ -11,10 +11,15 @@ import {
   referenceOf,
   versionOf,
 } from './elements.ts';
-import type { FindingList } from './findings.ts';
-import { type PackageFile, readRegion } from './region.ts';
-import type { DeploymentOption, Disk, Network, PackageSummary, Product } from './summary.ts';
-import { checkHardware, findSystems, readSystem } from './systems.ts';
+import type { PackageSource } from './package-source.ts';
+import { readRegion } from './region.ts';
+import {
+  checkHardware,
+  type DeploymentOption,
+  findSystems,
+  readSystem,
+  type VirtualSystem,
+} from './systems.ts';
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
 
 /** A large real descriptor has a tenth of these elements. */
@@ -33,9 +38,8 @@ const NOTHING: Envelope = {
 };
 
 export async function readDescriptor(
-  file: PackageFile | null,
-  findings: FindingList,
-  maxHardware?: number,
+  { descriptor: file, findings }: PackageSource,
+  maxHardware: number | undefined,
 ): Promise<Envelope> {
   if (!file?.complete) return NOTHING;
   if (file.size > DESCRIPTOR_LIMITS.bytes) {
@@ -56,10 +60,35 @@ export async function readDescriptor(
   }
 }
 
-type Content = 'ovfVersion' | 'products' | 'systems' | 'disks' | 'networks' | 'deploymentOptions';
-
-interface Envelope extends Pick<PackageSummary, Content> {
+/** What a descriptor says. */
+export interface Envelope {
+  /** The version attribute, else 0.9, 1.x or 2.x by namespace; null without an envelope. */
+  readonly ovfVersion: string | null;
+  readonly products: readonly Product[];
+  readonly systems: readonly VirtualSystem[];
+  readonly disks: readonly Disk[];
+  readonly networks: readonly { readonly name: string; readonly description: string | null }[];
+  readonly deploymentOptions: readonly DeploymentOption[];
   readonly references: readonly FileReference[];
+}
+
+export interface Product {
+  readonly product: string | null;
+  readonly vendor: string | null;
+  readonly version: string | null;
+  readonly fullVersion: string | null;
+  /** Number of properties. */
+  readonly properties: number;
+}
+
+export interface Disk {
+  readonly id: string;
+  /** Bytes; null if it is missing, invalid or set by a property. */
+  readonly capacity: number | null;
+  /** The declared URI. */
+  readonly format: string | null;
+  /** The href of its file; null for an empty disk. */
+  readonly file: string | null;
 }
 
 function readEnvelope(root: XmlElement, report: Report): Envelope {
@@ -71,13 +100,17 @@ function readEnvelope(root: XmlElement, report: Report): Envelope {
   }
   const references = readReferences(root, report);
   const disks = readDisks(root, references, report);
-  const networks = readNetworks(root);
-  const deploymentOptions = readOptions(root, report);
+  const networks = grandchildrenOf(root, 'NetworkSection', 'Network').map((network) => {
+    const description = childText(network, 'Description');
+    return { name: attribute(network, 'name') ?? '', description };
+  });
+  const configurations = grandchildrenOf(root, 'DeploymentOptionSection', 'Configuration');
+  const deploymentOptions = readOptions(configurations, report);
   const declared = {
     disks: new Set(disks.map(({ id }) => id)),
     files: new Set(references.map(({ id }) => id)),
     networks: new Set(networks.map(({ name }) => name)),
-    options: new Set(findOptions(root).map((element) => attribute(element, 'id'))),
+    options: new Set(configurations.map((element) => attribute(element, 'id'))),
     ovirtDisks: isOvirt(root) ? new Map(disks.map(({ id, file }) => [file, id])) : null,
   };
   for (const strings of childrenOf(root, 'Strings')) {
@@ -86,11 +119,10 @@ function readEnvelope(root: XmlElement, report: Report): Envelope {
     report('unknown-strings-file', strings, `unknown file ${file} for translated texts`);
   }
   const systems = findSystems(root);
-  const [collection] = childrenOf(root, 'VirtualSystemCollection');
-  if (systems.length === 0 && collection === undefined) {
-    report('missing-element', root, 'no virtual system');
-  } else if (systems.length === 0 && collection !== undefined) {
-    report('empty-collection', collection, 'no virtual system in the collection');
+  if (systems.length === 0) {
+    const [collection] = childrenOf(root, 'VirtualSystemCollection');
+    if (collection === undefined) report('missing-element', root, 'no virtual system');
+    else report('empty-collection', collection, 'no virtual system in the collection');
   }
   return {
     ovfVersion,
@@ -114,19 +146,18 @@ export interface FileReference {
 }
 
 function readReferences(root: XmlElement, report: Report): FileReference[] {
-  const sections = childrenOf(root, 'References');
-  if (sections.length === 0) report('missing-element', root, 'no References section');
+  if (childrenOf(root, 'References').length === 0) {
+    report('missing-element', root, 'no References section');
+  }
   const seen = new Set<string>();
-  return sections
-    .flatMap((section) => childrenOf(section, 'File'))
-    .flatMap((element) => {
-      const id = identifier(element, 'id', seen, report);
-      const href = required(element, 'href', report);
-      if (id === null || href === null) return [];
-      const size = wholeNumber(element, 'size', report);
-      const chunkSize = wholeNumber(element, 'chunkSize', report);
-      return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
-    });
+  return grandchildrenOf(root, 'References', 'File').flatMap((element) => {
+    const id = identifier(element, 'id', seen, report);
+    const href = required(element, 'href', report);
+    if (id === null || href === null) return [];
+    const size = wholeNumber(element, 'size', report);
+    const chunkSize = wholeNumber(element, 'chunkSize', report);
+    return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
+  });
 }
 
 function readDisks(root: XmlElement, references: readonly FileReference[], report: Report): Disk[] {
@@ -168,23 +199,11 @@ function capacityOf(disk: XmlElement, report: Report): number | null {
   return Number.isSafeInteger(quantity * bytes) ? quantity * bytes : null;
 }
 
-function readNetworks(root: XmlElement): Network[] {
-  return childrenOf(root, 'NetworkSection')
-    .flatMap((section) => childrenOf(section, 'Network'))
-    .map((network) => {
-      const description = childText(network, 'Description');
-      return { name: attribute(network, 'name') ?? '', description };
-    });
+function grandchildrenOf(root: XmlElement, section: string, kind: string): XmlElement[] {
+  return childrenOf(root, section).flatMap((child) => childrenOf(child, kind));
 }
 
-function findOptions(root: XmlElement): XmlElement[] {
-  return childrenOf(root, 'DeploymentOptionSection').flatMap((section) =>
-    childrenOf(section, 'Configuration'),
-  );
-}
-
-function readOptions(root: XmlElement, report: Report): DeploymentOption[] {
-  const configurations = findOptions(root);
+function readOptions(configurations: readonly XmlElement[], report: Report): DeploymentOption[] {
   const firstIgnored = configurations[MAX_OPTIONS];
   if (firstIgnored !== undefined) {
     report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);

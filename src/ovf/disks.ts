@@ -1,6 +1,7 @@
 // Checks the VMDK file of each disk against the descriptor, and follows its tables to data that is missing.
 
 import { constants, createGunzip } from 'node:zlib';
+import type { Disk } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
 import type { ResolvedReference } from './references.ts';
 import {
@@ -10,14 +11,13 @@ import {
   WINDOW_SIZE,
   withWindow,
 } from './region.ts';
-import type { Disk } from './summary.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
 /** Bytes. */
 const SECTOR = 512;
-/** Entries per grain table; no writer makes more. */
-const TABLE_ENTRIES = 512;
+/** Per grain table. */
+const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
@@ -61,36 +61,35 @@ async function gunzipStart(file: PackageFile): Promise<Buffer> {
 }
 
 function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null {
-  const vmdk = parseVmdk(head);
-  if (vmdk === null) {
-    report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
-  } else if (vmdk === 'text') {
-    report('vmdk-split', 'only a descriptor; the data is in other files');
-  } else if (vmdk === 'server-sparse') {
+  const header = parseSparseHeader(head);
+  const problem = header && headerProblem(header);
+  if (problem === undefined) return header;
+  const start = head.toString('latin1', 0, 64);
+  if (problem !== null) report('vmdk-header', problem);
+  else if (start.startsWith('COWD')) {
     report('vmdk-type', 'an ESX server extent, not allowed in a package');
-  } else {
-    const problem = headerProblem(vmdk);
-    if (problem === null) return vmdk;
-    report('vmdk-header', problem);
-  }
+  } else if (/^\s*# *disk descriptorfile/i.test(start)) {
+    report('vmdk-split', 'only a descriptor; the data is in other files');
+  } else report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
   return null;
 }
 
-function headerProblem(header: SparseHeader): string | null {
-  const { version, capacity, grainSize, tableEntries, grainDirectory } = header;
-  if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
-  if (version < 1 || version > 3) return `unknown version ${version}`;
-  if (!Number.isSafeInteger(capacity * SECTOR) || capacity === 0) {
-    return `invalid capacity of ${capacity} sectors`;
-  }
-  if (grainSize < 8 || !Number.isInteger(Math.log2(grainSize))) {
-    return `invalid grain size of ${grainSize} sectors`;
-  }
-  if (tableEntries < 1 || tableEntries > TABLE_ENTRIES) {
-    return `invalid grain table of ${tableEntries} entries`;
-  }
-  if (grainDirectory === 0) return 'no grain directory';
-  return null;
+function headerProblem(header: SparseHeader): string | undefined {
+  const { version, capacity, grainSize, tableEntries } = header;
+  const isCapacityValid = capacity > 0 && Number.isSafeInteger(capacity * SECTOR);
+  const isGrainValid = grainSize >= 8 && Number.isInteger(Math.log2(grainSize));
+  const checks: readonly (readonly [valid: boolean, problem: string])[] = [
+    [header.newlinesIntact, 'corrupted by a transfer in text mode'],
+    [version >= 1 && version <= 3, `unknown version ${version}`],
+    [isCapacityValid, `invalid capacity of ${capacity} sectors`],
+    [isGrainValid, `invalid grain size of ${grainSize} sectors`],
+    [
+      tableEntries >= 1 && tableEntries <= MAX_ENTRIES,
+      `invalid grain table of ${tableEntries} entries`,
+    ],
+    [header.grainDirectory !== 0, 'no grain directory'],
+  ];
+  return checks.find(([valid]) => !valid)?.[1];
 }
 
 function checkAgainstDescriptor(
@@ -117,57 +116,40 @@ function checkAgainstDescriptor(
 /** Returns the sector of the grain directory that the footer names; null if the file ends otherwise. */
 async function directoryOfFooter(file: PackageFile): Promise<number | null> {
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
-  const footer = parseVmdk(end);
-  if (footer === null || typeof footer === 'string') return null;
-  return end.subarray(SECTOR).every((byte) => byte === 0) ? footer.grainDirectory : null;
+  const isLast = end.subarray(SECTOR).every((byte) => byte === 0);
+  return isLast ? (parseSparseHeader(end)?.grainDirectory ?? null) : null;
 }
 
-interface SparseHeader {
-  readonly version: number;
-  /** Sectors. */
-  readonly capacity: number;
-  /** Sectors per grain. */
-  readonly grainSize: number;
-  /** Grains per grain table. */
-  readonly tableEntries: number;
-  /** True if grains are compressed and have markers. */
-  readonly streamOptimized: boolean;
-  /** First sector of the grain directory; null if only the footer names it. */
-  readonly grainDirectory: number | null;
-  /** False after a transfer in text mode. */
-  readonly newlinesIntact: boolean;
-  /** From the embedded descriptor, such as `streamOptimized`. */
-  readonly createType: string | null;
-}
+type SparseHeader = NonNullable<ReturnType<typeof parseSparseHeader>>;
 
-/** Starts the header and the footer that repeats it. */
-const SPARSE_MAGIC = 'KDMV';
-const SERVER_SPARSE_MAGIC = 'COWD';
-const NEWLINES = '\n \r\n';
 const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
 const COMPRESSED_GRAINS = 1 << 16;
 const MARKERS = 1 << 17;
 /** Means that the footer names the sector of the grain directory. */
 const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
 
-/** Parses the first 64 KiB of a file; null if it is not a VMDK. */
-export function parseVmdk(head: Buffer): SparseHeader | 'text' | 'server-sparse' | null {
-  const magic = head.toString('latin1', 0, 4);
-  if (magic === SERVER_SPARSE_MAGIC) return 'server-sparse';
-  if (/^\s*# *disk descriptorfile/i.test(head.toString('latin1', 0, 64))) return 'text';
-  if (magic !== SPARSE_MAGIC || head.length < SECTOR) return null;
+/** Parses the header at the start of a file, or the footer that repeats it; null for other data. */
+export function parseSparseHeader(head: Buffer) {
+  if (head.toString('latin1', 0, 4) !== 'KDMV' || head.length < SECTOR) return null;
   const flags = head.readUInt32LE(8);
   const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
   const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
   const directory = head.readBigUInt64LE(56);
   return {
     version: head.readUInt32LE(4),
+    /** Sectors. */
     capacity: Number(head.readBigUInt64LE(12)),
+    /** Sectors per grain. */
     grainSize: Number(head.readBigUInt64LE(20)),
+    /** Grains per grain table. */
     tableEntries: head.readUInt32LE(44),
+    /** True for compressed grains with markers. */
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
+    /** First sector of the grain directory; null if only the footer names it. */
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
-    newlinesIntact: head.toString('latin1', 73, 77) === NEWLINES,
+    /** False after a transfer in text mode. */
+    newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
+    /** From the embedded descriptor, such as `streamOptimized`. */
     createType: CREATE_TYPE.exec(head.toString('latin1', descriptor, descriptorEnd))?.[1] ?? null,
   };
 }

@@ -41,7 +41,7 @@ export function elementKind(element: XmlElement): string | null {
   if (element.namespace !== '' && !VERSIONS.has(element.namespace)) return null;
   if (element.name !== 'Section' && element.name !== 'Content') return element.name;
   const type = element.attributes.find(
-    ({ name, namespace }) => name === 'type' && namespace === SCHEMA_INSTANCE,
+    ({ local, uri }) => local === 'type' && uri === SCHEMA_INSTANCE,
   );
   return type?.value.replace(/^.*:/, '').replace(/_Type$/, '') ?? element.name;
 }
@@ -52,8 +52,7 @@ export function childrenOf(element: XmlElement, ...kinds: string[]): XmlElement[
 
 export function attribute(element: XmlElement, name: string): string | null {
   const found = element.attributes.find(
-    (candidate) =>
-      candidate.name === name && (candidate.namespace === '' || VERSIONS.has(candidate.namespace)),
+    ({ local, uri }) => local === name && (uri === '' || VERSIONS.has(uri)),
   );
   return found?.value ?? null;
 }
@@ -79,18 +78,15 @@ function trimmed(element: XmlElement | undefined): string | null {
   return element?.text.trim() || null;
 }
 
-const POWERS = ['', 'k', 'm', 'g', 't', 'p'];
-const NAMES = ['', 'kilo', 'mega', 'giga', 'tera', 'peta'];
+const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
 
 /** Returns the bytes per unit, as in `byte * 2^20` or `MegaBytes`; null if unknown. The default unit is a byte. */
 export function bytesPerUnit(unit: string | null): number | null {
   const text = (unit ?? '').trim().toLowerCase();
   if (text === '') return 1;
-  const word = /^([kmgtp]?)i?b$|^(|kilo|mega|giga|tera|peta)bytes?$/.exec(text);
-  if (word !== null) {
-    const power = word[1] === undefined ? NAMES.indexOf(word[2] ?? '') : POWERS.indexOf(word[1]);
-    return 1024 ** power;
-  }
+  const [word, symbol, name = ''] =
+    /^([kmgtp]?)i?b$|^(|kilo|mega|giga|tera|peta)bytes?$/.exec(text) ?? [];
+  if (word !== undefined) return 1024 ** PREFIXES.indexOf(symbol ?? name.charAt(0));
   const [base, ...factors] = text.split('*').map((part) => part.trim());
   if (base !== 'byte' && base !== 'bytes') return null;
   let bytes = 1;

@@ -2,20 +2,32 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { FindingList } from './findings.ts';
+import { type Finding, FindingList } from './findings.ts';
 import type { PackageSource } from './package-source.ts';
 import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
-import type { DigestAlgorithm, Manifest, ManifestEntry } from './summary.ts';
+
+export interface Manifest {
+  /** Of the first entry. */
+  readonly algorithm: Algorithm | null;
+  readonly entries: readonly ManifestEntry[];
+}
+
+export interface ManifestEntry {
+  readonly name: string;
+  readonly algorithm: Algorithm;
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
 
 /** Hexadecimal digits of a digest. */
-const DIGITS: Readonly<Record<DigestAlgorithm, number>> = { SHA1: 40, SHA256: 64, SHA512: 128 };
+const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
+
+type Algorithm = keyof typeof DIGITS;
+
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
-export async function readManifest(
-  file: PackageFile,
-  findings: FindingList,
-): Promise<Manifest | null> {
+export async function readManifest(file: PackageFile, findings: FindingList) {
   if (!file.complete) return null;
   if (file.size > MAX_MANIFEST_BYTES) {
     findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
@@ -29,12 +41,11 @@ export async function readManifest(
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
-  source: PackageSource,
-  findings: FindingList,
+  { find, findings }: PackageSource,
 ): Promise<ExpectedDigest[]> {
   const expected = new Map<string, ExpectedDigest>();
   for (const entry of manifest.entries) {
-    const file = isSafeName(entry.name) ? await source.find(entry.name) : null;
+    const file = isSafeName(entry.name) ? await find(entry.name) : null;
     const place = file === null ? '' : placeOf(file);
     if (file === null) {
       findings.add('digest-without-file', entry.name, 'listed in the manifest, but missing');
@@ -86,7 +97,7 @@ function parseLine(line: string): ManifestEntry | null {
   const parts = /^\s*(SHA-?1|SHA(?:2?-)?(?:256|512))\s*\((.+)\)\s*=\s*([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
-  const algorithm = label.toUpperCase().replace(/2?-/, '') as DigestAlgorithm;
+  const algorithm = label.toUpperCase().replace(/2?-/, '') as Algorithm;
   if (digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
 }
@@ -104,18 +115,20 @@ export interface ExpectedDigest {
   readonly entry: ManifestEntry;
 }
 
-/** Reports the digests (lower-case hexadecimal) that are not the expected ones. */
-export function compareDigests(
+/** Returns a finding for each digest (lower-case hexadecimal) that is not the expected one. */
+export function digestFindings(
+  file: string,
   expected: readonly ExpectedDigest[],
   digests: readonly string[],
-  findings: FindingList,
-): void {
-  for (const [index, { file, entry }] of expected.entries()) {
+): Finding[] {
+  const findings = new FindingList();
+  for (const [index, { file: part, entry }] of expected.entries()) {
     const digest = digests[index] ?? '';
     if (digest === entry.digest) continue;
     const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
-    findings.add('digest-mismatch', file.name, message);
+    findings.add('digest-mismatch', part.name, message);
   }
+  return findings.list(file);
 }
 
 /** Reads each file once, in order and in constant memory. A file that shrinks meanwhile gets a wrong digest. */

@@ -3,21 +3,23 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { byteCount, type FindingCode, type FindingList } from './findings.ts';
+import { byteCount, type FindingCode, FindingList } from './findings.ts';
 import {
   isSafeName,
   type PackageFile,
   type ReadWindow,
+  type Region,
   readRegion,
   stripDotSlash,
   WINDOW_SIZE,
   withWindow,
 } from './region.ts';
-import type { PackageSummary } from './summary.ts';
 import { mayBeXml } from './xml.ts';
 
 export interface PackageSource {
-  readonly kind: PackageSummary['kind'];
+  readonly kind: 'ova' | 'ovf';
+  /** Receives what is wrong with the package. */
+  readonly findings: FindingList;
   readonly descriptor: PackageFile | null;
   /** Files of an archive in order, each name once; for a folder only the descriptor. */
   readonly members: readonly PackageFile[];
@@ -30,22 +32,24 @@ export interface PackageSource {
 /** Decides between archive and descriptor by the extension, else by the first bytes. */
 export async function openSource(
   path: string,
-  findings: FindingList,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<PackageSource> {
+  const findings = new FindingList();
   const stats = await stat(path);
   if (!stats.isFile()) {
     findings.add('not-a-file', basename(path), 'not a regular file');
     const nothing = async () => null;
-    return { kind: 'ova', descriptor: null, members: [], find: nothing, findSibling: nothing };
+    const empty = { descriptor: null, members: [], find: nothing, findSibling: nothing };
+    return { kind: 'ova', findings, ...empty };
   }
   const region = { path, offset: 0, size: stats.size };
   const start = await readRegion(region, 0, 64);
   const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && mayBeXml(start));
   if (isDescriptor) return folderSource(path, stats.size, findings);
-  const members = await withWindow(region, signal, (read) =>
-    readArchive(path, stats.size, read, findings),
-  );
+  const members: PackageFile[] = [];
+  await withWindow(region, signal, async (read) => {
+    for await (const member of readArchive(region, read, findings)) members.push(member);
+  });
   return archiveSource(path, members, findings);
 }
 
@@ -72,7 +76,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
     }
   };
   const findSibling = (extension: string) => find(withoutExtension(name) + extension);
-  return { kind: 'ovf', descriptor, members: [descriptor], find, findSibling };
+  return { kind: 'ovf', findings, descriptor, members: [descriptor], find, findSibling };
 }
 
 function archiveSource(
@@ -82,15 +86,12 @@ function archiveSource(
 ): PackageSource {
   const byName = new Map<string, PackageFile>();
   for (const member of found) {
-    if (byName.has(member.name)) {
-      findings.add('duplicate-member', member.name, 'another member has the same name');
-    } else {
-      byName.set(member.name, member);
-    }
+    const { name } = member;
+    if (!byName.has(name)) byName.set(name, member);
+    else findings.add('duplicate-member', name, 'another member has the same name');
   }
   const members = [...byName.values()];
-  const descriptors = withExtension(members, '.ovf');
-  const [descriptor = null, ...others] = descriptors;
+  const [descriptor = null, ...others] = withExtension(members, '.ovf');
   if (descriptor === null && !findings.has('not-a-tar')) {
     findings.add('no-descriptor', basename(path), 'contains no .ovf file');
   }
@@ -99,18 +100,17 @@ function archiveSource(
   }
   return {
     kind: 'ova',
+    findings,
     descriptor,
     members,
     find: async (name) => byName.get(name) ?? null,
-    async findSibling(extension) {
+    findSibling: async (extension) => {
       if (descriptor === null) return null;
-      const candidates = withExtension(members, extension);
       const name = withoutExtension(descriptor.name) + extension;
-      const own = candidates.find((candidate) => candidate.name === name);
-      const other = candidates[0];
-      if (own !== undefined || other === undefined) return own ?? null;
-      findings.add('manifest-name', other.name, `should be named ${name}`);
-      return other;
+      const [other = null] = withExtension(members, extension);
+      const own = byName.get(name);
+      if (!own && other) findings.add('manifest-name', other.name, `should be named ${name}`);
+      return own ?? other;
     },
   };
 }
@@ -133,43 +133,33 @@ const USE_USTAR = 'create the archive with --format=ustar';
 /** Receives a finding about a byte of the archive. */
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
-/** Returns the regular files of an archive in order, including a truncated one. */
-async function readArchive(
-  path: string,
-  archiveSize: number,
+/** Yields the regular files of an archive in order, also a truncated one. */
+async function* readArchive(
+  { path, size: archiveSize }: Region,
   read: ReadWindow,
   findings: FindingList,
-): Promise<PackageFile[]> {
-  const members: PackageFile[] = [];
+): AsyncGenerator<PackageFile, void> {
   const report: ReportByte = (code, offset, message) =>
     findings.add(code, `${basename(path)}, byte ${offset}`, message);
   let extension: TarExtension = {};
   let offset = 0;
   for (let headers = 0; ; headers += 1) {
     const block = await read(offset, BLOCK);
-    if (block.length < BLOCK) {
-      if (block.length > 0) {
-        report('truncated-header', offset, 'the archive ends inside a header');
-      } else if (offset > 0) {
-        report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
-      } else {
-        report('not-a-tar', offset, 'the file is empty');
-      }
-      return members;
+    if (block.length > 0 && block.length < BLOCK) {
+      return report('truncated-header', offset, 'the archive ends inside a header');
     }
-    if (isZero(block)) {
-      await checkEnd(archiveSize, offset, read, report);
-      return members;
+    if (block.length === 0) {
+      if (offset === 0) return report('not-a-tar', offset, 'the file is empty');
+      return report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
     }
+    if (isZero(block)) return checkEnd(archiveSize, offset, read, report);
     if (headers === MAX_HEADERS) {
-      report('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
-      return members;
+      return report('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
     }
     const header = parseTarHeader(block);
     if (header === null) {
-      if (offset === 0) report('not-a-tar', offset, describeFormat(block));
-      else report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
-      return members;
+      if (offset === 0) return report('not-a-tar', offset, describeFormat(block));
+      return report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
     }
     const { type } = header;
     // Each dialect is reported once per archive.
@@ -183,36 +173,26 @@ async function readArchive(
     const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
     const content = offset + BLOCK;
     const size = isExtension ? header.size : (extension.size ?? header.size);
-    const name = isExtension ? header.name : memberName(extension.name ?? header.name, findings);
+    const written = isExtension ? header.name : (extension.name ?? header.name);
+    const name = isExtension ? written : stripDotSlash(written);
+    if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
     const available = Math.min(size, archiveSize - content);
     const complete = available === size;
     if (!isExtension && isRegularFile(name, type, findings)) {
-      members.push({ name, path, offset: content, size: available, complete });
+      yield { name, path, offset: content, size: available, complete };
     }
     if (!complete) {
       const message = `the archive ends after ${available} of ${byteCount(size)}`;
-      findings.add('truncated-member', name, message);
-      return members;
+      return findings.add('truncated-member', name, message);
     }
     if (isExtension) {
       const isSmall = size <= MAX_EXTENSION_BYTES;
       const more = isSmall ? parseExtension(type, await read(content, size)) : null;
-      if (more === null) {
-        report('bad-header', offset, 'invalid extended header');
-        return members;
-      }
+      if (more === null) return report('bad-header', offset, 'invalid extended header');
       extension = { ...extension, ...more };
-    } else {
-      extension = {};
-    }
+    } else extension = {};
     offset = content + Math.ceil(size / BLOCK) * BLOCK;
   }
-}
-
-function memberName(name: string, findings: FindingList): string {
-  const stripped = stripDotSlash(name);
-  if (stripped !== name) findings.add('dot-slash-name', name, `read as ${stripped}`);
-  return stripped;
 }
 
 function isRegularFile(name: string, type: string, findings: FindingList): boolean {
@@ -262,20 +242,11 @@ function describeFormat(block: Buffer): string {
   return 'not a tar archive';
 }
 
-interface TarHeader {
-  readonly name: string;
-  /** Bytes of content, without padding. */
-  readonly size: number;
-  /** The type flag; NUL, its older form, becomes `0`. */
-  readonly type: string;
-  readonly ustar: boolean;
-}
-
 /** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
 
 /** Parses a header; null if it is damaged. */
-function parseTarHeader(block: Buffer): TarHeader | null {
+function parseTarHeader(block: Buffer) {
   const sizeField = block.subarray(124, 136);
   const size = parseNumber(sizeField);
   if (!isChecksumValid(block) || size === null) return null;
@@ -285,7 +256,9 @@ function parseTarHeader(block: Buffer): TarHeader | null {
   const type = block.toString('latin1', 156, 157);
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
+    /** Bytes of content, without padding. */
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
+    // NUL is its older form.
     type: type === '\0' ? '0' : type,
     // Sizes in base 256, for files over 8 GiB, are a GNU extension.
     ustar: ustar && !isBase256(sizeField),
@@ -294,16 +267,12 @@ function parseTarHeader(block: Buffer): TarHeader | null {
 
 function isChecksumValid(block: Buffer): boolean {
   const written = parseNumber(block.subarray(148, 156));
-  let unsigned = 0;
-  let signed = 0;
-  for (const [index, byte] of block.entries()) {
-    // The checksum itself counts as spaces.
-    const counted = index >= 148 && index < 156 ? 0x20 : byte;
-    unsigned += counted;
-    // Old tars on machines with signed characters add signed bytes.
-    signed += counted > 127 ? counted - 256 : counted;
-  }
-  return written === unsigned || written === signed;
+  // The checksum itself counts as spaces.
+  const counted = Buffer.from(block).fill(' ', 148, 156);
+  const sum = counted.reduce((total, byte) => total + byte, 0);
+  // Old tars on machines with signed characters add signed bytes.
+  const signed = sum - 256 * counted.filter((byte) => byte > 127).length;
+  return written === sum || written === signed;
 }
 
 function isBase256(field: Buffer): boolean {
@@ -330,23 +299,21 @@ function parseText(field: Buffer): string {
 }
 
 /** Replaces fields of the next member's header. */
-type TarExtension = Partial<Pick<TarHeader, 'name' | 'size'>>;
+type TarExtension = { name?: string; size?: number };
 
 const PAX = 'x';
 const PAX_GLOBAL = 'g';
 const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
 
-/** Parses the content of an extension; null if it is invalid. */
+/**
+ * Parses the content of an extension; null if it is invalid. That of pax has records of the form
+ * `<length> <key>=<value>\n`; the length counts the whole record.
+ */
 function parseExtension(type: string, content: Buffer): TarExtension | null {
   if (type === GNU_LONG_NAME) return { name: parseText(content) };
-  if (type === PAX) return parsePax(content);
-  return {};
-}
-
-/** Parses records of the form `<length> <key>=<value>\n`; the length counts the whole record. */
-function parsePax(content: Buffer): TarExtension | null {
-  const found: { name?: string; size?: number } = {};
+  if (type !== PAX) return {};
+  const found: TarExtension = {};
   let position = 0;
   while (position < content.length) {
     const length = /^([1-9]\d{0,6}) /.exec(content.toString('latin1', position, position + 8))?.[1];

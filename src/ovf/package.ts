@@ -1,25 +1,46 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { basename } from 'node:path';
-import { readDescriptor } from './descriptor.ts';
+import { type Envelope, readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
-import { type Finding, FindingList } from './findings.ts';
+import type { Finding } from './findings.ts';
 import {
-  compareDigests,
   computeDigests,
   type DigestOptions,
+  digestFindings,
   type ExpectedDigest,
+  type Manifest,
   matchManifest,
   readManifest,
 } from './manifest.ts';
-import { openSource } from './package-source.ts';
+import { openSource, type PackageSource } from './package-source.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
-import type { PackagedFile, PackageSummary } from './summary.ts';
 
+export type { Product } from './descriptor.ts';
 export type { Finding } from './findings.ts';
-export type { ExpectedDigest } from './manifest.ts';
-export type * from './summary.ts';
+export type { DeploymentOption, Hardware, VirtualSystem } from './systems.ts';
+export { digestFindings };
+
+/** A package, as far as it could be read. */
+export interface PackageSummary extends Omit<Envelope, 'references'> {
+  readonly kind: 'ova' | 'ovf';
+  /** The path as given. */
+  readonly file: string;
+  /** The existing files, the descriptor first. */
+  readonly files: readonly PackagedFile[];
+  readonly manifest: Manifest | null;
+  /** File name; the signature is not verified. */
+  readonly certificate: string | null;
+  readonly findings: readonly Finding[];
+}
+
+interface PackagedFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly role: 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
+}
 
 export interface ReadOptions extends DigestOptions {
   /** Verifies the manifest's digests, which reads every byte (true). */
@@ -36,11 +57,10 @@ export async function readPackage(
   file: string,
   options: ReadOptions = {},
 ): Promise<PackageSummary> {
-  const findings = new FindingList();
-  const { summary, expected } = await checkPackage(file, options, findings);
-  if (options.digests ?? true)
-    compareDigests(expected, await computeDigests(expected, options), findings);
-  return { ...summary, findings: findings.list(file) };
+  const { summary, expected } = await checkPackage(file, options);
+  if (options.digests === false) return summary;
+  const found = digestFindings(file, expected, await computeDigests(expected, options));
+  return { ...summary, findings: [...summary.findings, ...found] };
 }
 
 export interface CheckedPackage {
@@ -54,26 +74,24 @@ export interface CheckedPackage {
 /** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
 export async function checkPackage(
   file: string,
-  { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'> = {},
-  findings = new FindingList(),
+  { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'>,
 ): Promise<CheckedPackage> {
   signal?.throwIfAborted();
-  const source = await openSource(file, findings, signal);
-  const { kind, descriptor, members } = source;
-  const envelope = await readDescriptor(descriptor, findings, maxHardware);
-  const { references: declared, ...content } = envelope;
-  const references = await resolveReferences(declared, source, findings);
+  const source = await openSource(file, signal);
+  const { kind, findings, descriptor } = source;
+  const { references: declared, ...content } = await readDescriptor(source, maxHardware);
+  const references = await resolveReferences(declared, source);
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
   const certificate = await source.findSibling('.cert');
-  const layout = { descriptor, manifest: manifestFile, certificate, referenced, members };
-  checkManifestFiles(layout, findings);
-  if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout, findings);
+  const layout = { ...source, manifest: manifestFile, certificate, referenced };
+  checkManifestFiles(layout);
+  if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout);
   await checkDisks(content.disks, references, findings, signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
   const expected =
     manifest && descriptor
-      ? await matchManifest(manifest, [descriptor, ...referenced], source, findings)
+      ? await matchManifest(manifest, [descriptor, ...referenced], source)
       : [];
   // A manifest may list files that nothing references; they belong to the package all the same.
   const listed = expected.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
@@ -94,46 +112,28 @@ export async function checkPackage(
   };
 }
 
-/** Returns the findings for digests, in the order of `expected`, that were computed elsewhere. */
-export function digestFindings(
-  file: string,
-  expected: readonly ExpectedDigest[],
-  digests: readonly string[],
-): Finding[] {
-  const findings = new FindingList();
-  compareDigests(expected, digests, findings);
-  return findings.list(file);
-}
-
-interface PackageLayout {
-  readonly descriptor: PackageFile | null;
+interface PackageLayout extends PackageSource {
   readonly manifest: PackageFile | null;
   readonly certificate: PackageFile | null;
   /** In the order of the references. */
   readonly referenced: readonly PackageFile[];
-  /** Of an archive, in order. */
-  readonly members: readonly PackageFile[];
 }
 
 function listFiles(layout: PackageLayout): PackagedFile[] {
   const files = new Map<string, PackagedFile>();
-  const add = (role: PackagedFile['role'], ...added: readonly (PackageFile | null)[]) => {
-    for (const file of added)
-      if (file && !files.has(file.name))
-        files.set(file.name, { name: file.name, size: file.size, role });
+  const add = (role: PackagedFile['role'], file: PackageFile | null) => {
+    if (file === null || files.has(file.name)) return;
+    files.set(file.name, { name: file.name, size: file.size, role });
   };
   add('descriptor', layout.descriptor);
   add('manifest', layout.manifest);
   add('certificate', layout.certificate);
-  add('referenced', ...layout.referenced);
-  add('other', ...layout.members);
+  for (const file of layout.referenced) add('referenced', file);
+  for (const file of layout.members) add('other', file);
   return [...files.values()];
 }
 
-function checkManifestFiles(
-  { descriptor, manifest, certificate }: PackageLayout,
-  findings: FindingList,
-): void {
+function checkManifestFiles({ descriptor, manifest, certificate, findings }: PackageLayout): void {
   if (certificate) {
     findings.add('certificate-not-verified', certificate.name, 'the signature is not verified');
     if (manifest) return;
@@ -149,10 +149,8 @@ function checkManifestFiles(
  * Checks the order of members: the descriptor, then the files in the order of the references. Manifest and
  * certificate stay together, after the descriptor or at the end.
  */
-function checkOrder(
-  { descriptor, manifest, certificate, members, ...layout }: PackageLayout,
-  findings: FindingList,
-): void {
+function checkOrder({ descriptor, manifest, certificate, ...layout }: PackageLayout): void {
+  const { findings, members } = layout;
   const [first] = members;
   if (descriptor && first !== descriptor) {
     const message = `the archive starts with ${first?.name}`;

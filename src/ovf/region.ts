@@ -1,6 +1,6 @@
 // The files of a package: safe names, and reading a file, a member of an archive, or a sliding window.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 
 export interface PackageFile {
   readonly path: string;
@@ -22,35 +22,11 @@ export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
-type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
-
-/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
-export async function readRegion(
-  { path, offset, size }: Region,
-  start: number,
-  length: number,
-): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - start)));
-  const handle = await open(path);
-  const filled = await readFully(handle, buffer, offset + start).finally(() => handle.close());
-  return buffer.subarray(0, filled);
-}
-
-/** Fills the buffer from `position` of the file; returns the number of bytes read. */
-async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const rest = buffer.length - filled;
-    const { bytesRead } = await handle.read(buffer, filled, rest, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
-}
+export type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
 
 export const WINDOW_SIZE = 64 * 1024;
 
-/** Returns at most WINDOW_SIZE bytes, fewer at the end of the region; valid until the next call. */
+/** Returns at most the window's bytes, fewer at the end of the region; valid until the next call. */
 export type ReadWindow = (start: number, length: number) => Promise<Buffer>;
 
 /** Serves many short reads that lie close together from one small buffer. */
@@ -58,8 +34,9 @@ export async function withWindow<Result>(
   { path, offset, size }: Region,
   signal: AbortSignal | undefined,
   action: (read: ReadWindow) => Promise<Result>,
+  windowSize = WINDOW_SIZE,
 ): Promise<Result> {
-  const buffer = Buffer.allocUnsafe(WINDOW_SIZE);
+  const buffer = Buffer.allocUnsafe(windowSize);
   const handle = await open(path);
   let first = 0;
   let filled = 0;
@@ -68,10 +45,22 @@ export async function withWindow<Result>(
     const wanted = Math.max(0, Math.min(length, size - start));
     if (start < first || start + wanted > first + filled) {
       first = start;
-      filled = await readFully(handle, buffer, offset + start);
+      filled = 0;
+      let bytesRead = -1;
+      while (filled < windowSize && bytesRead !== 0) {
+        const place = offset + start + filled;
+        ({ bytesRead } = await handle.read(buffer, filled, windowSize - filled, place));
+        filled += bytesRead;
+      }
     }
     const from = start - first;
     return buffer.subarray(from, Math.min(from + wanted, filled));
   };
   return action(read).finally(() => handle.close());
+}
+
+/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
+export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
+  const available = Math.max(0, Math.min(length, region.size - start));
+  return withWindow(region, undefined, (read) => read(start, available), available);
 }

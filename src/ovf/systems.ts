@@ -9,8 +9,39 @@ import {
   type Report,
   setting,
 } from './elements.ts';
-import type { DeploymentOption, Hardware, VirtualSystem } from './summary.ts';
 import type { XmlElement } from './xml.ts';
+
+export interface VirtualSystem {
+  readonly id: string | null;
+  /** The name, else the identifier. */
+  readonly name: string | null;
+  /** Identifiers of the enclosing collections, outermost first. */
+  readonly collections: readonly string[];
+  readonly operatingSystem: string | null;
+  /** Virtual hardware families such as `vmx-08`. */
+  readonly hardwareFamilies: readonly string[];
+  /** With the default deployment option, if there are options. */
+  readonly hardware: Hardware;
+  /** With each deployment option; empty if none makes a difference. */
+  readonly options: readonly { readonly option: string; readonly hardware: Hardware }[];
+}
+
+export interface Hardware {
+  readonly cpus: number | null;
+  /** Bytes. */
+  readonly memory: number | null;
+  /** The disk of each hard disk device; null if it names none. */
+  readonly disks: readonly (string | null)[];
+  /** The network of each adapter; null if it names none. */
+  readonly networks: readonly (string | null)[];
+}
+
+export interface DeploymentOption {
+  readonly id: string;
+  readonly label: string | null;
+  readonly description: string | null;
+  readonly default: boolean;
+}
 
 interface SystemElement {
   readonly element: XmlElement;
@@ -36,9 +67,8 @@ export function readSystem(
   const id = attribute(element, 'id');
   if (id === null) report('missing-attribute', element, `${element.name} without id`);
   // Other hardware sections are alternatives to the first.
-  const section = childrenOf(element, 'VirtualHardwareSection')[0];
+  const [section] = childrenOf(element, 'VirtualHardwareSection');
   const items = section === undefined ? [] : readItems(section, declared, report);
-  const family = section && childrenOf(section, 'System')[0];
   const system = childrenOf(element, 'OperatingSystemSection')[0];
   const dependent = items.some((item) => item.options.length > 0) ? options : [];
   const standard = options.find((option) => option.default)?.id ?? null;
@@ -47,12 +77,17 @@ export function readSystem(
     name: childText(element, 'Name') ?? id,
     collections,
     operatingSystem: (system && childText(system, 'Description')) ?? null,
-    hardwareFamilies: (family && setting(family, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [],
+    hardwareFamilies: section === undefined ? [] : familiesOf(section),
     hardware: hardwareFor(items, standard),
     options: dependent.map((option) => {
       return { option: option.id, hardware: hardwareFor(items, option.id) };
     }),
   };
+}
+
+function familiesOf(section: XmlElement): string[] {
+  const [system] = childrenOf(section, 'System');
+  return (system && setting(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
 }
 
 /** The identifiers and names that hardware items may refer to. */
@@ -66,59 +101,47 @@ interface DeclaredNames {
   readonly ovirtDisks: ReadonlyMap<string | null, string> | null;
 }
 
-interface Item extends Hardware {
-  /** Items with the same instance describe the same device. */
-  readonly instance: string | null;
-  /** The deployment options it applies to; empty for all. */
-  readonly options: readonly string[];
-}
-
 /** CIM resource types. */
 const PROCESSOR = '3';
 const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
-  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem');
-  checkIdentity(items, declared, report);
-  return items
-    .filter((item) => boundOf(item) === 'normal')
-    .map((item) => readItem(item, declared, report));
-}
+type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
 
-/** Checks that items with the same instance differ in bound or deployment options, and that the options exist. */
-function checkIdentity(items: readonly XmlElement[], declared: DeclaredNames, report: Report) {
+/** Items with the same instance must differ in bound or deployment options. */
+function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
+  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
   const seen = new Set<string>();
-  for (const item of items) {
-    const instance = instanceOf(item);
-    const options = optionsOf(item);
+  for (const { element, instance, bound, options } of items) {
     for (const option of options) {
       if (declared.options.has(option)) continue;
-      report('unknown-configuration', item, `unknown deployment option ${option}`);
+      report('unknown-configuration', element, `unknown deployment option ${option}`);
     }
     if (instance === null) continue;
-    const key = JSON.stringify([instance, boundOf(item), options.sort()]);
+    const key = JSON.stringify([instance, bound, options.toSorted()]);
     if (seen.has(key)) {
-      report('duplicate-instance', item, `another item has the InstanceID ${instance}`);
+      report('duplicate-instance', element, `another item has the InstanceID ${instance}`);
     }
     seen.add(key);
   }
+  return items
+    .filter(({ bound }) => bound === 'normal')
+    .map((item) => ({ ...item, ...readHardware(item.element, declared, report) }));
 }
 
-function boundOf(item: XmlElement): string {
-  return attribute(item, 'bound') ?? 'normal';
+function identityOf(element: XmlElement) {
+  return {
+    element,
+    /** Items with the same instance describe the same device. */
+    instance: setting(element, 'InstanceID') ?? setting(element, 'InstanceId'),
+    bound: attribute(element, 'bound') ?? 'normal',
+    /** The deployment options it applies to; empty for all. */
+    options: attribute(element, 'configuration')?.split(/\s+/).filter(Boolean) ?? [],
+  };
 }
 
-function instanceOf(item: XmlElement): string | null {
-  return setting(item, 'InstanceID') ?? setting(item, 'InstanceId');
-}
-
-function optionsOf(item: XmlElement): string[] {
-  return attribute(item, 'configuration')?.split(/\s+/).filter(Boolean) ?? [];
-}
-
-function readItem(item: XmlElement, declared: DeclaredNames, report: Report): Item {
+function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
   const type = setting(item, 'ResourceType');
   const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
   const disk = diskOf(item, type, declared, report);
@@ -126,11 +149,12 @@ function readItem(item: XmlElement, declared: DeclaredNames, report: Report): It
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', item, `unknown network ${network}`);
   }
+  const unit = type === MEMORY ? setting(item, 'AllocationUnits') : null;
+  const bytes = bytesPerUnit(unit);
+  if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit}`);
   return {
-    instance: instanceOf(item),
-    options: optionsOf(item),
     cpus: type === PROCESSOR ? quantity : null,
-    memory: type === MEMORY ? quantity * unitOf(item, report) : null,
+    memory: type === MEMORY ? quantity * (bytes ?? Number.NaN) : null,
     disks: type === HARD_DISK ? [disk] : [],
     networks: type === ETHERNET ? [network] : [],
   };
@@ -161,13 +185,6 @@ function diskOf(
   const disk = kind === undefined ? (ovirtDisks?.get(text) ?? text) : id;
   if (!disks.has(disk)) report('unknown-disk', item, `unknown disk ${disk}`);
   return disk;
-}
-
-function unitOf(item: XmlElement, report: Report): number {
-  const unit = setting(item, 'AllocationUnits');
-  const bytes = bytesPerUnit(unit);
-  if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit}`);
-  return bytes ?? Number.NaN;
 }
 
 /** Adds up the hardware for an option; its last item with an instance replaces all others with that instance. */
@@ -204,11 +221,11 @@ export function checkHardware(root: XmlElement, maxHardware: number, report: Rep
   for (const { element } of findSystems(root)) {
     const [section] = childrenOf(element, 'VirtualHardwareSection');
     if (section === undefined) continue;
-    const [system] = childrenOf(section, 'System');
-    const types = (system && setting(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
+    const [system = section] = childrenOf(section, 'System');
+    const types = familiesOf(section);
     const versions = types.map((type) => Number(/^vmx-0*(\d{1,4})$/i.exec(type)?.[1]));
     // A system that lists several runs on any of them.
-    if (system && versions.length > 0 && versions.every((version) => version > maxHardware)) {
+    if (versions.length > 0 && versions.every((version) => version > maxHardware)) {
       report('newer-hardware', system, `${types.join(', ')}, newer than vmx-${maxHardware}`);
     }
     for (const item of childrenOf(section, 'Item')) {

@@ -1,26 +1,18 @@
 // Parses XML from outside into a tree of elements; rejects entities, document types and huge input.
 
-import { SaxesParser } from 'saxes';
+import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import type { FindingCode } from './findings.ts';
 
 export interface XmlElement {
   /** Without prefix. */
-  readonly name: string;
-  readonly namespace: string;
+  name: string;
+  namespace: string;
   /** The line it starts on, from 1. */
-  readonly line: number;
-  readonly attributes: readonly XmlAttribute[];
-  readonly children: readonly XmlElement[];
+  line: number;
+  attributes: readonly SaxesAttributeNS[];
+  children: XmlElement[];
   /** Without the text of its children. */
-  readonly text: string;
-}
-
-interface XmlAttribute {
-  /** Without prefix. */
-  readonly name: string;
-  /** Empty without a prefix. */
-  readonly namespace: string;
-  readonly value: string;
+  text: string;
 }
 
 export class XmlError extends Error {
@@ -44,11 +36,6 @@ export interface XmlLimits {
 /** Characters per write to the parser; the root element must start in the first slice. */
 const SLICE = 1024 * 1024;
 
-/** An element whose end is still to come. */
-type OpenElement = { -readonly [Field in keyof XmlElement]: XmlElement[Field] } & {
-  children: XmlElement[];
-};
-
 /** Returns the root element. @throws XmlError */
 export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
   const parser = new SaxesParser({ xmlns: true });
@@ -56,17 +43,17 @@ export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
     throw new XmlError(code, message, parser.line);
   };
   if (bytes.length > limits.bytes) fail('xml-too-complex', `more than ${limits.bytes} bytes`);
-  const openAt = (line: number): OpenElement => {
+  const openAt = (line: number): XmlElement => {
     return { name: '', namespace: '', line, attributes: [], children: [], text: '' };
   };
   let current = openAt(0);
   const document = current;
-  const parents: OpenElement[] = [];
+  const parents: XmlElement[] = [];
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
-    if (nodes > limits.nodes)
-      fail('xml-too-complex', `more than ${limits.nodes} elements and attributes`);
+    if (nodes <= limits.nodes) return;
+    fail('xml-too-complex', `more than ${limits.nodes} elements and attributes`);
   };
   const addText = (text: string) => {
     current.text += text;
@@ -83,15 +70,13 @@ export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
     current.children.push(element);
     parents.push(current);
     current = element;
-    if (parents.length > limits.depth)
-      fail('xml-too-complex', `nested more than ${limits.depth} levels deep`);
+    if (parents.length <= limits.depth) return;
+    fail('xml-too-complex', `nested more than ${limits.depth} levels deep`);
   });
   parser.on('opentag', ({ local, uri, attributes }) => {
     current.name = local;
     current.namespace = uri;
-    current.attributes = Object.values(attributes).map(({ local, uri, value }) => {
-      return { name: local, namespace: uri, value };
-    });
+    current.attributes = Object.values(attributes);
   });
   parser.on('text', addText);
   parser.on('cdata', addText);
@@ -124,32 +109,26 @@ export function textOf(element: XmlElement, name: string): string | undefined {
   return findAll(element, name)[0]?.text.trim();
 }
 
-const LESS_THAN = 0x3c;
-
 /** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));
 }
 
-/** Decodes UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8. */
 function decode(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  let encoding = 'utf-8';
-  if ((first === 0xff && second === 0xfe) || (first === LESS_THAN && second === 0)) {
-    encoding = 'utf-16le';
-  } else if ((first === 0xfe && second === 0xff) || (first === 0 && second === LESS_THAN)) {
-    encoding = 'utf-16be';
-  } else {
-    const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
-    const declared = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(
-      start,
-    );
-    // A declaration that is readable byte by byte cannot be UTF-16, even if it says so.
-    if (declared?.[1] !== undefined && !/^utf-16/i.test(declared[1])) encoding = declared[1];
-  }
+  const encoding = encodingOf(Buffer.from(bytes.subarray(0, 200)).toString('latin1'));
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     throw new XmlError('xml-encoding', `cannot be decoded as ${encoding}`, 1);
   }
+}
+
+/** Returns UTF-16 by its byte order mark or first character, else the declared encoding, else UTF-8. */
+function encodingOf(start: string): string {
+  if (/^(?:\u00ff\u00fe|<\0)/.test(start)) return 'utf-16le';
+  if (/^(?:\u00fe\u00ff|\0<)/.test(start)) return 'utf-16be';
+  const declaration = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+  const declared = declaration.exec(start)?.[1] ?? 'utf-8';
+  // A declaration that is readable byte by byte cannot be UTF-16, even if it says so.
+  return /^utf-16/i.test(declared) ? 'utf-8' : declared;
 }
