@@ -60,17 +60,8 @@ ubuntu: ubuntu-VERSION-VARIANT-cloudimg-amd64-BUILD.ova: server minimal
   24.04 2024-04-25 2025-06-27
 `;
 
-/** A distribution's release in one variant. */
-interface Series {
-  readonly folder: string;
-  /** With BUILD in place of the build. */
-  readonly fileName: string;
-  /** Days of the first and the last build, in milliseconds since the epoch. */
-  readonly first: number;
-  readonly last: number;
-}
-
-function parseSeries(): Series[] {
+/** Returns each release of each distribution in each variant. */
+function parseSeries() {
   let [folder = '', fileName = '', variants = ''] = [];
   return DISTRIBUTIONS.trim()
     .split('\n')
@@ -82,7 +73,9 @@ function parseSeries(): Series[] {
       const [version = '', first = '', last = ''] = line.trim().split(' ');
       return variants.split(' ').map((variant) => ({
         folder,
+        /** With BUILD in place of the build. */
         fileName: fileName.replace('VERSION', version).replace('VARIANT', variant),
+        /** Days of the first and the last build, in milliseconds since the epoch. */
         first: Date.parse(first),
         last: Date.parse(last),
       }));

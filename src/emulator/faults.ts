@@ -22,7 +22,7 @@ export interface Fault {
   /** A path without its query; a final `*` matches any path with that prefix. */
   readonly path: string;
   readonly kind: FaultKind;
-  /** Applies to all matching requests, the first `count`, or every `count`-th. */
+  /** Applies to all matching requests (with a count of 1), the first `count`, or every `count`-th. */
   readonly when: 'always' | 'first' | 'every';
   readonly count: number;
 }
@@ -38,13 +38,8 @@ export function parseFault(spec: string): Fault {
   if (method === undefined || path === undefined || kind === undefined) {
     throw new Error(`fault "${spec}" is not METHOD PATH=KIND[,first=N|,every=N]`);
   }
-  return {
-    method,
-    path,
-    kind: parseKind(spec, kind),
-    when: when as Fault['when'],
-    count: Number(count),
-  };
+  const applies = { when: when as Fault['when'], count: Number(count) };
+  return { method, path, kind: parseKind(spec, kind), ...applies };
 }
 
 function parseKind(spec: string, text: string): FaultKind {
@@ -62,23 +57,18 @@ function parseKind(spec: string, text: string): FaultKind {
 export function createFaultPicker(faults: readonly Fault[]) {
   const counted = faults.map((fault) => ({ fault, seen: 0 }));
   return (method: string, path: string): FaultKind | undefined => {
-    const matching = counted.filter(({ fault }) => matches(fault, method, path));
+    const matching = counted.filter(({ fault }) => {
+      const prefix = fault.path.slice(0, -1);
+      const isPath = fault.path.endsWith('*') ? path.startsWith(prefix) : path === fault.path;
+      return isPath && (fault.method === '*' || fault.method === method);
+    });
     for (const entry of matching) entry.seen += 1;
-    return matching.find(({ fault, seen }) => isDue(fault, seen))?.fault.kind;
+    const due = matching.find(({ fault: { when, count }, seen }) => {
+      return when === 'first' ? seen <= count : seen % count === 0;
+    });
+    return due?.fault.kind;
   };
 }
-
-function matches(fault: Fault, method: string, path: string): boolean {
-  if (fault.method !== '*' && fault.method !== method) return false;
-  return fault.path.endsWith('*') ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
-}
-
-function isDue({ when, count }: Fault, seen: number): boolean {
-  if (when === 'first') return seen <= count;
-  return when === 'always' || seen % count === 0;
-}
-
-const DRIP_INTERVAL = 100;
 
 const HTML_PAGE = '<!doctype html><title>Sign in</title><h1>Sign in to this network</h1>';
 
@@ -120,7 +110,7 @@ export function sendWithFault(
 
 async function* singleBytes(bytes: Buffer): AsyncGenerator<Buffer> {
   for (const byte of bytes) {
-    await setTimeout(DRIP_INTERVAL, undefined, { ref: false });
+    await setTimeout(100, undefined, { ref: false });
     yield Buffer.of(byte);
   }
 }

@@ -73,16 +73,13 @@ const DEFAULTS = {
 /** Fills in the defaults. @throws Error for an invalid user name */
 export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const settings: EmulatorSettings = {
-    ...DEFAULTS,
-    ...(Object.fromEntries(given) as Pick<EmulatorSettings, 'now'>),
-  };
+  const { now } = options;
+  const settings: EmulatorSettings = { ...DEFAULTS, ...Object.fromEntries(given), now };
   for (const { name } of [...settings.users, ...settings.deniedUsers]) {
     // A user name is also the name of an upload folder, and HTTP Basic ends it at a colon.
-    if (name === '' || name === '.' || name === '..' || /[/\\:\0]/.test(name)) {
-      const shown = JSON.stringify(name);
-      throw new Error(`user name ${shown} must not be empty, . or .., or contain / \\ :`);
-    }
+    if (!['', '.', '..'].includes(name) && !/[/\\:\0]/.test(name)) continue;
+    const shown = JSON.stringify(name);
+    throw new Error(`user name ${shown} must not be empty, . or .., or contain / \\ :`);
   }
   return settings;
 }

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { findImages } from '../../src/emulator/image-query.ts';
+import { findImages } from '../../src/emulator/resources.ts';
 import {
   aServiceFilter,
   aSort,
