@@ -8,7 +8,7 @@ const LISTING = [
   'query/(?!series)',
   'catalogue/listing',
   'commands/(listing|shared-options|source)',
-  'session/(history|image-names|token-(cache|store))',
+  'session/(history|image-names|token-cache)',
 ];
 
 export default defineConfig({
@@ -48,7 +48,7 @@ export default defineConfig({
         },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!prompt|shared|upload)|api[\\/](?!sync)|http[\\/])/,
+          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!prompt|redis|shared)|api[\\/](?!sync)|http[\\/])/,
           priority: 1,
         },
       ],

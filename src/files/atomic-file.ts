@@ -3,18 +3,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
+import { valueOr } from '../errors.ts';
 import { builtin, type System } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory } from './paths.ts';
 
 /** Throws unless the lock that the write needs is still held. */
 export type ConfirmLock = () => void;
-
-export type ReadResult =
-  | { readonly state: 'absent' }
-  | { readonly state: 'read'; readonly value: JsonObject }
-  /** `reason` names the problem and its place, never the contents. */
-  | { readonly state: 'broken'; readonly reason: string };
 
 const MAX_FILE_SIZE = 4 * 2 ** 20;
 
@@ -23,29 +18,26 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Reads a JSON object. Tightens a file that others could read to 0600 and refuses a symbolic link.
+ * Returns the JSON object of a file, or undefined if it does not exist. Tightens a file that others could read to 0600.
  * @param owner the user id that the file must have, if given
+ * @throws an error whose `errorReason` names the problem and its place, never the contents
  */
-export function readJsonFile(file: string, owner?: number): ReadResult {
+export function readJsonFile(file: string, owner?: number): JsonObject | undefined {
   let descriptor: number;
   try {
     descriptor = fs.openSync(file, READ_FLAGS);
   } catch (error) {
-    if (isMissing(error)) return { state: 'absent' };
-    const { code } = error as NodeJS.ErrnoException;
-    return { state: 'broken', reason: code === 'ELOOP' ? 'it is a symbolic link' : `${code}` };
+    if (isMissing(error)) return undefined;
+    throw errorReason(error) === 'ELOOP' ? new Error('it is a symbolic link') : error;
   }
   try {
     const stat = fs.fstatSync(descriptor);
-    if (!stat.isFile()) return { state: 'broken', reason: 'it is not a regular file' };
-    if (owner !== undefined && stat.uid !== owner) {
-      return { state: 'broken', reason: 'it belongs to another user' };
-    }
-    if (stat.size > MAX_FILE_SIZE) return { state: 'broken', reason: 'it is too large' };
-    if ((stat.mode & 0o077) !== 0) tighten(descriptor);
-    return parse(fs.readFileSync(descriptor, 'utf8'));
-  } catch (error) {
-    return { state: 'broken', reason: errorReason(error) };
+    if (!stat.isFile()) throw new Error('it is not a regular file');
+    if (owner !== undefined && stat.uid !== owner) throw new Error('it belongs to another user');
+    if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
+    // On a read-only file system, or another user's file: reading it is still right.
+    if ((stat.mode & 0o077) !== 0) valueOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
+    return parse(fs.readFileSync(descriptor, 'utf8').replace(/^\ufeff/, ''));
   } finally {
     fs.closeSync(descriptor);
   }
@@ -63,25 +55,17 @@ export function errorReason(error: unknown): string {
   return code ?? message;
 }
 
-function tighten(descriptor: number): void {
+function parse(json: string): JsonObject {
+  let value: unknown;
   try {
-    fs.fchmodSync(descriptor, 0o600);
-  } catch {
-    // On a read-only file system, or another user's file: reading it is still right.
-  }
-}
-
-function parse(text: string): ReadResult {
-  const json = text.replace(/^\ufeff/, '');
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isObject(value)) return { state: 'read', value };
-    return { state: 'broken', reason: 'it does not hold a JSON object' };
+    value = JSON.parse(json);
   } catch {
     const before = json.slice(0, errorPosition(json)).split('\n');
     const column = (before.at(-1) ?? '').length + 1;
-    return { state: 'broken', reason: `not valid JSON at line ${before.length}, column ${column}` };
+    throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
   }
+  if (isObject(value)) return value;
+  throw new Error('it does not hold a JSON object');
 }
 
 /** V8 does not always say where the error is. */
@@ -95,13 +79,11 @@ function errorPosition(json: string): number {
   return json.length;
 }
 
-export interface WriteOptions {
-  /** Throws if the lock is lost; called right before the rename, as the flush before it may take long. */
+interface WriteOptions {
+  /** Called right before the rename, as the flush before it may take long. */
   readonly confirm?: ConfirmLock | undefined;
   /** Creates the staging file, mode 0600, with the text. */
   readonly create?: (staging: string, text: string) => void | Promise<void>;
-  readonly rename?: (from: string, to: string) => void;
-  readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
 export function writeJsonFile(
@@ -121,8 +103,8 @@ export function writeJsonFile(
 export async function replaceFile(
   file: string,
   text: string,
-  system: System,
-  { create = createFile, ...options }: WriteOptions = {},
+  { platform }: System,
+  { create = createFile, confirm }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
   makeDirectory(directory);
@@ -131,11 +113,25 @@ export async function replaceFile(
   try {
     await create(staging, text);
     flushAndVerify(staging, text);
-    await renameWithRetry(staging, file, system.platform, options);
+    for (let delay = 8; ; delay *= 2) {
+      confirm?.();
+      try {
+        fs.renameSync(staging, file);
+        return;
+      } catch (error) {
+        const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
+        if (!isBusy || delay > MAX_DELAY) throw error;
+      }
+      await builtin('node:timers/promises').setTimeout(delay);
+    }
   } finally {
     removeLeftovers(file, staging);
   }
 }
+
+/** On Windows a virus scanner or another reader blocks a rename for a moment: retried for a second. */
+const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
+const MAX_DELAY = 512;
 
 function createFile(file: string, text: string): void {
   fs.writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
@@ -145,56 +141,26 @@ function flushAndVerify(file: string, text: string): void {
   const descriptor = fs.openSync(file, 'r+');
   try {
     fs.fsyncSync(descriptor);
-    if (fs.readFileSync(descriptor, 'utf8') !== text)
-      throw new Error('it was written only in part');
+    const isWhole = fs.readFileSync(descriptor, 'utf8') === text;
+    if (!isWhole) throw new Error('it was written only in part');
   } finally {
     fs.closeSync(descriptor);
   }
 }
 
-const MAX_RENAME_WAIT = 512;
-const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
-
-/** On Windows a virus scanner or another reader blocks a rename for a moment: retries for a second. */
-async function renameWithRetry(
-  from: string,
-  to: string,
-  platform: NodeJS.Platform,
-  {
-    confirm = () => {},
-    rename = fs.renameSync,
-    sleep = builtin('node:timers/promises').setTimeout,
-  }: WriteOptions,
-): Promise<void> {
-  for (let delay = 8; ; delay *= 2) {
-    confirm();
-    try {
-      return rename(from, to);
-    } catch (error) {
-      const isBusy = platform === 'win32' && BUSY.includes(errorReason(error));
-      if (!isBusy || delay > MAX_RENAME_WAIT) throw error;
-    }
-    await sleep(delay);
-  }
-}
-
-/** True for staging files, and for those that conf makes from their names. */
-function isStagingName(name: string): boolean {
-  return /^\..*\.new/.test(name);
-}
-
 /** Milliseconds. The writer of an older staging file was killed. */
 const MAX_WRITE_TIME = 60_000;
 
-/** Removes those of this write and of killed writers. The file tells the time of its disk. */
+/** Removes the staging files of this write and of killed writers, also those that conf makes from their names. */
 function removeLeftovers(file: string, staging: string): void {
   const directory = path.dirname(file);
   const timeOf = (name: string) => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs;
   try {
+    // The disk may have another clock than this machine.
     const now = timeOf(staging) ?? timeOf(file) ?? 0;
     for (const name of fs.readdirSync(directory)) {
-      if (!name.startsWith(`.${path.basename(file)}.`) || !isStagingName(name)) continue;
       const leftover = path.join(directory, name);
+      if (!name.startsWith(`.${path.basename(file)}.`) || !name.includes('.new')) continue;
       const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
       if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);
     }

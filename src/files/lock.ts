@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
 import { type ConfirmLock, isMissing } from './atomic-file.ts';
 import { makeDirectory } from './paths.ts';
@@ -20,7 +20,8 @@ export class LockLostError extends ImgctlError {}
 /**
  * Runs the action while holding the lock of `file`: the folder `<file>.lock`, with one file in it. The random
  * name of that file is the holder's, so that nobody takes over, renews or releases the lock of another one.
- * The action's `confirm` throws LockLostError unless the lock is still held. Clocks are never compared, because machines that share a folder may have different ones.
+ * The action's `confirm` throws LockLostError unless the lock is still held. Clocks are never compared, because
+ * machines that share a folder may have different ones.
  * @throws ImgctlError timeout: others held it for longer than `patience` milliseconds; LockLostError;
  *   the file system's error if no lock can be made
  */
@@ -30,7 +31,26 @@ export async function withLock<Result>(
   io: Clock,
   action: (confirm: ConfirmLock) => Promise<Result>,
 ): Promise<Result> {
-  return hold(await acquire(`${file}.lock`, patience, io), io, action);
+  const own = await acquire(`${file}.lock`, patience, io);
+  let time = io.now() / 1_000;
+  const confirm = () => {
+    // Clocks may stand still or be set back, but this changes every time.
+    time += 1;
+    try {
+      fs.utimesSync(own, time, time);
+    } catch (cause) {
+      if (!isMissing(cause)) return;
+      const message = `another imgctl took over ${path.dirname(own)} while this one was stopped`;
+      throw new LockLostError('failed', message, { hint: 'run the command again', cause });
+    }
+  };
+  const timer = setInterval(() => valueOr(confirm, undefined), RENEWAL).unref();
+  try {
+    return await action(confirm);
+  } finally {
+    clearInterval(timer);
+    release(own);
+  }
 }
 
 /** Does the same, but runs the action without a lock if none can be made. */
@@ -40,42 +60,16 @@ export async function withLockIfPossible<Result>(
   io: Clock,
   action: (confirm: ConfirmLock) => Promise<Result>,
 ): Promise<Result> {
-  let own: string | undefined;
+  if (file === undefined) return action(() => {});
+  let isHeld = false;
   try {
-    own = file && (await acquire(`${file}.lock`, patience, io));
+    return await withLock(file, patience, io, (confirm) => {
+      isHeld = true;
+      return action(confirm);
+    });
   } catch (error) {
-    if (error instanceof ImgctlError) throw error;
-  }
-  return own ? hold(own, io, action) : action(() => {});
-}
-
-/** Runs the action, renews the holder's file meanwhile, and releases the lock. */
-async function hold<Result>(
-  own: string,
-  io: Clock,
-  action: (confirm: ConfirmLock) => Promise<Result>,
-): Promise<Result> {
-  let time = io.now() / 1_000;
-  const renew = () => {
-    // Clocks may stand still or be set back, but this changes every time.
-    time += 1;
-    fs.utimesSync(own, time, time);
-  };
-  const confirm = () => {
-    try {
-      renew();
-    } catch (cause) {
-      if (!isMissing(cause)) return;
-      const message = `another imgctl took over ${path.dirname(own)} while this one was stopped`;
-      throw new LockLostError('failed', message, { hint: 'run the command again', cause });
-    }
-  };
-  const timer = setInterval(() => ignoreErrors(renew), RENEWAL).unref();
-  try {
-    return await action(confirm);
-  } finally {
-    clearInterval(timer);
-    release(own);
+    if (isHeld || error instanceof ImgctlError) throw error;
+    return action(() => {});
   }
 }
 
@@ -87,10 +81,14 @@ async function acquire(folder: string, patience: number, io: Clock): Promise<str
   let unchanged = 0;
   for (let waited = 0; ; ) {
     if (claim(folder, own)) return own;
-    const { holder, state } = look(folder);
+    const [holder, state] = look(folder);
     if (state !== seen) unchanged = 0;
     seen = state;
-    if (unchanged > STALE_AFTER && claim(folder, own, { from: holder })) return own;
+    if (unchanged > STALE_AFTER) {
+      // Its holder was killed before it wrote its file: the next round makes the folder again.
+      if (holder === undefined) valueOr(() => fs.rmdirSync(folder), undefined);
+      else if (takeOver(path.join(folder, holder), own)) return own;
+    }
     if (waited > patience) {
       const message = `another imgctl has held ${folder} for ${patience / 1_000} s`;
       const hint = 'if no other imgctl is running, remove that directory';
@@ -107,52 +105,51 @@ async function acquire(folder: string, patience: number, io: Clock): Promise<str
 }
 
 /** Returns the name of the holder's file, if there is one, and a text that changes with every renewal. */
-function look(folder: string): { readonly holder: string | undefined; readonly state: string } {
+function look(folder: string): readonly [holder: string | undefined, state: string] {
   try {
     const [holder] = fs.readdirSync(folder);
     const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));
-    return { holder, state: `${holder} ${mtimeMs}` };
+    return [holder, `${holder} ${mtimeMs}`];
   } catch (error) {
-    if (isMissing(error)) return { holder: undefined, state: 'released' };
+    if (isMissing(error)) return [undefined, 'released'];
     throw error;
   }
 }
 
-/** Takes a free lock, or a stale one from its holder. Of several processes, one succeeds. */
-function claim(folder: string, own: string, stale?: { from: string | undefined }): boolean {
+/** Takes a free lock. Of several processes, one succeeds. */
+function claim(folder: string, own: string): boolean {
   try {
-    if (stale?.from !== undefined) {
-      fs.renameSync(path.join(folder, stale.from), own);
-    } else {
-      // Its holder was killed before it wrote its file.
-      if (stale) fs.rmdirSync(folder);
-      fs.mkdirSync(folder, { mode: 0o700 });
-      fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
-    }
-    if (fs.readdirSync(folder).length === 1) return true;
+    fs.mkdirSync(folder, { mode: 0o700 });
+    fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
+    return isAlone(own);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     const isRemoved = code === 'ENOENT' && syscall === 'open';
-    if (stale || code === 'EEXIST' || isRemoved) return false;
-    ignoreErrors(() => fs.rmdirSync(folder));
+    if (code === 'EEXIST' || isRemoved) return false;
+    valueOr(() => fs.rmdirSync(folder), undefined);
     throw error;
   }
-  // Stopped after it made the folder, so that another process took that for stale.
+}
+
+/** Takes a stale lock from its holder. Of several processes, one succeeds. */
+function takeOver(holder: string, own: string): boolean {
+  return valueOr(() => {
+    fs.renameSync(holder, own);
+    return isAlone(own);
+  }, false);
+}
+
+/** False for one that stopped after it made the folder, so that another process took that for stale. */
+function isAlone(own: string): boolean {
+  if (fs.readdirSync(path.dirname(own)).length === 1) return true;
   release(own);
   return false;
 }
 
+/** Does nothing if another process has taken the lock over. */
 function release(own: string): void {
-  ignoreErrors(() => {
+  valueOr(() => {
     fs.unlinkSync(own);
     fs.rmdirSync(path.dirname(own));
-  });
-}
-
-function ignoreErrors(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // The lock of another process, or a full or read-only disk: the next process takes over.
-  }
+  }, undefined);
 }

@@ -1,8 +1,8 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
+import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -30,8 +30,7 @@ export function readHistory(
   baseUrl: string,
 ): HistoryEntry[] {
   if (directory === undefined) return [];
-  const result = readJsonFile(historyFile(directory));
-  const entries = result.state === 'read' ? entriesOf(result.value) : [];
+  const entries = valueOr(() => entriesOf(readJsonFile(historyFile(directory))), []);
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
@@ -47,13 +46,9 @@ export async function remember(
   if (directory === undefined) return;
   const file = historyFile(directory);
   await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
-    const entries = entriesOf(readForUpdate(file));
-    const index = entries.findIndex(
-      (known) =>
-        known.profile === entry.profile &&
-        known.base_url === entry.base_url &&
-        String(known.id) === String(entry.id),
-    );
+    const entries = readForUpdate(file);
+    const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
+    const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
@@ -62,16 +57,17 @@ export async function remember(
   });
 }
 
-function readForUpdate(file: string): JsonObject {
-  const result = readJsonFile(file);
-  if (result.state === 'absent') return {};
-  if (result.state === 'read') return result.value;
-  throw new ImgctlError('config', `cannot read the history ${file}: ${result.reason}`, {
-    hint: 'move it elsewhere; imgctl does not overwrite it',
-  });
+function readForUpdate(file: string): HistoryEntry[] {
+  try {
+    return entriesOf(readJsonFile(file));
+  } catch (error) {
+    throw new ImgctlError('config', `cannot read the history ${file}: ${errorReason(error)}`, {
+      hint: 'move it elsewhere; imgctl does not overwrite it',
+    });
+  }
 }
 
-function entriesOf({ requests }: JsonObject): HistoryEntry[] {
+function entriesOf({ requests }: JsonObject = {}): HistoryEntry[] {
   return Array.isArray(requests) ? requests.filter(isEntry) : [];
 }
 

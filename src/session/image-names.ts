@@ -2,10 +2,11 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { valueOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { System } from '../io.ts';
-import type { Account } from './token-store.ts';
+import type { Account } from './token-cache.ts';
 
 type Catalogue = Omit<Account, 'username'>;
 
@@ -38,9 +39,8 @@ function textOf(value: unknown): string {
 /** Returns the images listed last first; none if there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ListedNames {
   if (directory === undefined) return new Map();
-  const result = readJsonFile(cacheFile(directory, catalogue));
-  const images = result.state === 'read' ? result.value.images : undefined;
-  return collectNames(Array.isArray(images) ? images : []);
+  const cache = valueOr(() => readJsonFile(cacheFile(directory, catalogue)), undefined);
+  return collectNames(Array.isArray(cache?.images) ? cache.images : []);
 }
 
 /** Caches new names; `isComplete`: the catalogue has no others. Ignores a failed write. */
@@ -65,16 +65,8 @@ export async function rememberImages(
   const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
-  if (!holds(file, text)) await replaceFile(file, text, system).catch(() => {});
-}
-
-function holds(file: string, text: string): boolean {
-  try {
-    const { size } = fs.statSync(file);
-    return size === Buffer.byteLength(text) && fs.readFileSync(file, 'utf8') === text;
-  } catch {
-    return false;
-  }
+  const isSame = valueOr(() => fs.readFileSync(file, 'utf8') === text, false);
+  if (!isSame) await replaceFile(file, text, system).catch(() => {});
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {

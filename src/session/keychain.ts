@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { secretFlaw } from './secrets.ts';
-import type { Account } from './token-store.ts';
+import type { Account } from './token-cache.ts';
 
 interface Call {
   /** They hold no secret: every user of the machine can read them. */

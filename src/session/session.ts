@@ -15,9 +15,8 @@ import { describeLocation, openPasswordStore } from './keychain.ts';
 import { findSecret } from './secrets.ts';
 import { certificateFlaw, type StoreAddress, type UploadTarget } from './setting-values.ts';
 import type { Settings } from './settings.ts';
-import type { SharedStore } from './shared/shared-store.ts';
-import { TokenCache } from './token-cache.ts';
-import type { Account, TokenStore } from './token-store.ts';
+import type { SharedStore } from './shared-store.ts';
+import { type Account, TokenCache, type TokenStore } from './token-cache.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export interface Session {
@@ -73,7 +72,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         loginCommand: settings.loginCommand,
         limitOverride: `${settings.loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
-        isAttended: io.stdin.isTTY && io.stderr.isTTY,
         patience: settings.get('wait-for-token') ?? 0,
         onWait: (milliseconds) =>
           options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
@@ -112,7 +110,7 @@ export async function openStore(
 ): Promise<SharedStore | undefined> {
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
-  const { openSharedStore } = await import('./shared/shared-store.ts');
+  const { openSharedStore } = await import('./shared-store.ts');
   return openSharedStore({ address, settings, files, io, ca, warn, onSecret });
 }
 

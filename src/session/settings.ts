@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { ImgctlError, valueOrError } from '../errors.ts';
-import { readJsonFile } from '../files/atomic-file.ts';
+import { errorReason, readJsonFile } from '../files/atomic-file.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -14,7 +14,7 @@ import {
   type SettingValue,
   STORED_PASSWORD,
 } from './setting-table.ts';
-import type { Account } from './token-store.ts';
+import type { Account } from './token-cache.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {
@@ -43,21 +43,25 @@ export function configFilePath(directory: string): string {
 export function readConfigFile(directory: string | undefined): ConfigFile {
   if (directory === undefined) return EMPTY_CONFIG;
   const file = configFilePath(directory);
-  const broken = (reason: string) =>
-    new ImgctlError('config', `cannot read the settings in ${file}: ${reason}`, {
+  try {
+    return checkConfig(readJsonFile(file) ?? {});
+  } catch (error) {
+    const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
+    throw new ImgctlError('config', message, {
       hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
-  const result = readJsonFile(file);
-  if (result.state === 'absent') return EMPTY_CONFIG;
-  if (result.state === 'broken') throw broken(result.reason);
-  const { profile, profiles = {}, ...rest } = result.value;
-  if (profile !== undefined && typeof profile !== 'string') throw broken('profile is not a string');
-  if (!isObject(profiles)) throw broken('profiles is not an object');
+  }
+}
+
+function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFile {
+  if (profile !== undefined && typeof profile !== 'string') {
+    throw new Error('profile is not a string');
+  }
+  if (!isObject(profiles)) throw new Error('profiles is not an object');
   for (const [name, settings] of Object.entries(profiles)) {
-    if (!isObject(settings)) throw broken(`profiles.${name} is not an object`);
-    for (const [key, value] of Object.entries(settings)) {
-      if (typeof value !== 'string') throw broken(`profiles.${name}.${key} is not a string`);
-    }
+    if (!isObject(settings)) throw new Error(`profiles.${name} is not an object`);
+    const wrong = Object.keys(settings).find((key) => typeof settings[key] !== 'string');
+    if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
   }
   const checked = profiles as Record<string, Record<string, string>>;
   return { profile, profiles: new Map(Object.entries(checked)), rest };

@@ -3,20 +3,77 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken } from '../api/auth.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { LockLostError, withLockIfPossible } from '../files/lock.ts';
 import { makeDirectory, shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
-import {
-  type Account,
-  type CachedToken,
-  isInForce,
-  type RememberedLimit,
-  type TokenStore,
-  type Turn,
-} from './token-store.ts';
+
+/** The owner of a token and of what else is cached; unset settings are empty. */
+export interface Account {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly username: string;
+}
+
+export interface CachedToken {
+  readonly token: string;
+  /** By this machine's clock, milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Token requests left until `resetsAt`, section 8 of service-api.md. Times as in CachedToken. */
+export interface RememberedLimit {
+  readonly remaining: number;
+  readonly receivedAt: number;
+  readonly resetsAt: number;
+}
+
+/** What to do while no other process requests a token. */
+export interface Turn<Result> {
+  /** Returns what makes the action unnecessary, such as the token of another process. */
+  findExisting(): Promise<Result | undefined>;
+  /** @param confirm waits for its turn again if another process has taken the lock meanwhile */
+  action(confirm: () => Promise<void>): Promise<Result>;
+}
+
+/** Stores the token and the limit of one account. A failure to read or write is a warning, once. */
+export interface TokenStore {
+  /** Where the token is stored: a file or a URL; undefined if nowhere. */
+  readonly location: string | undefined;
+  /** Returns the stored token, unless it is the refused one. */
+  read(refused?: string): Promise<CachedToken | undefined> | CachedToken | undefined;
+  write(token: CachedToken): Promise<void>;
+  readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
+  writeLimit(limit: RememberedLimit): Promise<void>;
+  /** Takes a turn under the lock, or without one if none can be made. @throws ImgctlError timeout */
+  takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result>;
+}
+
+/** A longer window is taken for an error. */
+const MAX_LIMIT_WINDOW = 24 * 3_600_000;
+/** The request has to arrive before the token expires. */
+const EXPIRY_MARGIN = 60_000;
+
+/** True close to the expiry. The service's 401 decides; this only saves a round trip. */
+export function needsRenewal(token: CachedToken, now: number): boolean {
+  const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
+  return now >= token.expiresAt - margin;
+}
+
+/** False before its receipt too: the clock was set back since, so only the service knows. */
+export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
+  return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
+}
+
+/** A shared store could not be used. The message is the reason; it never holds a secret. */
+export class StoreError extends ImgctlError {
+  constructor(reason: string, hint?: string) {
+    super('unreachable', reason, { hint });
+  }
+}
 
 /** No profile can have these names. */
 const LIMIT = '_limit';
@@ -69,42 +126,43 @@ export class TokenCache implements TokenStore {
   }
 
   read(refused?: string): CachedToken | undefined {
-    const value = this.#readRecord(this.location);
-    const token = tokenOf(value);
-    if (token) this.#markUse();
-    else if (value) this.#warnOnce(`${this.location} holds no token and is ignored`);
-    return token?.token === refused ? undefined : token;
+    const record = this.#readRecord(this.location);
+    if (record === undefined) return undefined;
+    const { token, received_at: receivedAt, expires_at: expiresAt } = record;
+    const isValid = typeof token === 'string' && isToken(token);
+    if (!isValid || !isTime(receivedAt) || !isTime(expiresAt)) {
+      this.#warnOnce(`${this.location} holds no token and is ignored`);
+      return undefined;
+    }
+    this.#markUse();
+    return token === refused ? undefined : { token, receivedAt, expiresAt };
   }
 
   /** @param isCopy the token is stored elsewhere too, so that a failure does not matter */
-  async write(token: CachedToken, isCopy = false): Promise<void> {
+  async write({ token, receivedAt, expiresAt }: CachedToken, isCopy = false): Promise<void> {
     const { baseUrl, username } = this.#account;
+    const times = { received_at: receivedAt, expires_at: expiresAt };
     this.#markUse();
-    const record = {
-      base_url: baseUrl,
-      username,
-      token: token.token,
-      received_at: token.receivedAt,
-      expires_at: token.expiresAt,
-    };
-    await this.#writeRecord(this.location, record, isCopy);
+    await this.#writeRecord(
+      this.location,
+      { base_url: baseUrl, username, token, ...times },
+      isCopy,
+    );
   }
 
+  /** Nothing else can be stored either if this fails, which the write of the token reports. */
   #markUse(): void {
     const file = this.#useFile;
     if (file === undefined || fs.existsSync(file)) return;
-    try {
+    valueOr(() => {
       makeDirectory(path.dirname(file));
-      fs.closeSync(fs.openSync(file, 'wx', 0o600));
-    } catch {
-      // Nothing can be stored here, which the write of the token reports.
-    }
+      fs.writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
+    }, undefined);
   }
 
   readLimit(now: number): RememberedLimit | undefined {
-    const value = this.#readRecord(this.limitFile);
-    if (value === undefined) return undefined;
-    const { remaining, received_at: receivedAt, resets_at: resetsAt } = value;
+    const record = this.#readRecord(this.limitFile) ?? {};
+    const { remaining, received_at: receivedAt, resets_at: resetsAt } = record;
     if (!isTime(remaining) || !isTime(receivedAt) || !isTime(resetsAt)) return undefined;
     const limit = { remaining, receivedAt, resetsAt };
     return isInForce(limit, now) ? limit : undefined;
@@ -131,17 +189,19 @@ export class TokenCache implements TokenStore {
 
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
-    this.#secure(path.dirname(file));
-    const result = readJsonFile(file, this.#system.uid);
-    if (result.state === 'broken')
-      this.#warnOnce(`cannot read ${file}: ${result.reason}; the file is ignored`);
-    return result.state === 'read' ? result.value : undefined;
+    this.#tighten(path.dirname(file));
+    try {
+      return readJsonFile(file, this.#system.uid);
+    } catch (error) {
+      this.#warnOnce(`cannot read ${file}: ${errorReason(error)}; the file is ignored`);
+      return undefined;
+    }
   }
 
   async #writeRecord(file: string | undefined, value: JsonObject, isCopy: boolean): Promise<void> {
     try {
       if (file === undefined) throw new Error('no home directory');
-      this.#secure(path.dirname(file));
+      this.#tighten(path.dirname(file));
       await writeJsonFile(file, value, this.#system);
     } catch (error) {
       if (isCopy) return;
@@ -153,23 +213,13 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  /** Tightens only the folder of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR. */
-  #secure(folder: string): void {
-    const { uid } = this.#system;
-    if (uid === undefined) return;
-    try {
+  /** Only the folder of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR, as may the target of a link. */
+  #tighten(folder: string): void {
+    valueOr(() => {
       const stat = fs.lstatSync(folder);
-      if (stat.isDirectory() && stat.uid === uid && isOpen(stat)) fs.chmodSync(folder, 0o700);
-      if (!stat.isSymbolicLink() || !isOpen(fs.statSync(folder))) return;
-      const target = fs.realpathSync(folder);
-      // Not tightened: others may need it.
-      this.#warnOnce(
-        `${folder} links to a folder open to other users: ${target}`,
-        `run: chmod 700 '${target.replaceAll("'", "'\\''")}'`,
-      );
-    } catch {
-      // It does not exist yet, or is on a read-only file system: reading is still right.
-    }
+      const isOwn = stat.isDirectory() && stat.uid === this.#system.uid;
+      if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
+    }, undefined);
   }
 
   #warnOnce(message: string, hint?: string): void {
@@ -179,24 +229,15 @@ export class TokenCache implements TokenStore {
   }
 }
 
-function isOpen({ mode }: fs.Stats): boolean {
-  return (mode & 0o077) !== 0;
-}
-
-function tokenOf(value: JsonObject | undefined): CachedToken | undefined {
-  const { token, received_at: receivedAt, expires_at: expiresAt } = value ?? {};
-  if (typeof token !== 'string' || !isToken(token)) return undefined;
-  return isTime(receivedAt) && isTime(expiresAt) ? { token, receivedAt, expiresAt } : undefined;
-}
-
 /** True for a time that a Date can show. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
-/** A file in the folder of tokens. A staging file of a killed run holds a token too, but does not count as one. */
+/** A file in the folder of tokens: a token, the mark of a profile that used it, or what a killed run left. */
 interface Entry {
   readonly file: string;
+  /** A profile, for a mark of use. */
   readonly owner: string;
   readonly key: string;
   readonly isToken: boolean;
@@ -207,20 +248,20 @@ interface Entry {
 function entriesIn(directory: string | undefined): Entry[] {
   if (directory === undefined) return [];
   const folder = tokenFolder(directory);
-  let found: fs.Dirent[];
   try {
-    found = fs.readdirSync(folder, { withFileTypes: true });
+    return fs.readdirSync(folder, { withFileTypes: true }).flatMap((found): Entry[] => {
+      const { name } = found;
+      const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
+      if (owner === LIMIT || found.isDirectory()) return [];
+      const isToken = !name.startsWith('.') && name.endsWith('.json');
+      return [
+        { file: path.join(folder, name), owner, key, isToken, isUse: name.endsWith('.used') },
+      ];
+    });
   } catch (error) {
     if (isMissing(error)) return [];
     throw cannotRemove(folder, error);
   }
-  return found.flatMap((entry): Entry[] => {
-    const { name } = entry;
-    const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
-    if (owner === LIMIT || entry.isDirectory()) return [];
-    const isToken = !name.startsWith('.') && name.endsWith('.json');
-    return [{ file: path.join(folder, name), owner, key, isToken, isUse: name.endsWith('.used') }];
-  });
 }
 
 /** Removes the tokens of all profiles. @returns their number. @throws ImgctlError config: one cannot be removed */
@@ -228,39 +269,29 @@ export function forgetAllTokens(directory: string | undefined): number {
   return removeAll(entriesIn(directory));
 }
 
+/** Removes the tokens that no other profile used. @throws ImgctlError config: one cannot be removed */
+export function forgetUnsharedTokens(directory: string | undefined, profile: string): void {
+  forget(directory, profile);
+}
+
 /**
  * Removes every token that the profile used, also of another user or base URL, and that of its account.
  * @returns their number, and other profiles that used one of them
  * @throws ImgctlError config: one cannot be removed
  */
-export function forgetTokens(
-  directory: string | undefined,
-  account: Account,
-): { readonly count: number; readonly alsoUsedBy: readonly string[] } {
-  const { profile } = account;
-  const entries = entriesIn(directory);
-  const { own, others } = usesOf(profile, entries);
-  const keys = new Set([accountKey(account), ...own.map(({ key }) => key)]);
-  const alsoUsedBy = others.filter(({ key }) => keys.has(key)).map(({ owner }) => owner);
-  const forgotten = entries.filter(({ owner, key }) => owner === profile || keys.has(key));
-  return { count: removeAll(forgotten), alsoUsedBy: [...new Set(alsoUsedBy)].sort() };
+export function forgetTokens(directory: string | undefined, account: Account) {
+  return forget(directory, account.profile, account);
 }
 
-/** Removes the tokens that no other profile used. @throws ImgctlError config: one cannot be removed */
-export function forgetUnsharedTokens(directory: string | undefined, profile: string): void {
+function forget(directory: string | undefined, profile: string, account?: Account) {
   const entries = entriesIn(directory);
-  const { own, others } = usesOf(profile, entries);
-  const keys = new Set(own.map(({ key }) => key));
-  for (const { key } of others) keys.delete(key);
-  removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
-}
-
-function usesOf(profile: string, entries: readonly Entry[]) {
   const uses = entries.filter(({ isUse }) => isUse);
-  return {
-    own: uses.filter(({ owner }) => owner === profile),
-    others: uses.filter(({ owner }) => owner !== profile),
-  };
+  const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
+  if (account) keys.add(accountKey(account));
+  const others = uses.filter(({ owner, key }) => owner !== profile && keys.has(key));
+  if (!account) for (const { key } of others) keys.delete(key);
+  const count = removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
+  return { count, alsoUsedBy: [...new Set(others.map(({ owner }) => owner))].sort() };
 }
 
 /** Removes the marks of use last: one that stays leads the next logout to a token that stays. */

@@ -13,7 +13,7 @@ import {
   type RememberedLimit,
   type TokenStore,
   type Turn,
-} from './token-store.ts';
+} from './token-cache.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string, hint: string): TokenSource {
@@ -45,16 +45,12 @@ interface TokensOptions {
   /** The command that ignores the remembered limit. */
   readonly limitOverride?: string;
   readonly baseUrl: string;
-  /** True if a person waits for the command: no random delays then. */
-  readonly isAttended?: boolean;
   /** Milliseconds to wait for the end of the token request limit. */
   readonly patience?: number;
   /** Called before such a wait. */
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
-/** Spreads the token requests of several machines after the end of their common limit. */
-const MAX_SPREAD = 10_000;
 /** Another machine may store a token during a wait. */
 const LOOK_INTERVAL = 5_000;
 
@@ -97,7 +93,6 @@ export class Tokens implements TokenSource {
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
     return this.#takeTurn({
-      isAttended: true,
       findExisting: async () => undefined,
       action: () => this.#request(password, hint, ignoreLimit),
     });
@@ -120,7 +115,7 @@ export class Tokens implements TokenSource {
   }
 
   async #renewWithLock(refused: string | undefined): Promise<string> {
-    const { store, io, username, password, isAttended = false } = this.#options;
+    const { store, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
     const findExisting = async () => {
       const stored = await store.read(refused);
@@ -131,7 +126,7 @@ export class Tokens implements TokenSource {
       await confirm();
       return this.#request(secret, password.hint);
     };
-    this.#memory = await this.#takeTurn<CachedToken>({ isAttended, findExisting, action });
+    this.#memory = await this.#takeTurn<CachedToken>({ findExisting, action });
     return this.#memory.token;
   }
 
@@ -146,10 +141,8 @@ export class Tokens implements TokenSource {
         if (!(error instanceof ImgctlError) || error.code !== 'rate-limited') throw error;
         const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
-        const spread = turn.isAttended ? 0 : MAX_SPREAD * io.random();
-        const end = Math.min(limit.resetsAt + spread, deadline);
-        onWait?.(end - io.now());
-        const found = await this.#waitUntil(end, turn);
+        onWait?.(limit.resetsAt - io.now());
+        const found = await this.#waitUntil(limit.resetsAt, turn);
         if (found !== undefined) return found;
       }
     }

@@ -134,20 +134,6 @@ it('logout removes every token that the profile used, also one of a release cand
   expect(readdirSync(tokens).filter((name) => !name.startsWith('_limit.'))).toEqual([]);
 });
 
-it('a folder of tokens that links to a folder open to others causes a warning', async () => {
-  const { env, directory, tokens } = await loggedIn();
-  const target = path.join(directory, 'shared');
-  renameSync(tokens, target);
-  symlinkSync(target, tokens);
-  expect(await runBuilt(LIST, { env })).toMatchObject({ stderr: '', exitCode: 0 });
-  chmodSync(target, 0o777);
-  const result = await runBuilt(['images', 'list', '-q'], { env });
-  expect(result).toMatchObject({ stdout: '1\n', exitCode: 0 });
-  expect(result.stderr).toBe(
-    `imgctl: warning: ${tokens} links to a folder open to other users: ${target}\nhint: run: chmod 700 '${target}'\n`,
-  );
-});
-
 describe('the settings file', () => {
   it.each([
     ['empty', '', 'line 1, column 1'],

@@ -11,16 +11,15 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keyedFile } from '../../src/files/paths.ts';
 import { systemOf } from '../../src/io.ts';
 import {
+  type Account,
   forgetAllTokens,
   forgetTokens,
   forgetUnsharedTokens,
+  needsRenewal,
   TokenCache,
 } from '../../src/session/token-cache.ts';
-import type { Account } from '../../src/session/token-store.ts';
-import { needsRenewal } from '../../src/session/token-store.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -48,19 +47,6 @@ function tokenFile(directory: string): string {
 function namesIn(directory: string): string[] {
   return readdirSync(path.join(directory, 'tokens')).sort();
 }
-
-/** Stores a token as release candidates did: one file per profile, base URL and user. */
-function storeFormerToken(directory: string, changes: Partial<Account>, text: string): string {
-  const { profile, baseUrl, username } = { ...ACCOUNT, ...changes };
-  const folder = path.join(directory, 'tokens');
-  mkdirSync(folder, { recursive: true });
-  const file = keyedFile(folder, profile, [profile, baseUrl, username]);
-  writeFileSync(file, text);
-  return file;
-}
-
-const recordOf = ({ token, receivedAt, expiresAt }: typeof TOKEN) =>
-  JSON.stringify({ token, received_at: receivedAt, expires_at: expiresAt });
 
 describe('needsRenewal', () => {
   const short = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
@@ -153,12 +139,7 @@ describe('the cached token', () => {
       await cache.write(TOKEN);
       expect(cache.read()).toEqual(TOKEN);
       expect(modeOf(elsewhere)).toBe('755');
-      expect(warnings).toEqual([
-        `${directory}/tokens links to a folder open to other users: ${elsewhere}`,
-      ]);
-      chmodSync(elsewhere, 0o700);
-      const later = cacheIn(directory);
-      expect([later.cache.read(), later.warnings]).toEqual([TOKEN, []]);
+      expect(warnings).toEqual([]);
     },
   );
 
@@ -225,10 +206,9 @@ describe('forgetting tokens', () => {
     await cacheIn(directory, bob).cache.write(TOKEN);
     await cacheIn(directory, { ...bob, ...work }).cache.write(TOKEN);
     await cacheIn(directory, { ...work, username: 'carol' }).cache.write(TOKEN);
-    storeFormerToken(directory, { username: 'dave' }, recordOf(TOKEN));
     writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
     const account = { ...ACCOUNT, username: 'new' };
-    expect(forgetTokens(directory, account)).toEqual({ count: 3, alsoUsedBy: ['work'] });
+    expect(forgetTokens(directory, account)).toEqual({ count: 2, alsoUsedBy: ['work'] });
     expect(namesIn(directory)).toEqual([
       expect.stringMatching(/^_token\./),
       expect.stringMatching(/^work\./),
@@ -284,9 +264,8 @@ describe('forgetting tokens', () => {
     const { cache } = cacheIn(directory);
     const limit = { remaining: 2, receivedAt: NOW, resetsAt: NOW + 60_000 };
     await cache.writeLimit(limit);
-    storeFormerToken(directory, bob, recordOf(TOKEN));
     writeFileSync(path.join(directory, 'tokens', '._token.0.json.1.abc.new'), 'left behind');
-    expect(forgetAllTokens(directory)).toBe(4);
+    expect(forgetAllTokens(directory)).toBe(3);
     expect(namesIn(directory)).toEqual([expect.stringMatching(/^_limit\./)]);
     expect(cache.readLimit(NOW)).toEqual(limit);
     expect(forgetAllTokens(directory)).toBe(0);

@@ -1,10 +1,10 @@
 // The lock and the keys in a real Redis server: only the owner of the lock renews and releases it.
 
 import { expect, it, onTestFinished } from 'vitest';
-import { parseStoreAddress } from '../../../src/session/setting-values.ts';
-import { connectStore } from '../../../src/session/shared/redis.ts';
-import { fakeIo } from '../../support/io.ts';
-import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../../support/redis.ts';
+import { connectStore } from '../../src/session/redis.ts';
+import { parseStoreAddress } from '../../src/session/setting-values.ts';
+import { fakeIo } from '../support/io.ts';
+import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 
 const LOCK = 'imgctl:{x}:lock';
 const KEY = 'imgctl:{x}:token';
