@@ -9,16 +9,7 @@ const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
 
 /** The variables that hold secrets: no program inherits them. */
-const SECRET_VARIABLES = [
-  'IMGCTL_PASSWORD',
-  'IMGCTL_TOKEN',
-  'IMGCTL_TOKEN_STORE_KEY',
-  'IMGCTL_TOKEN_STORE_PASSWORD',
-  'IMGCTL_UPLOAD_PASSWORD',
-  'IMGCTL_UPLOAD_SECRET',
-] as const;
-
-export type SecretVariable = (typeof SECRET_VARIABLES)[number];
+const SECRET_VARIABLE = /^IMGCTL_(.+_)?(PASSWORD|TOKEN|SECRET|KEY)$/;
 
 interface ChildOptions {
   /** The program, or a shell command if there are no `args`. */
@@ -47,8 +38,8 @@ export interface ChildResult {
  */
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;
-  const env = { ...io.env };
-  for (const name of SECRET_VARIABLES) delete env[name];
+  const isHarmless = ([name]: [string, unknown]) => !SECRET_VARIABLE.test(name);
+  const env = Object.fromEntries(Object.entries(io.env).filter(isHarmless));
   io.signal.throwIfAborted();
   const child: ChildProcess = builtin('node:child_process').spawn(command, args, {
     shell: options.args === undefined,

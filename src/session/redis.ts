@@ -80,19 +80,21 @@ export async function connectStore(options: ConnectionOptions) {
     },
     async set(key: string, value: string, milliseconds: number) {
       const expiration = { type: 'PX', value: Math.max(1, Math.round(milliseconds)) } as const;
-      isDone(await limited(client.set(key, value, { expiration })), 'OK');
+      await limited(client.set(key, value, { expiration }));
     },
     /** @returns true if there was such a key */
-    delete: async (key: string) => isDone(await limited(client.del(key)), 1, 0),
+    delete: async (key: string) => (await limited(client.del(key))) === 1,
     /** Takes a lock that nobody has. `owner` is different for each attempt. */
     async takeLock(key: string, owner: string, milliseconds: number) {
       const expiration = { type: 'PX', value: milliseconds } as const;
-      const reply = await limited(client.set(key, owner, { expiration, condition: 'NX' }));
-      return isDone(reply, 'OK', null);
+      const reply: unknown = await limited(client.set(key, owner, { expiration, condition: 'NX' }));
+      // A server that answers anything must not look like one whose lock is always taken.
+      if (reply !== 'OK' && reply !== null) throw new StoreError(UNEXPECTED);
+      return reply === 'OK';
     },
     /** Restarts the time limit of a lock, or takes it again if it has expired. False if another owner has it. */
     renewLock: async (key: string, owner: string, milliseconds: number) =>
-      isDone(await limited(evaluate(RENEW, key, owner, `${milliseconds}`)), 1, 0),
+      (await limited(evaluate(RENEW, key, owner, `${milliseconds}`))) === 1,
     /** Releases the lock if the owner still has it, also after an interrupt. */
     async releaseLock(key: string, owner: string) {
       await limited(evaluate(RELEASE, key, owner), []);
@@ -100,11 +102,7 @@ export async function connectStore(options: ConnectionOptions) {
     /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
     timeLeft: (key: string): Promise<number> => limited(client.pTTL(key)),
     /** Returns the seconds of the server's clock. */
-    async clock() {
-      const seconds = Number((await limited(client.time()))[0]);
-      if (Number.isNaN(seconds)) throw new StoreError(UNEXPECTED);
-      return seconds;
-    },
+    clock: async () => Number((await limited(client.time()))[0]),
     close: () => client.destroy(),
   };
 }
@@ -127,24 +125,20 @@ function createStoreClient({ address, password, ca }: ConnectionOptions) {
   });
 }
 
-/** A server that answers anything must not look like one whose lock is always taken. */
-function isDone(reply: unknown, yes: unknown, no: unknown = yes): boolean {
-  if (reply === yes || reply === no) return reply === yes;
-  throw new StoreError(UNEXPECTED);
-}
-
 function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
   // What the client does at a reply that nobody waits for.
   if (error instanceof TypeError) return new StoreError(UNEXPECTED);
   if (error instanceof SocketClosedUnexpectedlyError) {
     return new StoreError('the connection was closed');
   }
-  if (code !== undefined && isCertificateError(code)) {
-    return new StoreError(`no trusted TLS connection: ${code}`);
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined) {
+    const isTls = isCertificateError(code);
+    return new StoreError(
+      isTls ? `no trusted TLS connection: ${code}` : networkReason(error as NodeJS.ErrnoException),
+    );
   }
-  if (code !== undefined) return new StoreError(networkReason(error as NodeJS.ErrnoException));
   const [line = ''] = message.split(/[\r\n]/);
   return new StoreError(line.replace(/\.$/, '').slice(0, MAX_REASON));
 }

@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { builtin, type Io } from '../io.ts';
-import { runChild, type SecretVariable } from './child.ts';
+import type { Io } from '../io.ts';
+import { runChild } from './child.ts';
 import type { SettingKey } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 
@@ -14,7 +14,7 @@ type CommandKey = Extract<SettingKey, `${string}-command`>;
 
 interface SecretNames {
   /** The variable that holds it. The one with `_FILE` at its end names a file. */
-  readonly variable: SecretVariable;
+  readonly variable: string;
   /** What that file is, for messages. */
   readonly file: string;
   /** The setting with a command that prints it. */
@@ -46,7 +46,7 @@ export const SECRETS = {
   storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', file: 'key file' },
 } as const satisfies Record<string, SecretNames>;
 
-export interface SecretSource {
+interface SecretSource {
   /** The variable or command it comes from. */
   readonly origin: string;
   /** The same with the name of a file, for hints. */
@@ -66,8 +66,13 @@ export function findSecret(
   if (value) return { origin: variable, shown: variable, read: async () => value };
   if (file) {
     const origin = `${variable}_FILE`;
-    const read = () => secretOfFile(file, io, what, origin);
-    return { origin, shown: `the ${what} ${file}`, read };
+    const shown = `the ${what} ${file}`;
+    const open = () => fs.createReadStream(path.resolve(io.cwd, file), { end: MAX_BYTES });
+    const read = () =>
+      readFirstLine(open(), io, shown).catch((error: unknown) => {
+        throw error instanceof ImgctlError ? error : unreadableFile(file, error, what, origin);
+      });
+    return { origin, shown, read };
   }
   const command = setting && settings.get(setting);
   if (!command) return undefined;
@@ -79,17 +84,6 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-async function secretOfFile(file: string, io: Io, what: string, variable: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readBeginning(openFile(path.resolve(io.cwd, file)), io);
-  } catch (error) {
-    if (error instanceof ImgctlError) throw error;
-    throw unreadableFile(file, error, what, variable);
-  }
-  return firstLine(text, `the ${what} ${file}`);
-}
-
 export function unreadableFile(
   file: string,
   cause: unknown,
@@ -100,17 +94,6 @@ export function unreadableFile(
     hint: `check ${variable} and the permissions of the file`,
     cause,
   });
-}
-
-// Windows has no O_NONBLOCK.
-const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
-
-/** Waiting for a pipe, as in <(pass show images), must not block an interrupt. */
-function openFile(file: string): Readable {
-  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
-  if (!fs.fstatSync(fd).isFIFO()) return fs.createReadStream(file, { fd, end: MAX_BYTES });
-  const { Socket } = builtin('node:net');
-  return new Socket({ fd, readable: true, writable: false });
 }
 
 /**
@@ -136,30 +119,27 @@ function wordsOf(setting: CommandKey): string {
 
 /** Returns the first line of standard input, for --password-stdin. */
 export async function passwordOfStdin(io: Io): Promise<string> {
-  if (io.stdin.isTTY) {
-    throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
-      hint: 'omit it to be prompted for the password',
-    });
-  }
-  return firstLine(await readBeginning(io.stdin.stream, io), 'standard input');
+  if (!io.stdin.isTTY) return readFirstLine(io.stdin.stream, io, 'standard input');
+  throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
+    hint: 'omit it to be prompted for the password',
+  });
 }
 
-/** Reads at least the first line, up to MAX_BYTES. @throws also the reason of an interrupt */
-async function readBeginning(stream: Readable, io: Io): Promise<string> {
-  io.signal.throwIfAborted();
+/** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
+async function readFirstLine(stream: Readable, io: Io, what: string): Promise<string> {
   const interrupted = () => stream.destroy(io.signal.reason);
   io.signal.addEventListener('abort', interrupted, { once: true });
-  stream.setEncoding('utf8');
+  if (io.signal.aborted) interrupted();
   let text = '';
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of stream.setEncoding('utf8')) {
       text += chunk;
       if (text.includes('\n') || text.length > MAX_BYTES) break;
     }
   } finally {
     io.signal.removeEventListener('abort', interrupted);
   }
-  return text;
+  return firstLine(text, what);
 }
 
 function firstLine(text: string, what: string): string {

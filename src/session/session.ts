@@ -110,8 +110,12 @@ export async function openStore(
 ): Promise<SharedStore | undefined> {
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
-  const { openSharedStore } = await import('./shared-store.ts');
-  return openSharedStore({ address, settings, files, io, ca, warn, onSecret });
+  const { parseKey, SharedStore } = await import('./shared-store.ts');
+  const secret = findSecret(settings, io, 'storeKey');
+  const text = await secret?.read();
+  if (text) onSecret(text);
+  const key = secret && parseKey(text ?? '', secret.origin);
+  return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
 }
 
 /** Returns the given password, or else the stored one. */

@@ -30,6 +30,8 @@ const DELETE = 'delete it: imgctl logout --all';
 
 interface StoreOptions {
   readonly address: StoreAddress;
+  /** Seals tokens. */
+  readonly key: Buffer | undefined;
   readonly settings: Settings;
   /** The tokens of this machine. */
   readonly files: TokenCache;
@@ -40,32 +42,19 @@ interface StoreOptions {
   readonly onSecret: (secret: string) => void;
 }
 
-/** @throws ImgctlError config: the key is invalid, or its file is unreadable */
-export async function openSharedStore(options: StoreOptions): Promise<SharedStore> {
-  const { settings, io, onSecret } = options;
-  const secret = findSecret(settings, io, 'storeKey');
-  if (secret === undefined) return new SharedStore(options, undefined);
-  const text = await secret.read();
-  onSecret(text);
-  return new SharedStore(options, parseKey(text, secret.origin));
-}
-
 /**
  * Times in the store are relative to its own clock, so those of the machines may differ. After a failure it warns
  * once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
   readonly #options: StoreOptions;
-  /** Seals tokens. */
-  readonly #key: Buffer | undefined;
   readonly #digest: string;
   #connection: Promise<StoreConnection> | undefined;
   #failure: StoreError | undefined;
 
-  constructor(options: StoreOptions, key: Buffer | undefined) {
+  constructor(options: StoreOptions) {
     const { baseUrl, username } = options.settings.account;
     this.#options = options;
-    this.#key = key;
     this.#digest = shortDigest([baseUrl, username].join('\0'), 32);
   }
 
@@ -89,12 +78,12 @@ export class SharedStore implements TokenStore {
   }
 
   async write(token: CachedToken): Promise<void> {
-    const { files, io } = this.#options;
+    const { files, io, key } = this.#options;
     const isStored = await this.#try(async (connection) => {
       // Never replaces what another key has sealed.
       await this.#readToken(connection);
       const name = this.#nameOf('token');
-      const value = this.#key ? seal(token.token, name, this.#key) : token.token;
+      const value = key ? seal(token.token, name, key) : token.token;
       await connection.set(name, value, token.expiresAt - io.now());
       return true;
     });
@@ -140,7 +129,7 @@ export class SharedStore implements TokenStore {
    * @throws StoreError
    */
   async inspect() {
-    const { io } = this.#options;
+    const { io, key } = this.#options;
     const connection = await this.#connect();
     const started = io.now();
     const seconds = await connection.clock();
@@ -149,7 +138,7 @@ export class SharedStore implements TokenStore {
     await connection.set(this.#nameOf('check'), 'imgctl doctor', 1_000);
     await this.#readToken(connection);
     await this.#checkLock(connection);
-    return { milliseconds, ahead, isSealed: this.#key !== undefined };
+    return { milliseconds, ahead, isSealed: key !== undefined };
   }
 
   async close(): Promise<void> {
@@ -249,7 +238,7 @@ export class SharedStore implements TokenStore {
   }
 
   #unseal(text: string): string {
-    const key = this.#key;
+    const { key } = this.#options;
     if (!text.startsWith(SEALED)) {
       if (key === undefined) return text;
       throw new StoreError('its token is not sealed, but a key is set', DELETE);

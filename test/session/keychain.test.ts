@@ -111,13 +111,6 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     await expect(again).rejects.toMatchObject({ message: `${name} did not store the password` });
   });
 
-  it('rejects a password that the program would cut', async () => {
-    const program = fakeKeychain(name);
-    const storing = keychainOn(platform, program).store(ACCOUNT, 'x'.repeat(5_000));
-    await expect(storing).rejects.toMatchObject({ code: 'config' });
-    expect(program.calls()).toEqual([]);
-  });
-
   it('fails if the program is not installed', async () => {
     const nowhere = { PATH: '/nonexistent' };
     await expect(keychainOn(platform, nowhere).lookup(ACCOUNT)).rejects.toMatchObject({

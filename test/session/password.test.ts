@@ -155,15 +155,6 @@ unixOnlySuite('/dev is Unix')('a password file that is no regular file', () => {
     await writeFile(pipe, written);
     expect(await reading).toBe(password);
   });
-
-  it('and is a pipe without a writer ends at an interrupt', async () => {
-    const cwd = temporaryDirectory();
-    execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
-    const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: 'pipe' }, cwd });
-    const reading = unattendedPassword(new Settings('work', {}, io.env, {}), io, ACCOUNT)?.read();
-    io.interrupt();
-    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
-  });
 });
 
 describe('a password on standard input', () => {

@@ -6,8 +6,6 @@ export default defineConfig({
   test: {
     include: process.env.MUTATION_TESTS.split(','),
     exclude: [
-      // It hands file descriptors to sockets; Node can abort on that at the end of a worker thread.
-      'test/session/password.test.ts',
       // It blocks the threads that Vitest itself needs here, where tests run in worker threads.
       'test/http/deadline.test.ts',
       // Slow, and not the same in every run or on every machine.
