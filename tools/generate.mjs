@@ -1,41 +1,27 @@
-// Writes the man pages, docs/cli.md and the list of pages in package.json from the command table.
-// Usage: node tools/generate.mjs [--check]   (--check writes nothing and fails if a file is stale)
+// Writes docs/cli.md from the command table, and the man page dist/man/imgctl.1.
+// Usage: node tools/generate.mjs [--check | --man]   (--check writes nothing and fails if docs/cli.md is stale;
+// --man writes only the man page, as npm run build does)
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { manPages } from './reference/man.mjs';
-import { commandReference } from './reference/markdown.mjs';
-import { readManual } from './reference/pages.mjs';
+import { manPageOf } from './reference/man.mjs';
+import { readManual } from './reference/manual.mjs';
+import { markdownOf } from './reference/markdown.mjs';
 
-const ROOT = fileURLToPath(import.meta.resolve('../'));
-const manifest = JSON.parse(read('package.json'));
+const absolute = (path) => fileURLToPath(import.meta.resolve(`../${path}`));
+const DOCUMENT = absolute('docs/cli.md');
+const [mode] = process.argv.slice(2);
 
-const manual = await readManual(ROOT);
-const pages = manPages(manual, manifest.version);
-// npm installs only man pages that package.json lists; it ignores directories.man.
-const man = [...pages.keys()].sort();
-const files = new Map([
-  ...pages,
-  ['docs/cli.md', commandReference(manual)],
-  ['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`],
-]);
-mkdirSync(join(ROOT, 'man'), { recursive: true });
-const present = readdirSync(join(ROOT, 'man')).map((name) => `man/${name}`);
-const left = present.filter((name) => !files.has(name));
-const stale = [...files].filter(([name, text]) => read(name) !== text);
-if (process.argv.includes('--check')) {
-  const names = [...stale.map(([name]) => name), ...left];
-  if (names.length > 0) {
-    process.stderr.write(`stale: ${names.join(', ')}\nrun: npm run generate\n`);
+const manual = await readManual();
+const text = markdownOf(manual);
+if (mode === '--check') {
+  if (readFileSync(DOCUMENT, 'utf8') !== text) {
+    process.stderr.write('stale: docs/cli.md\nrun: npm run generate\n');
     process.exitCode = 1;
   }
 } else {
-  for (const [name, text] of stale) writeFileSync(join(ROOT, name), text);
-  for (const name of left) rmSync(join(ROOT, name));
-}
-
-function read(name) {
-  const file = join(ROOT, name);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const { version } = JSON.parse(readFileSync(absolute('package.json'), 'utf8'));
+  mkdirSync(absolute('dist/man'), { recursive: true });
+  writeFileSync(absolute('dist/man/imgctl.1'), manPageOf(manual, version));
+  if (mode !== '--man') writeFileSync(DOCUMENT, text);
 }

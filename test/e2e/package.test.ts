@@ -51,11 +51,11 @@ describe('the package', () => {
   it('contains the program and its documents only', () => {
     const names = packed.files.map((file) => file.path);
     const documents = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
-    const program = ['bin/imgctl.js', 'dist/main.cjs', 'man/imgctl.1'];
+    const program = ['bin/imgctl.js', 'dist/main.cjs', 'dist/man/imgctl.1'];
     const library = ['dist/library.cjs', 'dist/types/library/index.d.ts'];
     expect(names).toEqual(expect.arrayContaining([...program, ...library, ...documents]));
     const others = names.filter((name) => !documents.includes(name));
-    expect(others.filter((name) => !/^(bin|dist|completions|man)\//.test(name))).toEqual([]);
+    expect(others.filter((name) => !/^(bin|dist|completions)\//.test(name))).toEqual([]);
   });
 
   it('unpacks to at most 2.5 MB', () => {

@@ -1,6 +1,6 @@
 // The Debian package: its content, and that it installs, runs and is removed without a trace.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,67 +8,37 @@ import manifest from '../../package.json' with { type: 'json' };
 import { freshHome } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const DEB = path.resolve(process.env.IMGCTL_DEB || ROOT);
-const HAS_DPKG = spawnSync('dpkg-deb', ['--version']).error === undefined;
+const { IMGCTL_DEB } = process.env;
+const DEB = path.resolve(IMGCTL_DEB || '.');
 
-/** Returns why the tests are skipped, or ''. */
-function reasonToSkip(): string {
-  if (!process.env.IMGCTL_DEB)
-    return 'skipped: IMGCTL_DEB names none; npm run test:executable does';
-  return HAS_DPKG ? '' : 'skipped: no dpkg-deb here';
-}
-
-/** The files of a .deb, without the dot before their paths. */
+/** The files of the package, in the order of their names. */
 const FILES = [
   'usr/bin/imgctl',
   'usr/share/bash-completion/completions/imgctl',
   'usr/share/doc/imgctl/changelog.gz',
   'usr/share/doc/imgctl/copyright',
   'usr/share/fish/vendor_completions.d/imgctl.fish',
-  'usr/share/lintian/overrides/imgctl',
+  'usr/share/man/man1/imgctl.1.gz',
   'usr/share/zsh/vendor-completions/_imgctl',
 ];
 
-it('tools/deb.mjs says what is missing, without a stack trace', () => {
-  const { stderr, status } = spawnSync(process.execPath, ['tools/deb.mjs', 'nope'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  const message = 'no executable for nope in build/\nhint: build them with: npm run executables\n';
-  expect({ stderr, status }).toEqual({ stderr: message, status: 1 });
-});
-
-const REASON = reasonToSkip();
-
-describe.skipIf(REASON !== '')(`the Debian package ${REASON}`, () => {
-  it('contains the program, man pages and completions, which only root can write', () => {
+describe.skipIf(!IMGCTL_DEB)('the Debian package (npm run test:executable; IMGCTL_DEB)', () => {
+  it('contains the program, its man page and completions, which only root can write', () => {
     const lines = execFileSync('dpkg-deb', ['--contents', DEB], { encoding: 'utf8' });
-    const entries = lines
-      .trim()
-      .split('\n')
-      .map((line) => {
-        const [mode = '', owner, , , , name = ''] = line.split(/\s+/);
-        return { mode, owner, name: name.replace('./', '') };
-      });
-    const pages = readdirSync(path.join(ROOT, 'man')).map(
-      (page) => `usr/share/man/man${page.slice(-1)}/${page}.gz`,
-    );
-    const files = entries.filter(({ mode }) => !mode.startsWith('d'));
-    expect(files.map(({ name }) => name).sort()).toEqual([...FILES, ...pages].sort());
-    for (const { mode, owner, name } of entries) {
-      const expected = name === 'usr/bin/imgctl' ? '-rwxr-xr-x' : '-rw-r--r--';
-      const right = mode.startsWith('d') ? 'drwxr-xr-x' : expected;
-      expect({ name, mode, owner }).toEqual({ name, mode: right, owner: 'root/root' });
+    const entries = lines.trim().split('\n');
+    const files = entries.filter((line) => !line.startsWith('d'));
+    const names = files.map((line) => line.split(/\s+/)[5]?.replace('./', ''));
+    expect(names.sort()).toEqual(FILES);
+    for (const line of entries) {
+      expect(line).toMatch(/^(drwxr-xr-x|-rw-r--r--|-rwxr-xr-x(?=.*bin\/imgctl$)) root\/root /);
     }
   });
 
-  it('states its size and the libraries that the program is linked with', () => {
-    const field = (name: string) =>
-      execFileSync('dpkg-deb', ['--field', DEB, name], { encoding: 'utf8' }).trim();
-    expect(field('Version')).toBe(manifest.version);
-    expect(field('Depends')).toMatch(/^libc6 \(>= \S+\), libgcc-s1 \(>= \S+\), libstdc\+\+6 \(/);
-    expect(Number(field('Installed-Size'))).toBeGreaterThan(50_000);
+  it('states its version, its size and the libraries that the program is linked with', () => {
+    const text = execFileSync('dpkg-deb', ['--field', DEB], { encoding: 'utf8' });
+    expect(text).toContain(`Version: ${manifest.version}\n`);
+    expect(text).toMatch(/^Depends: libc6 \(>= \S+\), libgcc-s1 \(>= \S+\), libstdc\+\+6 \(/m);
+    expect(text).toMatch(/^Installed-Size: \d{5,6}$/m);
   });
 
   it.skipIf(process.getuid?.() !== 0)(
@@ -81,28 +51,23 @@ describe.skipIf(REASON !== '')(`the Debian package ${REASON}`, () => {
       }
       writeFileSync(path.join(state, 'status'), '');
       const log = path.join(temporaryDirectory(), 'dpkg.log');
+      const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
       const dpkg = (...args: string[]) =>
         // The libraries that it depends on are the system's, not the folder's.
         execFileSync('dpkg', [`--root=${root}`, `--log=${log}`, '--force-depends', ...args], {
-          encoding: 'utf8',
-          env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+          env,
           stdio: 'pipe',
         });
+      const imgctl = (...args: string[]) =>
+        execFileSync(path.join(root, 'usr/bin/imgctl'), args, { env: freshHome(), stdio: 'pipe' });
 
       dpkg('--install', DEB);
-      const program = path.join(root, 'usr/bin/imgctl');
-      const run = (...args: string[]) =>
-        execFileSync(program, args, { encoding: 'utf8', env: freshHome(), stdio: 'pipe' });
-      expect(run('--version')).toBe(`${manifest.version}\n`);
-      expect(run('demo')).toMatch(/^\d+ +sample\.ova /m);
-      dpkg('--verify', 'imgctl');
+      expect(String(imgctl('--version'))).toBe(`${manifest.version}\n`);
+      expect(String(imgctl('demo'))).toMatch(/^\d+ +sample\.ova /m);
 
       dpkg('--purge', 'imgctl');
       expect(readdirSync(root)).toEqual(['var']);
-      expect(readdirSync(path.join(root, 'var/lib'))).toEqual(['dpkg']);
-      expect(readdirSync(path.join(state, 'info')).filter((name) => /imgctl/.test(name))).toEqual(
-        [],
-      );
+      expect(readdirSync(path.join(state, 'info')).join()).not.toContain('imgctl');
     },
   );
 });

@@ -1,124 +1,61 @@
-// Writes the man pages: imgctl(1), one page per command, and a page in section 7 per topic outside imgctl(1).
+// Writes the man page imgctl(1): every command and topic on one page, in roff.
 
-import { FILES, FILES_NOTE } from './files.mjs';
-import { relativesOf, relativesOfTopic } from './pages.mjs';
-import { block, bold, escapeRoff, quoted, shell, syntax, terms, textLine } from './roff.mjs';
-
-/** The topics that are sections of imgctl(1), and their headings. */
-const SECTIONS = { 'exit-codes': 'EXIT STATUS', environment: 'ENVIRONMENT' };
-
-const IN_ROOT = '.BR imgctl (1)';
-
-/** Returns every page by its path from the root of the project. */
-export function manPages(manual, version) {
-  const files = new Map();
-  const add = (page, sections, others) => {
-    const { name, section } = titleOf(page);
-    const references = others
-      .filter(hasPage)
-      .map(titleOf)
-      .map((other) => `.BR ${escapeRoff(other.name)} (${other.section})`);
-    const text = [
-      header(name, section, version),
-      manSection('NAME', `${escapeRoff(name)} \\- ${escapeRoff(page.summary)}`),
-      ...sections,
-      manSection('SEE ALSO', references.join(',\n')),
-    ];
-    files.set(`man/${name}.${section}`, `${text.join('\n')}\n`);
-  };
-  for (const page of manual.commands) {
-    const isRoot = page.words.length === 1;
-    const sections = isRoot ? rootSections(page, manual.topics) : commandSections(page);
-    add(page, sections, relativesOf(page, manual));
-  }
-  for (const topic of manual.topics.filter(hasPage)) {
-    const sections = [manSection('DESCRIPTION', ...topic.blocks.map(block))];
-    add(topic, sections, relativesOfTopic(topic, manual));
-  }
-  return files;
-}
-
-function hasPage({ name }) {
-  return !Object.hasOwn(SECTIONS, name ?? '');
-}
-
-function titleOf({ words, blocks }) {
-  return blocks
-    ? { name: `imgctl-${words.at(-1)}`, section: 7 }
-    : { name: words.join('-'), section: 1 };
-}
-
-function header(name, section, version) {
-  const manual = section === 1 ? 'User Commands' : 'Miscellaneous Information';
-  // A date would change with every build.
-  const words = [quoted(name.toUpperCase()), section, '""', quoted(`imgctl ${version}`)];
-  return [
-    '.\\" Made from the command table by: npm run generate',
-    `.TH ${words.join(' ')} ${quoted(manual)}`,
+export function manPageOf({ summary, usage, overview, sections }, version) {
+  const parts = [
+    // A date would change with every build.
+    `.TH "IMGCTL" 1 "" "imgctl ${version}" "User Commands"`,
     // Without hyphenation, names can be copied.
+    '.nr HY 0',
     '.nh',
     '.ad l',
-  ].join('\n');
-}
-
-function manSection(heading, first, ...rest) {
-  // .SH already starts a paragraph.
-  return [`.SH ${heading}`, first.replace(/^\.PP\n/, ''), ...rest].join('\n');
-}
-
-function rootSections(page, topics) {
-  const parts = Object.entries(SECTIONS).map(([name, heading]) => {
-    const { blocks } = topics.find((topic) => topic.name === name);
-    return manSection(heading, ...blocks.map(block));
-  });
-  return [
-    manSection('SYNOPSIS', synopsis(page)),
-    manSection('DESCRIPTION', ...page.description.map(block)),
-    manSection('COMMANDS', subcommands(page)),
-    manSection('GLOBAL OPTIONS', options(page)),
-    manSection('EXAMPLES', shell(page.examples)),
-    ...parts,
-    manSection('FILES', terms(FILES, bold), `.PP\n${textLine(FILES_NOTE)}`),
-  ];
-}
-
-function commandSections(page) {
-  const names = page.arguments.map(({ name, description }) => [name, description]);
-  return [
-    manSection('SYNOPSIS', synopsis(page)),
-    manSection('DESCRIPTION', ...page.description.map(block)),
-    ...(page.subcommands.length === 0 ? [] : [manSection('COMMANDS', subcommands(page))]),
-    manSection(
-      'OPTIONS',
-      ...(names.length === 0 ? [] : [terms(names, (name) => syntax(`<${name}>`))]),
-      ...(page.options.length === 0 ? [] : [options(page)]),
-      `.PP\nEvery command also takes the global options of\n${IN_ROOT}.`,
+    `.SH NAME\nimgctl \\- ${escapeRoff(summary)}`,
+    `.SH SYNOPSIS\n${block(usage)}`,
+    '.SH DESCRIPTION',
+    ...overview.map(block),
+    ...sections.map(({ title, blocks }) =>
+      [`.SH ${quoted(title.toUpperCase())}`, ...blocks.map(block)].join('\n'),
     ),
-    manSection('EXAMPLES', shell(page.examples)),
-    ...(page.fields.length === 0
-      ? []
-      : [manSection('JSON OUTPUT', terms(page.fields.map(fieldTerm), bold))]),
-    manSection('EXIT STATUS', `${page.exitCodes.join(', ')}; the meanings are in\n${IN_ROOT}.`),
-    manSection('ENVIRONMENT', `The variables that every command reads are in\n${IN_ROOT}.`),
-    manSection('FILES', `The files that imgctl writes are in\n${IN_ROOT}.`),
   ];
+  return `${parts.join('\n')}\n`;
 }
 
-function synopsis({ names, usage }) {
-  return names.map((name) => `${bold(name)} ${syntax(usage)}`).join('\n.br\n');
+function block(each) {
+  if (typeof each === 'string') return `.PP\n${textLine(each)}`;
+  if ('see' in each) return `.PP\n${textLine(`See also: ${each.see.join(', ')}`)}`;
+  if ('terms' in each) {
+    const terms = each.terms.map(
+      ([term, text]) => `.TP\n\\fB${escapeRoff(term)}\\fR\n${textLine(text)}`,
+    );
+    return [...(each.heading ? [`.SS ${each.heading}s`] : []), ...terms].join('\n');
+  }
+  const lines = 'shell' in each ? each.shell.map((line) => `$ ${line}`) : each.lines;
+  return ['.PP', '.EX', ...lines.map(textLine), '.EE'].join('\n');
 }
 
-function subcommands(page) {
-  return terms(
-    page.subcommands.map(({ name, summary }) => [name, summary]),
-    bold,
-  );
+/** Characters that groff would read as commands or replace by typographic ones. */
+const ESCAPES = {
+  '\\': '\\(rs',
+  '-': '\\-',
+  "'": '\\(aq',
+  '`': '\\(ga',
+  '^': '\\(ha',
+  '~': '\\(ti',
+};
+
+/** Escapes text for the middle of a line, so that it shows and copies unchanged. */
+function escapeRoff(text) {
+  return text.replace(/[\\\-'`^~]|[^\x20-\x7e]/gu, (character) => {
+    const code = character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return ESCAPES[character] ?? `\\[u${code}]`;
+  });
 }
 
-function fieldTerm([name, type, meaning]) {
-  return [name, `${meaning} (${type})`];
+/** Escapes a whole line: a dot at its start would be a request. */
+function textLine(text) {
+  return escapeRoff(text).replace(/^\./, '\\&.');
 }
 
-function options(page) {
-  return terms(page.options, syntax);
+/** Returns text as an argument of a macro. */
+function quoted(text) {
+  return `"${escapeRoff(text).replaceAll('"', '\\(dq')}"`;
 }

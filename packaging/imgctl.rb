@@ -1,9 +1,9 @@
-# The Homebrew formula: installs the npm package, man pages and completions. tools/formula.mjs fills in the values.
+# The Homebrew formula: installs the npm package, its man page and completions. The release workflow fills in @...@.
 class Imgctl < Formula
-  desc "@DESCRIPTION@"
+  desc "Command-line tool for an image deployment service"
   url "@URL@"
   sha256 "@SHA256@"
-  license "@LICENSE@"
+  license "MIT"
 
   depends_on "node"
 
@@ -16,12 +16,10 @@ class Imgctl < Formula
     bash_completion.install_symlink package/"completions/imgctl.bash" => "imgctl"
     zsh_completion.install_symlink package/"completions/_imgctl"
     fish_completion.install_symlink package/"completions/imgctl.fish"
-    man1.install_symlink package.glob("man/*.1")
-    man7.install_symlink package.glob("man/*.7")
+    man1.install_symlink package/"dist/man/imgctl.1"
   end
 
   test do
     assert_equal version.to_s, shell_output("#{bin}/imgctl --version").strip
-    assert_match "sample.ova", shell_output("#{bin}/imgctl demo")
   end
 end

@@ -1,0 +1,106 @@
+// Reads the command table and the help topics as sections of one document, for docs/cli.md and the man page.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'rolldown';
+
+const SOURCE = fileURLToPath(import.meta.resolve('../../src/'));
+/** The modules with the declarations of commands and the texts of topics. */
+const DECLARATIONS = [
+  'commands/command-table.ts',
+  'commands/table/topics.ts',
+  'commands/help/pages.ts',
+  'declarations.ts',
+];
+
+const FILES = [
+  ['~/.config/imgctl/config.json', 'settings of all profiles'],
+  ['~/.config/imgctl/tokens/', 'access tokens, readable only by their owner'],
+  ['~/.local/state/imgctl/sync-history.json', 'sync requests submitted from this machine'],
+  ['~/.local/state/imgctl/changes/', 'what the last run of images changes saw'],
+  ['~/.cache/imgctl/images/', 'names of images, for completion'],
+  ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
+];
+const FILES_NOTE =
+  'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything but compiled code in one directory.';
+
+/**
+ * Returns the summary, the usage and an overview of the program, and its sections: `{ title, blocks }`. Blocks are
+ * those of the help, where terms may have a heading, and `{ see: [title, ...] }` refers to other sections.
+ */
+export async function readManual() {
+  const { ROOT, TOPICS, PAGES, ...texts } = await importDeclarations();
+  const commands = ROOT.subcommands.flatMap((each) => sectionsOf(each, [ROOT.name], texts));
+  const topics = TOPICS.map(({ name }) => ({ title: `imgctl help ${name}`, blocks: PAGES[name] }));
+  const overview = [
+    ...(ROOT.description ?? []),
+    { heading: 'Command', terms: commands.map(({ title, summary }) => [title, summary]) },
+    { heading: 'Topic', terms: TOPICS.map(({ summary }, at) => [topics[at].title, summary]) },
+    { shell: ROOT.examples },
+  ];
+  const files = [{ heading: 'File', terms: FILES }, FILES_NOTE];
+  return {
+    summary: ROOT.summary,
+    usage: { lines: ['imgctl <command> [options]'] },
+    overview: [sentence(ROOT.summary), ...overview],
+    sections: [...commands, ...topics, { title: 'Files', blocks: files }],
+  };
+}
+
+/** Returns the section of a command and then those of its subcommands, in the order of the help. */
+function sectionsOf(spec, parents, texts) {
+  if (spec.hidden) return [];
+  const { name, aliases = [], summary, description = [], examples, fields = [] } = spec;
+  const { arguments: args = [], options = [], subcommands = [], seeAlso = [] } = spec;
+  const words = [...parents, name];
+  const rest = ['[options]', ...(subcommands.length > 0 ? ['<command>'] : [])];
+  const usage = [...rest, ...args.map(texts.argumentTerm)].join(' ');
+  const fieldTerms = fields.map(([field, type, meaning]) => [field, `${meaning} (${type})`]);
+  const exitCodes = `Exit codes: ${texts.exitCodesOf(spec).join(', ')}`;
+  const blocks = [
+    sentence(summary),
+    ...description,
+    { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },
+    { heading: 'Argument', terms: args.map((each) => [each.name, each.description]) },
+    { heading: 'Option', terms: options.map(texts.optionTerm) },
+    { shell: examples },
+    { heading: 'JSON field', terms: fieldTerms },
+    ...(subcommands.length > 0 ? [] : [exitCodes]),
+    { see: seeAlso.map((each) => `imgctl ${each}`) },
+  ];
+  const shown = blocks.filter(({ terms, see }) => (terms ?? see)?.length !== 0);
+  const below = subcommands.flatMap((each) => sectionsOf(each, words, texts));
+  return [{ title: words.join(' '), summary, blocks: shown }, ...below];
+}
+
+function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Bundles the declarations without what commands load when they run, and imports them. */
+async function importDeclarations() {
+  const folder = mkdtempSync(join(tmpdir(), 'imgctl-manual-'));
+  const file = join(folder, 'declarations.mjs');
+  const entry = '\0declarations';
+  const code = DECLARATIONS.map((name) => `export * from ${JSON.stringify(join(SOURCE, name))};\n`);
+  try {
+    await build({
+      input: entry,
+      platform: 'node',
+      output: { file, codeSplitting: false },
+      plugins: [
+        {
+          name: 'declarations',
+          resolveId: (id, _importer, { kind }) =>
+            id === entry || kind === 'dynamic-import' ? { id, external: id !== entry } : undefined,
+          load: (id) => (id === entry ? code.join('') : undefined),
+        },
+      ],
+    });
+    return await import(pathToFileURL(file));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
