@@ -82,7 +82,7 @@ async function startServer(command, args, url) {
 function push(settings, prepare) {
   const IMGCTL_CONFIG_DIR = join(folder, 'config');
   return {
-    command: nodeProgram(program, 'push', join(folder, 'bench.ovf'), '--no-sync', '-q'),
+    command: nodeProgram(program, 'push', join(folder, 'bench.ovf'), '--no-sync', '-q', '--timeout', '5m'),
     env: { IMGCTL_CONFIG_DIR, IMGCTL_UPLOAD_SECRET: 'secret' },
     prepare() {
       prepare();

@@ -1,85 +1,136 @@
-// Draws docs/terminal.svg: a short session of the built program with the embedded service.
-// Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg)
+// Draws docs/terminal.svg: a short session on a real pseudo terminal, with the embedded service.
+// Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg; needs a build and script of util-linux)
 // The picture shows a fixed port and a fixed time of the sync, because the real ones change with each run.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeAppliance } from './appliance.mjs';
-import { drawTerminal } from './picture/svg.mjs';
 
 const COLUMNS = 94;
-const PROMPT = '\u001b[32m$\u001b[39m';
-const ERASED = /[^\n]*\r\u001b\[K/g;
-const PASSWORD = 'demo';
 const BASE_URL = 'http://127.0.0.1:8080';
-const TIME = '2025-08-01 09:30';
-// Of a sync: its times, and how long it took.
-const TIMES = /(?<=_on(?:\u001b\[\d+m)? {2}(?:\u001b\[\d+m)?)\d{4}-\d\d-\d\d \d\d:\d\d/g;
-const DURATION = /(?<=succeeded in )\d+ s/;
 const COMMANDS = [
   `login --base-url ${BASE_URL} -u demo`,
+  'images latest ubuntu 22.04 server --get path',
+  'push appliance.ova',
   'images list ubuntu --sotr updated_on,desc',
-  'images list ubuntu --sort updated_on,desc --limit 5',
-  'sync --wait',
 ];
-const WORDS = {
-  title: 'imgctl in a terminal',
-  description:
-    'A login, a mistyped option with its suggestion, the newest images, and a sync that succeeds.',
-};
 
-const absolute = (path) => fileURLToPath(new URL(path, import.meta.url));
+/** Styles of text by the escape sequences that begin and end them. */
+const STYLES = { 31: 'red', 32: 'green', 36: 'cyan', 2: 'dim', 1: 'bold', 22: '', 39: '' };
+
+const absolute = (path) => fileURLToPath(import.meta.resolve(path));
 const launcher = absolute('../bin/imgctl.js');
-const picture = process.argv[2] ?? absolute('../docs/terminal.svg');
 const folder = mkdtempSync(join(tmpdir(), 'imgctl-picture-'));
-let emulator;
+const options = ['--port', '0', '--sync-delay', '1900ms', '--until', '2025-07-31', '--sample'];
+const emulator = spawn(
+  process.execPath,
+  [launcher, 'emulator', '-q', '--uploads', folder, ...options],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+);
 try {
-  writeAppliance(join(folder, 'uploads', 'demo'));
-  const baseUrl = await startEmulator();
-  const lines = [`${PROMPT} export IMGCTL_PASSWORD=${PASSWORD}`];
-  for (const command of COMMANDS) {
-    lines.push(`${PROMPT} imgctl ${command}`, ...linesOf(command, baseUrl), '');
+  const [line] = await once(emulator.stdout, 'data');
+  const { base_url: baseUrl, upload_url: uploadUrl } = JSON.parse(String(line));
+  renameSync(join(folder, 'demo/sample.ova'), join(folder, 'appliance.ova'));
+  const env = { HOME: folder, PATH: process.env.PATH, IMGCTL_UPLOAD_PASSWORD: 'demo' };
+  Object.assign(env, { TERM: 'xterm', LANG: 'C.UTF-8', TZ: 'UTC', SHELL: '/bin/sh' });
+  for (const setting of [
+    ['upload-url', uploadUrl],
+    ['upload-username', 'demo'],
+  ]) {
+    spawnSync(process.execPath, [launcher, 'config', 'set', ...setting], { env });
   }
-  writeFileSync(picture, drawTerminal(lines.slice(0, -1), { columns: COLUMNS, ...WORDS }));
+  const lines = [];
+  for (const command of COMMANDS) {
+    const output = await onTerminal(command.replace(BASE_URL, baseUrl), env);
+    const shown = output
+      .replaceAll(baseUrl, BASE_URL)
+      .replace(/20(?!25)\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30');
+    lines.push(`\u001b[1m$ imgctl ${command}\u001b[22m`, ...shown.trimEnd().split('\n'), '');
+  }
+  const rows = lines.slice(0, -1).map(cellsOf);
+  writeFileSync(process.argv[2] ?? absolute('../docs/terminal.svg'), draw(rows));
 } finally {
-  emulator?.kill();
+  emulator.kill();
   rmSync(folder, { recursive: true });
 }
 
-async function startEmulator() {
-  const uploads = join(folder, 'uploads');
-  // Pending at the first check of the status, at once, and processed at the second, after 2 s.
-  const options = ['--port', '0', '--sync-delay', '1900ms', '--until', '2025-07-31'];
-  emulator = spawn(
-    process.execPath,
-    [launcher, 'emulator', '-q', ...options, '--uploads', uploads],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const [line] = await once(emulator.stdout, 'data');
-  return JSON.parse(String(line)).base_url;
+/** Runs imgctl on a pseudo terminal, types the password when it is asked for, and returns what was written. */
+async function onTerminal(command, env) {
+  const line = `stty cols ${COLUMNS}; exec '${process.execPath}' '${launcher}' ${command}`;
+  const script = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+    cwd: folder,
+    env,
+  });
+  let output = '';
+  script.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+    if (/Password[^\n]*: $/.test(output)) script.stdin.write('demo\r');
+  });
+  await once(script, 'close');
+  return output;
 }
 
-/** Returns the lines that a terminal shows after the command. */
-function linesOf(command, baseUrl) {
-  const output = join(folder, 'output');
-  const file = openSync(output, 'w');
-  const words = command.replace(BASE_URL, baseUrl).split(' ');
-  spawnSync(process.execPath, ['--require', absolute('picture/terminal.cjs'), launcher, ...words], {
-    stdio: ['ignore', file, file],
-    env: { HOME: folder, TZ: 'UTC', COLUMNS: String(COLUMNS), IMGCTL_PASSWORD: PASSWORD },
+/** Returns what a line of the terminal shows in the end: its characters, each with its style. */
+function cellsOf(line) {
+  const cells = [];
+  let column = 0;
+  let style = '';
+  for (const [part, codes, letter] of line.matchAll(/\u001b\[([\d;?]*)([A-Za-z])|[^\u001b]/gu)) {
+    if (letter === 'm') style = STYLES[codes];
+    else if (letter === 'K') cells.length = column;
+    else if (part === '\r' || letter === 'G') column = 0;
+    else if (letter === undefined) {
+      cells[column] = { character: part, style };
+      column += 1;
+    }
+  }
+  return cells;
+}
+
+/** Returns the rows as SVG, with selectable text in the colours of the reader's theme. */
+function draw(rows) {
+  // In pixels. The font is the reader's own; the cells of common fonts have at most this width.
+  const width = Math.ceil(COLUMNS * 8.43) + 32;
+  const height = rows.length * 20 + 32;
+  const texts = rows.map((cells, index) => {
+    let spans = '';
+    for (let at = 0; at < cells.length; ) {
+      const { style } = cells[at];
+      const end = cells.findIndex((cell, index) => index > at && cell.style !== style);
+      const run = cells.slice(at, end < 0 ? undefined : end);
+      const text = escapeXml(run.map(({ character }) => character).join(''));
+      spans += style === '' ? text : `<tspan class="${style}">${text}</tspan>`;
+      at += run.length;
+    }
+    return `  <text x="16" y="${16 + (index + 0.75) * 20}" xml:space="preserve">${spans}</text>\n`;
   });
-  closeSync(file);
-  return readFileSync(output, 'utf8')
-    .replaceAll(baseUrl, BASE_URL)
-    .replaceAll(TIMES, TIME)
-    .replace(DURATION, '4 s')
-    .replaceAll(ERASED, '')
-    .replace(/\s+$/, '')
-    .split('\n');
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
+  <title id="title">imgctl in a terminal</title>
+  <desc id="description">A login, the newest image, a push with its sync, and a mistyped option with its hint.</desc>
+  <style>
+    rect { fill: #ffffff; stroke: #d0d7de; }
+    text {
+      fill: #1f2328;
+      font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
+      font-size: 14px;
+      white-space: pre;
+    }
+    .bold { font-weight: bold; }
+    .red { fill: #cf222e; } .green { fill: #116329; } .cyan { fill: #0969da; } .dim { fill: #6e7781; }
+    @media (prefers-color-scheme: dark) {
+      rect { fill: #0d1117; stroke: #30363d; }
+      text { fill: #e6edf3; }
+      .red { fill: #ff7b72; } .green { fill: #7ee787; } .cyan { fill: #79c0ff; } .dim { fill: #8b949e; }
+    }
+  </style>
+  <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${texts.join('')}</svg>
+`;
+}
+
+function escapeXml(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
