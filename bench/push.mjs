@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { compare, makePackage, nodeProgram } from './measure.mjs';
 
 const RUNS = 5;
+/** moto takes long to complete an upload. */
+const OPTIONS = ['--no-sync', '-q', '--timeout', '5m'];
 const PORT = 18_000 + (process.pid % 1_000);
 const program = fileURLToPath(import.meta.resolve('../bin/imgctl.js'));
 const folder = fs.mkdtempSync(join(tmpdir(), 'imgctl-bench-'));
@@ -82,7 +84,7 @@ async function startServer(command, args, url) {
 function push(settings, prepare) {
   const IMGCTL_CONFIG_DIR = join(folder, 'config');
   return {
-    command: nodeProgram(program, 'push', join(folder, 'bench.ovf'), '--no-sync', '-q', '--timeout', '5m'),
+    command: nodeProgram(program, 'push', join(folder, 'bench.ovf'), ...OPTIONS),
     env: { IMGCTL_CONFIG_DIR, IMGCTL_UPLOAD_SECRET: 'secret' },
     prepare() {
       prepare();
