@@ -19,7 +19,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'packaging', include: ['test/packaging/**/*.test.ts'], testTimeout: 60_000 },
       },
-      // FUZZ_SECONDS, FUZZ_RESPONSES and FUZZ_PACKAGES bound the time.
+      // FUZZ_SECONDS and FUZZ_RUNS bound the time.
       {
         extends: true,
         test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: 0 },

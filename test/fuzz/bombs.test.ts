@@ -1,78 +1,145 @@
-// The time and memory of the built program for small responses that unfold into millions of values.
+// The time and memory of the built program for small responses and packages that hold more than any program should.
 
 import { EventEmitter, once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { report } from '../hardening/home.ts';
+import { describe, expect, it } from 'vitest';
 import { bombs, envelopeOf } from '../support/bombs.ts';
-import { scriptedService, startCli } from '../support/cli.ts';
+import {
+  type Environment,
+  freshHome,
+  runBuilt,
+  scriptedService,
+  startCli,
+} from '../support/cli.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { packTar, sampleMembers } from '../support/package-writer.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
-import { canMeasure, expectCheapFailure } from './measured.ts';
 
-const COUNT = 22_000_000;
-const MAX_SECONDS_TO_END = 1;
+const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
+/** The peak memory of a process is read there. */
+const canMeasure = existsSync('/proc/self/status');
 
-const KINDS = ['objects', 'arrays', 'numbers', 'nested', 'pages of 60 MB'];
-const COMMANDS = ['images list --json', 'images list -o ndjson', 'my-images -o yaml', 'login'];
-/** Milliseconds after the request; most runs end within 300. */
-const MOMENTS = [0, 20, 40, 60, 80, 100, 150, 200, 250, 300];
-
-const responses = new Map<string, ScriptedResponse>();
-
-beforeAll(() => {
-  const headers = { 'content-encoding': 'gzip' };
-  for (const [kind, body] of Object.entries(bombs(COUNT))) {
-    expect(body.length).toBeLessThan(66_000);
-    responses.set(kind, { body, headers });
-  }
-  const name = 'x'.repeat(60e6);
-  responses.set('pages of 60 MB', {
-    body: Buffer.from(envelopeOf(`{"id":1,"name":"${name}"}`, 1)),
-  });
-});
-
-/** Returns the environment of a user whose service sends one of the responses. */
-async function environment(kind: string, command: string, onRequest = () => {}) {
-  const { env, user } = await scriptedService(() => {
-    onRequest();
-    return responses.get(kind) ?? {};
-  });
-  return command === 'login' ? user : env;
+/** Runs a command that has to fail with 1 and one line, within 5 s and 400 MiB. */
+async function expectCheapFailure(argv: readonly string[], env: Environment, message: RegExp) {
+  const start = performance.now();
+  const limited = { ...env, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
+  const { stdout, stderr, exitCode } = await runBuilt(argv, { env: limited });
+  expect(performance.now() - start).toBeLessThan(5_000);
+  const lines = stderr.trim().split('\n').filter(Boolean);
+  expect(JSON.parse(lines.pop() ?? '').peak).toBeLessThan(400);
+  expect([exitCode, argv[0] === 'validate' ? '' : stdout]).toEqual([1, '']);
+  const messages = lines.filter((line) => !line.startsWith('hint: '));
+  expect(messages).toEqual([expect.stringMatching(message)]);
 }
 
-describe.each(KINDS)('a response of %s', (kind) => {
-  it.skipIf(!canMeasure).each(COMMANDS)(
-    'ends %s in time, with little memory and one line (skipped without /proc)',
-    async (command) => {
-      const env = await environment(kind, command);
-      const name = `${kind}, ${command}`;
-      const { stdout, messages } = await expectCheapFailure(name, command.split(' '), env);
-      expect(stdout).toBe('');
-      expect(messages).toEqual([
-        expect.stringMatching(/returned 200 with more than (4 MiB of JSON|100000 JSON values)/),
-      ]);
+/** Interrupts a command at each moment, in milliseconds after it is ready. It may have ended before the signal. */
+async function expectQuickEnd(
+  moments: readonly number[],
+  start: () => ReturnType<typeof startReady>,
+) {
+  for (const moment of moments) {
+    const { child, ended, ready } = await start();
+    await ready;
+    await Promise.race([sleep(moment), ended]);
+    const interrupted = performance.now();
+    child.kill('SIGINT');
+    const { exitCode } = await ended;
+    // If it cannot end by itself, it kills itself with the signal.
+    expect([1, 130, 'SIGINT']).toContain(child.signalCode ?? exitCode);
+    expect(performance.now() - interrupted, `after ${moment} ms`).toBeLessThan(1_000);
+  }
+}
+
+async function startReady(argv: readonly string[], env: Environment, ready?: Promise<unknown>) {
+  return { ...startCli(argv, { env }), ready };
+}
+
+const headers = { 'content-encoding': 'gzip' };
+const page = Buffer.from(envelopeOf(`{"id":1,"name":"${'x'.repeat(60e6)}"}`, 1));
+const RESPONSES: readonly (readonly [kind: string, response: ScriptedResponse])[] = [
+  ...Object.entries(bombs(22_000_000)).map(([kind, body]) => [kind, { body, headers }] as const),
+  ['pages of 60 MB', { body: page }],
+];
+
+describe.each(RESPONSES)('a response of %s', (_kind, response) => {
+  const commands = ['images list --json', 'images list -o ndjson', 'my-images -o yaml', 'login'];
+  it.skipIf(!canMeasure).each(commands)(
+    'ends %s in time, with little memory and one line',
+    async (line) => {
+      const { env, user } = await scriptedService(() => response);
+      const message = /returned 200 with more than (4 MiB of JSON|100000 JSON values)/;
+      await expectCheapFailure(line.split(' '), line === 'login' ? user : env, message);
     },
   );
 
   it('ends within a second after SIGINT at any moment', async () => {
-    const times: number[] = [];
-    for (const moment of MOMENTS) {
+    await expectQuickEnd([0, 20, 40, 60, 80, 100, 150, 200, 250, 300], async () => {
       const service = new EventEmitter();
-      const env = await environment(kind, 'images list', () => service.emit('request'));
       const requested = once(service, 'request');
-      const { child, ended } = startCli(['images', 'list', '--json'], { env });
-      await requested;
-      await Promise.race([sleep(moment), ended]);
-      const start = performance.now();
-      child.kill('SIGINT');
-      const { exitCode, stdout } = await ended;
-      expect(stdout).toBe('');
-      // It may have ended before the signal. If it cannot end by itself, it kills itself with the signal.
-      expect([1, 130, 'SIGINT']).toContain(child.signalCode ?? exitCode);
-      if (exitCode !== 1) times.push((performance.now() - start) / 1_000);
-    }
-    const slowest = Math.max(...times);
-    report(`${kind}: ${times.length} times interrupted, ${slowest.toFixed(2)} s at most`);
-    expect(slowest).toBeLessThan(MAX_SECONDS_TO_END);
+      const { env } = await scriptedService(() => {
+        service.emit('request');
+        return response;
+      });
+      return startReady(['images', 'list', '--json'], env, requested);
+    });
+  });
+});
+
+const [descriptor, , disk] = sampleMembers('vm');
+const around = (content: string) => ({
+  'vm.ovf': `<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1">${content}</Envelope>`,
+});
+const withSample = (name: string, content: string | Uint8Array) => {
+  return { 'vm.ovf': descriptor.content, [name]: content };
+};
+
+/** Returns the sample's disk with a directory of 1,000,000 tables that are all the same. */
+function repeatedTables(): Buffer {
+  const bytes = Buffer.from(disk.content);
+  const directory = Number(bytes.readBigUInt64LE(bytes.length - 1024 + 56)) * 512;
+  const tables = Buffer.alloc(4_000_000).fill(bytes.subarray(directory, directory + 4));
+  bytes.writeBigUInt64LE(BigInt(Math.ceil(bytes.length / 512)), 56);
+  bytes.writeBigUInt64LE(BigInt((tables.length / 4) * 512 * 128), 12);
+  return Buffer.concat([bytes, tables]);
+}
+
+function manyMembers(): Buffer {
+  const content = Buffer.alloc(0);
+  return packTar(Array.from({ length: 1e5 }, (_, index) => ({ name: `${index}`, content })));
+}
+
+const file = '<File id="a" href="b"/>';
+const entities = `<!DOCTYPE a [<!ENTITY b "${'x'.repeat(1e4)}"><!ENTITY c "${'&b;'.repeat(1e4)}">]>`;
+const digest = `SHA256(x)= ${'0'.repeat(64)}\n`;
+const PACKAGES: Readonly<Record<string, () => Readonly<Record<string, string | Uint8Array>>>> = {
+  'a descriptor nested 1,000,000 deep': () => around('<a>'.repeat(1e6) + '</a>'.repeat(1e6)),
+  'a descriptor of 5,000,000 elements': () => around('<a/>'.repeat(5e6)),
+  'a descriptor of 1,000,000 files': () => around(`<References>${file.repeat(1e6)}</References>`),
+  'an attribute of 60 MB': () => around(`<a b="${'x'.repeat(60e6)}"/>`),
+  'an entity in an entity': () => ({ 'vm.ovf': `${entities}${around('&c;')['vm.ovf']}` }),
+  'a manifest of 2,000,000 lines': () => withSample('vm.mf', digest.repeat(2e6)),
+  'an archive of 100,000 members': () => ({ 'vm.ova': manyMembers() }),
+  'a disk of 1,000,000 equal tables': () => withSample(disk.name, repeatedTables()),
+};
+
+describe.each(Object.entries(PACKAGES))('a package with %s', (_name, files) => {
+  /** Returns the path of the package. */
+  const write = () => {
+    const folder = temporaryDirectory();
+    const contents = Object.entries(files());
+    for (const [name, content] of contents) writeFileSync(path.join(folder, name), content);
+    return path.join(folder, contents[0]?.[0] ?? '');
+  };
+
+  it.skipIf(!canMeasure)('fails in time, with little memory (skipped without /proc)', async () => {
+    const message = /\.ov[af] is invalid: \d+ errors?$/;
+    await expectCheapFailure(['validate', write()], freshHome(), message);
+  });
+
+  it('ends within a second after SIGINT at any moment', async () => {
+    const argv = ['validate', write()];
+    await expectQuickEnd([60, 120, 180, 300, 500], () => startReady(argv, freshHome()));
   });
 });

@@ -1,76 +1,70 @@
-// Faults that no response may cause.
+// What every run must show, whatever a response or a package holds.
 
+import type { Parameters } from 'fast-check';
+import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../src/errors.ts';
 import type { CliResult } from '../support/io.ts';
-import type { Case } from './cases.ts';
-import { CANARIES } from './originals.ts';
 
-/** Controls, lone surrogates, separators and bidi marks by Unicode properties, not by our own list. */
-const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const { FUZZ_RUNS, FUZZ_SECONDS, FUZZ_SEED = '1', FUZZ_PATH } = process.env;
 
-const IMPOSSIBLE: readonly number[] = [
-  EXIT_CODES.usage,
-  EXIT_CODES.interrupted,
-  EXIT_CODES.terminated,
-];
-const POSSIBLE = new Set<number>([0, ...Object.values(EXIT_CODES)]);
+/** Returns the parameters of a property that makes that many runs by default. */
+export function parametersFor(runs: number): Parameters<unknown> {
+  return {
+    numRuns: Number(FUZZ_SECONDS === undefined ? (FUZZ_RUNS ?? runs) : 1e9),
+    seed: Number(FUZZ_SEED),
+    ...(FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH }),
+    ...(FUZZ_SECONDS === undefined ? {} : { interruptAfterTimeLimit: Number(FUZZ_SECONDS) * 1e3 }),
+  };
+}
 
+export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
+
+/** Secrets that no output may show. */
+export const CANARIES = {
+  username: 'demo',
+  password: 'canary-of-a-password',
+  token: 'canary-of-a-token-0123456789-ABCDEFGHIJKLMN',
+};
 const { username, password, token } = CANARIES;
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
 const SECRETS = [password, token, base64(`${username}:${password}`), base64(`${token}:`)];
 
-/** Returns the faults of a run. */
-export function faultsOf(run: Case, result: CliResult): string[] {
+/** Controls, lone surrogates, separators and bidi marks by Unicode properties, not by our own list. */
+const HARMFUL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const NONSENSE = /unexpected error|UND_ERR|undefined|\bNaN\b|Infinity|\[object |Invalid Date/;
+
+interface Run {
+  readonly argv: readonly string[];
+  readonly format: (typeof FORMATS)[number];
+  /** The width of the terminal, or undefined for a pipe. */
+  readonly columns: number | undefined;
+}
+
+export function expectSound({ argv, format, columns }: Run, result: CliResult): void {
   const { exitCode, stdout, stderr } = result;
-  const debug = run.argv.includes('--debug');
-  const faults: string[] = [];
-  const check = (sound: boolean, fault: string) => {
-    if (!sound) faults.push(fault);
-  };
-  check(POSSIBLE.has(exitCode), `exit code ${exitCode}`);
-  check(!IMPOSSIBLE.includes(exitCode), `exit code ${exitCode} because of a response`);
-  check(exitCode === 0 || stderr !== '', 'fails without a message');
-  check(!/unexpected error/.test(stderr), 'unexpected error');
-  check(debug || !/^ +at .+:\d+/m.test(stdout + stderr), 'stack trace');
-  check(!/no complete response within/.test(stderr), 'waits for data that was not sent');
-  check(!/UND_ERR/.test(stderr), 'code of a library on stderr');
-  check(!/undefined|\bNaN\b|Infinity|\[object |Invalid Date/.test(stderr), 'nonsense on stderr');
-  check(!HARMFUL.test(stderr.replaceAll('\n', '')), 'harmful character on stderr');
-  check(!HARMFUL.test(withoutLayout(run, stdout)), 'harmful character on stdout');
-  for (const secret of SECRETS) check(!(stdout + stderr).includes(secret), 'shows a secret');
-  if (exitCode === 0 && run.argv[0] !== 'api') check(isReadable(run, stdout), `no ${run.format}`);
-  if (!debug && ['json', 'ndjson'].includes(run.format)) {
-    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('sync '));
-    check(lines.every(isJson), 'stderr is not JSON');
-  }
-  return [...new Set(faults)];
-}
-
-/** Returns stdout without its own line breaks and tabs, and nothing if a pipe gets raw data. */
-function withoutLayout({ argv, format, columns }: Case, stdout: string): string {
-  const isPipe = columns === undefined;
-  if (isPipe && (argv[0] === 'api' || format === 'csv' || format === 'tsv')) return '';
-  return stdout.replaceAll(format === 'tsv' ? /[\n\t]/g : /\r?\n/g, '');
-}
-
-function isReadable({ argv, format, columns }: Case, stdout: string): boolean {
-  if (argv[0] === 'login') return stdout === '';
-  if (format === 'json') return isJson(stdout);
-  if (format === 'ndjson') return stdout.split('\n').every((line) => line === '' || isJson(line));
+  const { usage, interrupted, terminated } = EXIT_CODES;
+  const debug = argv.includes('--debug');
+  const isList = argv[0] !== 'api' && argv[0] !== 'login';
+  expect([usage, interrupted, terminated]).not.toContain(exitCode);
+  expect(exitCode === 0 || stderr !== '', 'fails without a message').toBe(true);
+  expect(stderr).not.toMatch(NONSENSE);
+  expect(stderr).not.toMatch(/no complete response within/);
+  if (!debug) expect(stdout + stderr).not.toMatch(/^ +at .+:\d+/m);
+  for (const secret of SECRETS) expect(stdout + stderr).not.toContain(secret);
+  expect(stderr.replaceAll('\n', '')).not.toMatch(HARMFUL);
+  // A pipe gets the raw data.
+  const isRaw = columns === undefined && (argv[0] === 'api' || /^[ct]sv$/.test(format));
+  const layout = format === 'tsv' ? /[\n\t]/g : /\r?\n/g;
+  if (!isRaw) expect(stdout.replaceAll(layout, '')).not.toMatch(HARMFUL);
+  const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
+  if (exitCode === 0 && isList && format === 'json') JSON.parse(stdout);
+  if (exitCode === 0 && isList && format === 'ndjson')
+    for (const row of linesOf(stdout)) JSON.parse(row);
   // Parsing long YAML takes too long.
-  if (format === 'yaml' && columns === undefined && stdout.length < 5_000) return isYaml(stdout);
-  return true;
+  const isShort = columns === undefined && stdout.length < 5_000;
+  if (exitCode === 0 && isList && format === 'yaml' && isShort)
+    parse(stdout, { logLevel: 'error' });
+  if (debug || !/json$/.test(format)) return;
+  for (const line of linesOf(stderr)) if (!line.startsWith('sync ')) JSON.parse(line);
 }
-
-function succeeds(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isJson = (text: string) => succeeds(() => JSON.parse(text));
-const isYaml = (text: string) => succeeds(() => parse(text, { logLevel: 'error' }));
