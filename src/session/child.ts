@@ -58,8 +58,6 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
     });
   }
   return new Promise((resolve, reject) => {
-    let hasEnded = false;
-    let reading: NodeJS.Timeout | undefined;
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       clearTimeout(reading);
@@ -67,6 +65,7 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       // A background child of the program may hold the pipes open.
       child.stdout?.destroy();
       child.stderr?.destroy();
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
       if (!hasEnded && child.pid !== undefined) io.system.killGroup(child.pid);
       settle();
     };
@@ -74,10 +73,10 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
       finish(() => resolve({ ...output, exitCode, failure, cause }));
     const interrupted = () => finish(() => reject(io.signal.reason));
     const timer = setTimeout(() => end(undefined, `did not end within ${limit / 1000} s`), limit);
+    let reading: NodeJS.Timeout | undefined;
     io.signal.addEventListener('abort', interrupted, { once: true });
     child.once('error', (error) => end(undefined, 'could not be started', error));
     child.once('exit', (code, signal) => {
-      hasEnded = true;
       const failure = code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`;
       const settle = () => end(code ?? undefined, failure);
       child.once('close', settle);

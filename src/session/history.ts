@@ -5,7 +5,7 @@ import { ImgctlError, valueOr } from '../errors.ts';
 import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import type { Io } from '../io.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 
 export interface HistoryEntry {
   readonly profile: string;
@@ -72,12 +72,7 @@ function entriesOf({ requests }: JsonObject = {}): HistoryEntry[] {
 }
 
 function isEntry(entry: unknown): entry is HistoryEntry {
-  return (
-    isObject(entry) &&
-    typeof entry.profile === 'string' &&
-    typeof entry.base_url === 'string' &&
-    (typeof entry.id === 'number' || typeof entry.id === 'string') &&
-    typeof entry.submitted_on === 'string' &&
-    (typeof entry.status === 'string' || entry.status === null)
-  );
+  const { profile, base_url, id, submitted_on, status }: JsonObject = Object(entry);
+  const texts = [profile, base_url, submitted_on, status ?? '', typeof id === 'number' ? '' : id];
+  return status !== undefined && texts.every((text) => typeof text === 'string');
 }

@@ -67,8 +67,8 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
   return { profile, profiles: new Map(Object.entries(checked)), rest };
 }
 
-/** The text of a setting, which may be invalid, and where it comes from. */
-interface SettingText {
+/** A setting: its text, which may be invalid, and where it comes from. */
+interface Found {
   readonly text: string | undefined;
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
   /** The source for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text. */
@@ -90,8 +90,8 @@ export class Settings {
   readonly loginCommand: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
-  readonly #texts = new Map<SettingKey, SettingText>();
-  readonly #values = new Map<SettingKey, ReturnType<typeof valueOrError>>();
+  readonly #found: Readonly<Record<SettingKey, Found>>;
+  readonly #parsed: Readonly<Record<SettingKey, ReturnType<typeof valueOrError>>>;
 
   constructor(
     profile: string,
@@ -103,24 +103,18 @@ export class Settings {
     this.profile = profile;
     this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
     this.storedAt = stored[STORED_PASSWORD];
-    for (const key of SETTING_KEYS) {
-      const found = findText(key, flags, env, stored, profile);
-      this.#texts.set(key, found);
-      this.#values.set(
-        key,
-        valueOrError(() => parse(key, found)),
-      );
-    }
+    this.#found = forEachKey((key) => find(key, flags[key], env, stored, profile));
+    this.#parsed = forEachKey((key) => valueOrError(() => parse(key, this.#found[key])));
     const { text } = this.find('base-url');
-    const isUsual = text === findText('base-url', {}, env, stored, profile).text;
+    const isUsual = text === find('base-url', undefined, env, stored, profile).text;
     this.loginCommand = `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
   }
 
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */
   get<Key extends SettingKey>(key: Key): SettingValue<Key> {
-    const result = this.#values.get(key);
-    if (result && 'error' in result) throw result.error;
-    return result?.value as SettingValue<Key>;
+    const result = this.#parsed[key];
+    if ('error' in result) throw result.error;
+    return result.value as SettingValue<Key>;
   }
 
   /** Returns the text of a valid value. @throws ImgctlError usage or config: it is invalid */
@@ -130,8 +124,8 @@ export class Settings {
   }
 
   /** Returns the text and its origin, unchecked. */
-  find(key: SettingKey): SettingText {
-    return this.#texts.get(key) ?? UNSET;
+  find(key: SettingKey): Found {
+    return this.#found[key];
   }
 
   /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */
@@ -149,35 +143,34 @@ export class Settings {
   /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
   get account(): Account {
     const url = this.get('base-url');
-    return {
-      profile: this.profile,
-      baseUrl: url === undefined ? '' : baseUrlText(url),
-      username: this.get('username') ?? '',
-    };
+    const username = this.get('username') ?? '';
+    return { profile: this.profile, baseUrl: url === undefined ? '' : baseUrlText(url), username };
   }
 }
 
-const UNSET: SettingText = { text: undefined, source: 'default', origin: '' };
+function forEachKey<Value>(read: (key: SettingKey) => Value): Record<SettingKey, Value> {
+  const entries = SETTING_KEYS.map((key) => [key, read(key)]);
+  return Object.fromEntries(entries) as Record<SettingKey, Value>;
+}
 
 /** Looks at flag, environment, profile and default, in this order. */
-function findText(
+function find(
   key: SettingKey,
-  flags: SettingFlags,
+  flag: string | undefined,
   env: Texts,
   stored: Texts,
   profile: string,
-): SettingText {
+): Found {
   const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
-  const flag = flags[key];
   if (flag !== undefined) return { text: flag, source: 'flag', origin: `--${key}` };
   if (env[variable]) return { text: env[variable], source: 'environment', origin: variable };
   if (Object.hasOwn(stored, key)) {
     return { text: stored[key], source: 'profile', origin: `profile ${profile}` };
   }
-  return fallback === undefined ? UNSET : { text: fallback, source: 'default', origin: 'default' };
+  return { text: fallback, source: 'default', origin: fallback === undefined ? '' : 'default' };
 }
 
-function parse(key: SettingKey, { text, source, origin }: SettingText): unknown {
+function parse(key: SettingKey, { text, source, origin }: Found): unknown {
   if (text === undefined) return undefined;
   try {
     return SETTINGS[key].parse(text, key);
@@ -188,10 +181,6 @@ function parse(key: SettingKey, { text, source, origin }: SettingText): unknown 
 }
 
 /** Returns the settings that a profile stores, without flags. */
-export function storedSettings(
-  { profile: defaultProfile, profiles }: ConfigFile,
-  profile: string,
-  env: Texts = {},
-): Settings {
-  return new Settings(profile, {}, env, profiles.get(profile) ?? {}, defaultProfile);
+export function storedSettings(config: ConfigFile, profile: string, env: Texts = {}): Settings {
+  return new Settings(profile, {}, env, config.profiles.get(profile) ?? {}, config.profile);
 }
