@@ -1,6 +1,6 @@
 // The cache of image names: what it holds, how much, and that its failures are silent.
 
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
@@ -72,16 +72,6 @@ describe('the cache of image names', () => {
     );
   });
 
-  it.each([true, false])(
-    'leaves out a text so long that it would fill the disk, isComplete %s',
-    async (isComplete) => {
-      const directory = temporaryDirectory();
-      await remember(directory, [image(1), image(2, 'x'.repeat(5_000)), image(3)], isComplete);
-      expect(remembered(directory)).toEqual([image(1), image(3)]);
-      expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('xxx');
-    },
-  );
-
   it('stores the folder and data store of an image, also after a move', async () => {
     const directory = temporaryDirectory();
     const stored = { ...image(7), folder: 'Linux', data_store: 'ds1' };
@@ -109,26 +99,20 @@ describe('the cache of image names', () => {
   it('ignores a directory that cannot be written', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    for (const directory of [undefined, file, path.join(file, 'below')]) {
+    for (const directory of [undefined, file]) {
       await remember(directory, images(1), false);
       expect(remembered(directory)).toEqual([]);
     }
   });
 
-  it.each([
-    '',
-    '{',
-    '[]',
-    '{"images": 1}',
-    '{"images": [null, 1, [1], {"id": "1", "name": "x"}, {"id": 1, "name": 2}]}',
-  ])('replaces the invalid file %j', async (text) => {
-    const directory = temporaryDirectory();
-    await remember(directory, images(1), false);
-    const file = onlyFile(directory);
-    writeFileSync(file, text);
-    chmodSync(file, 0o600);
-    expect(remembered(directory)).toEqual([]);
-    await remember(directory, images(1), false);
-    expect(remembered(directory)).toEqual(images(1));
+  it('replaces an invalid file', async () => {
+    for (const text of ['', '{', '[]', '{"images": 1}', '{"images": [null, 1, {"id": "1"}]}']) {
+      const directory = temporaryDirectory();
+      await remember(directory, images(1), false);
+      writeFileSync(onlyFile(directory), text);
+      expect(remembered(directory)).toEqual([]);
+      await remember(directory, images(1), false);
+      expect(remembered(directory)).toEqual(images(1));
+    }
   });
 });

@@ -33,34 +33,20 @@ describe('a hidden prompt', () => {
     ['function keys of the Linux console', 'sec\u001b[[Aret\u001bOP\r', 'secret'],
     ['Esc, and Enter within a sequence', '\u001bsecret\u001b[\r', 'secret'],
     ['Ctrl-D in the middle, which is ignored', 'sec\u0004ret\r', 'secret'],
-  ])('accepts %s', async (_what, typed, input) => {
+  ])('accepts %s, at once or in pieces', async (_what, typed, input) => {
     const terminal = fakeTerminal(typed);
     const io = fakeIo({ stdin: terminal });
     expect(await ask(io, PASSWORD)).toBe(input);
     expect(terminal.rawModes).toEqual([true, false]);
     expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
-  });
-
-  it.each([
-    ['\u001b[D', 'sec\u001b[Dret\r'],
-    ['\u001bOC', 'sec\u001bOCret\r'],
-    ['\u001b[3~', 'sec\u001b[3~ret\r'],
-    ['\u001b[1;5A', 'sec\u001b[1;5Aret\r'],
-    ['\u001b[[B', 'sec\u001b[[Bret\r'],
-  ])('ignores %j that arrives in pieces', async (_sequence, typed) => {
-    const terminal = fakeTerminal();
-    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
+    const slow = fakeTerminal();
+    const asked = ask(fakeIo({ stdin: slow }), PASSWORD);
     for (const key of typed) {
-      terminal.type(key);
+      slow.type(key);
       // The next key is another chunk.
       await setImmediate();
     }
-    expect(await asked).toBe('secret');
-  });
-
-  it('ends at Ctrl-C within a sequence', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('sec\u001b[1\u0003') });
-    await expect(ask(io, PASSWORD)).rejects.toMatchObject({ code: 'interrupted' });
+    expect(await asked).toBe(input);
   });
 
   it('does not echo input that arrives with the prompt', async () => {
@@ -77,17 +63,12 @@ describe('a hidden prompt', () => {
 });
 
 describe('a visible prompt', () => {
-  it('leaves the echo to the terminal', async () => {
-    const terminal = fakeTerminal('demo\n');
+  it('leaves the echo to the terminal, and input typed ahead to the next prompt', async () => {
+    const terminal = fakeTerminal('demo\nsecret\n');
     const io = fakeIo({ stdin: terminal });
     expect(await ask(io, USER_NAME)).toBe('demo');
     expect(terminal.rawModes).not.toContain(true);
     expect(io.stderr.text).toBe('User name: ');
-  });
-
-  it('leaves input typed ahead to the next prompt', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('demo\nsecret\n') });
-    expect(await ask(io, USER_NAME)).toBe('demo');
     expect(await ask(io, PASSWORD)).toBe('secret');
   });
 
@@ -98,8 +79,8 @@ describe('a visible prompt', () => {
   });
 });
 
-describe('Ctrl-Z at a prompt', () => {
-  it('restores the echo, stops the job, and continues with the same input', async () => {
+describe('a prompt', () => {
+  it('restores the echo at Ctrl-Z, stops the job, and continues with the same input', async () => {
     const terminal = fakeTerminal();
     const io = fakeIo({ stdin: terminal });
     const modes: (boolean | undefined)[] = [];
@@ -113,28 +94,11 @@ describe('Ctrl-Z at a prompt', () => {
     expect(terminal.rawModes).toEqual([true, false, true, false]);
     expect(io.stderr.text).toBe('Password: Password: \n');
   });
-});
 
-describe('a prompt', () => {
   it('uses the terminal if stderr is redirected', async () => {
     const io = fakeIo({ stdin: fakeTerminal('secret\r'), errorColumns: undefined });
     expect(await ask(io, PASSWORD)).toBe('secret');
     expect([io.stderr.text, io.terminal.text]).toEqual(['', 'Password: \n']);
-  });
-
-  it.each([
-    ['Ctrl-C', 'sec\u0003ret\r', { code: 'interrupted' }],
-    ['Ctrl-D', '\u0004', { code: 'usage', message: 'no input (end of file)' }],
-    ['three empty lines', '\r\r\r', { code: 'usage', message: 'no password entered' }],
-    [
-      'lines emptied by Ctrl-U',
-      'a\u0015\r\u0015\r\r',
-      { code: 'usage', message: 'no password entered' },
-    ],
-  ])('fails at %s and restores the terminal', async (_what, typed, error) => {
-    const terminal = fakeTerminal(typed);
-    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject(error);
-    expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
   it('is shown again after an empty line', async () => {
@@ -143,12 +107,26 @@ describe('a prompt', () => {
     expect(io.stderr.text).toBe('Password: \n'.repeat(3));
   });
 
-  it.each(['end', 'destroy'] as const)('fails if the terminal is gone (%s)', async (how) => {
-    const terminal = fakeTerminal();
-    const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
-    if (how === 'end') terminal.end();
-    else terminal.destroy(new Error('EIO'));
-    await expect(asked).rejects.toMatchObject({ code: 'usage' });
+  it.each([
+    ['Ctrl-C', 'sec\u0003ret\r', 'interrupted'],
+    ['Ctrl-C within a sequence', 'sec\u001b[1\u0003', 'interrupted'],
+    ['Ctrl-D', '\u0004', 'no input (end of file)'],
+    ['three empty lines', '\r\r\r', 'no password entered'],
+    ['lines emptied by Ctrl-U', 'a\u0015\r\u0015\r\r', 'no password entered'],
+  ])('fails at %s and restores the terminal', async (_what, typed, message) => {
+    const terminal = fakeTerminal(typed);
+    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({ message });
+    expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
+  });
+
+  it('fails if the terminal is gone', async () => {
+    for (const close of ['end', 'destroy'] as const) {
+      const terminal = fakeTerminal();
+      const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
+      if (close === 'end') terminal.end();
+      else terminal.destroy(new Error('EIO'));
+      await expect(asked).rejects.toMatchObject({ code: 'usage' });
+    }
   });
 
   it.each(['before', 'after'])('ends at an interrupt %s it is shown', async (when) => {
