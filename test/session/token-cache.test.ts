@@ -5,6 +5,8 @@ import {
   chownSync,
   mkdirSync,
   readdirSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -113,72 +115,59 @@ describe('the cached token', () => {
     },
   );
 
-  unixOnly('modes are Unix').each(['reading', 'writing'])(
-    'tightens its own directory on %s, not the one above',
-    async (access) => {
+  unixOnly('modes are Unix')(
+    'tightens its own directory, not the one above nor the target of a link',
+    async () => {
       const directory = temporaryDirectory();
       const tokens = path.join(directory, 'tokens');
-      const { cache } = cacheIn(directory);
-      await cache.write(TOKEN);
-      chmodSync(directory, 0o755);
-      chmodSync(tokens, 0o755);
-      if (access === 'reading') expect(cache.read()).toEqual(TOKEN);
-      else await cache.write(TOKEN);
-      expect([directory, tokens].map(modeOf)).toEqual(['755', '700']);
-    },
-  );
-
-  unixOnly('symbolic links need rights')(
-    'behind a symbolic link leaves the mode of the target unchanged',
-    async () => {
-      const elsewhere = temporaryDirectory();
-      chmodSync(elsewhere, 0o755);
-      const directory = temporaryDirectory();
-      symlinkSync(elsewhere, path.join(directory, 'tokens'));
       const { cache, warnings } = cacheIn(directory);
       await cache.write(TOKEN);
+      for (const access of [() => cache.read(), () => cache.write(TOKEN)]) {
+        for (const folder of [directory, tokens]) chmodSync(folder, 0o755);
+        await access();
+        expect([directory, tokens].map(modeOf)).toEqual(['755', '700']);
+      }
+      const elsewhere = path.join(directory, 'elsewhere');
+      renameSync(tokens, elsewhere);
+      symlinkSync(elsewhere, tokens);
+      chmodSync(elsewhere, 0o755);
       expect(cache.read()).toEqual(TOKEN);
-      expect(modeOf(elsewhere)).toBe('755');
-      expect(warnings).toEqual([]);
+      expect([modeOf(elsewhere), warnings]).toEqual(['755', []]);
     },
   );
 
   it('that cannot be written causes one warning', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    const { cache, warnings } = cacheIn(file);
-    expect(cache.writeFailed).toBe(false);
-    await cache.write(TOKEN);
-    await cache.writeLimit({ remaining: 1, receivedAt: NOW, resetsAt: NOW });
-    expect(cache.writeFailed).toBe(true);
-    expect(warnings).toEqual([expect.stringMatching(/^cannot store the access token \(E[A-Z]+\)/)]);
-  });
-
-  it('is not written without a home directory', async () => {
-    const { cache, warnings } = cacheIn(undefined);
-    await cache.write(TOKEN);
-    expect(cache.read()).toBeUndefined();
-    expect(cache.limitFile).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining('no home directory')]);
+    for (const [directory, warning] of [
+      [file, /^cannot store the access token \(E[A-Z]+\)/],
+      [undefined, /^cannot store the access token \(no home directory\)/],
+    ] as const) {
+      const { cache, warnings } = cacheIn(directory);
+      expect(cache.writeFailed).toBe(false);
+      await cache.write(TOKEN);
+      await cache.writeLimit({ remaining: 1, receivedAt: NOW, resetsAt: NOW });
+      expect([cache.read(), cache.writeFailed]).toEqual([undefined, true]);
+      expect(warnings).toEqual([expect.stringMatching(warning)]);
+    }
   });
 });
 
 describe('the cached limit', () => {
   const limit = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 
-  it('applies until it resets, to all profiles of the user', async () => {
+  it('belongs to all profiles of the user', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.writeLimit(limit);
-    const { cache } = cacheIn(directory, { profile: 'other' });
-    expect(cache.readLimit(NOW)).toEqual(limit);
-    expect(cache.readLimit(NOW + 60_000)).toBeUndefined();
+    expect(cacheIn(directory, { profile: 'other' }).cache.readLimit(NOW)).toEqual(limit);
     expect(cacheIn(directory, { username: 'other' }).cache.readLimit(NOW)).toBeUndefined();
   });
 
   it.each([
+    ['it has ended', limit, NOW + 60_000],
     ['the window is longer than a day', { resetsAt: NOW + 25 * HOUR }, NOW],
     ['the clock was set back since', limit, NOW - 1],
-    ['a release candidate stored no receipt', { receivedAt: Number.NaN }, NOW],
+    ['it has no time', { receivedAt: Number.NaN }, NOW],
   ])('is ignored if %s', async (_why, changes, now) => {
     const { cache } = cacheIn(temporaryDirectory());
     await cache.writeLimit({ ...limit, ...changes });
@@ -187,74 +176,46 @@ describe('the cached limit', () => {
 });
 
 describe('forgetting tokens', () => {
-  const bob = { username: 'bob' };
   const work = { profile: 'work' };
+  const token = expect.stringMatching(/^_token\./);
 
-  it('removes the token once', async () => {
-    const directory = temporaryDirectory();
-    const { cache } = cacheIn(directory);
-    await cache.write(TOKEN);
-    const forget = () => forgetTokens(directory, ACCOUNT).count;
-    expect([forget(), forget()]).toEqual([1, 0]);
-    expect(cache.read()).toBeUndefined();
-    expect(namesIn(directory)).toEqual([]);
-  });
-
-  it('removes every token that the profile used, and says who else used them', async () => {
+  it('removes every token that the profile used or read once, and says who else used them', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.write(TOKEN);
-    await cacheIn(directory, bob).cache.write(TOKEN);
-    await cacheIn(directory, { ...bob, ...work }).cache.write(TOKEN);
+    await cacheIn(directory, { ...work, username: 'bob' }).cache.write(TOKEN);
+    cacheIn(directory, { username: 'bob' }).cache.read();
     await cacheIn(directory, { ...work, username: 'carol' }).cache.write(TOKEN);
     writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
     const account = { ...ACCOUNT, username: 'new' };
     expect(forgetTokens(directory, account)).toEqual({ count: 2, alsoUsedBy: ['work'] });
-    expect(namesIn(directory)).toEqual([
-      expect.stringMatching(/^_token\./),
-      expect.stringMatching(/^work\./),
-    ]);
+    expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^work\./)]);
+    expect(forgetTokens(directory, account).count).toBe(0);
     expect(cacheIn(directory, { username: 'carol' }).cache.read()).toEqual(TOKEN);
-  });
-
-  it('removes a token that the profile only read', async () => {
-    const directory = temporaryDirectory();
-    await cacheIn(directory, work).cache.write(TOKEN);
-    cacheIn(directory).cache.read();
-    const account = { ...ACCOUNT, username: 'new' };
-    expect(forgetTokens(directory, account)).toEqual({ count: 1, alsoUsedBy: ['work'] });
-    expect(namesIn(directory)).toEqual([]);
   });
 
   it('leaves the tokens of other profiles when a profile is deleted', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory).cache.write(TOKEN);
     cacheIn(directory, work).cache.read();
-    await cacheIn(directory, { ...work, ...bob }).cache.write(TOKEN);
+    await cacheIn(directory, { ...work, username: 'bob' }).cache.write(TOKEN);
     forgetUnsharedTokens(directory, 'work');
-    expect(namesIn(directory)).toEqual([
-      expect.stringMatching(/^_token\./),
-      expect.stringMatching(/^default\./),
-    ]);
+    expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^default\./)]);
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
   });
 
-  unixOnly('symbolic links need rights')(
-    'removes a link but not its target, and no directory',
-    async () => {
-      const directory = temporaryDirectory();
-      await cacheIn(directory).cache.write(TOKEN);
-      const file = tokenFile(directory);
-      const target = path.join(directory, 'target');
-      writeFileSync(target, 'mine');
-      const forget = () => forgetTokens(directory, ACCOUNT).count;
-      forget();
-      symlinkSync(target, file);
-      expect(forget()).toBe(1);
-      expect(statSync(target).isFile()).toBe(true);
-      mkdirSync(file);
-      expect(forget()).toBe(0);
-    },
-  );
+  unixOnly('links need rights')('removes a link but not its target, and no directory', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory).cache.write(TOKEN);
+    const file = tokenFile(directory);
+    const target = path.join(directory, 'target');
+    writeFileSync(target, 'mine');
+    rmSync(file);
+    symlinkSync(target, file);
+    expect(forgetTokens(directory, ACCOUNT).count).toBe(1);
+    expect(statSync(target).isFile()).toBe(true);
+    mkdirSync(file);
+    expect(forgetTokens(directory, ACCOUNT).count).toBe(0);
+  });
 
   it('removes the tokens of all profiles, whatever their names, but not the limit', async () => {
     const directory = temporaryDirectory();
@@ -271,11 +232,10 @@ describe('forgetting tokens', () => {
     expect(forgetAllTokens(directory)).toBe(0);
   });
 
-  it('removes nothing without a directory', () => {
-    const file = path.join(temporaryDirectory(), 'tokens');
-    writeFileSync(file, '');
-    expect(forgetAllTokens(path.dirname(file))).toBe(0);
-    expect(forgetAllTokens(path.join(file, 'none'))).toBe(0);
-    expect(forgetTokens(undefined, ACCOUNT)).toEqual({ count: 0, alsoUsedBy: [] });
+  it('removes nothing without a directory, nor a folder', () => {
+    expect([forgetAllTokens(undefined), forgetTokens(undefined, ACCOUNT).count]).toEqual([0, 0]);
+    const directory = temporaryDirectory();
+    mkdirSync(path.join(directory, 'tokens', 'x'), { recursive: true });
+    expect(forgetAllTokens(directory)).toBe(0);
   });
 });
