@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { anyText } from '../output/hostile.ts';
+import { anyText, HOSTILE } from '../output/hostile.ts';
 import { bombs } from '../support/bombs.ts';
 
 /** They stand for the service itself, and for a server that must get no request. */
@@ -71,7 +71,7 @@ const ENDS = ['junk', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'];
 /** Far beyond every limit, and decoded within milliseconds. */
 const BOMBS = bombs(500_000);
 
-const text = fc.oneof(anyText(), fc.constantFrom('PROCESSED', 'ERROR', 'x'.repeat(20_000)));
+const text = fc.oneof(anyText(), fc.constantFrom(HOSTILE, HOSTILE, 'ERROR', 'x'.repeat(20_000)));
 const status = fc.oneof(fc.constantFrom(...STATUSES), fc.integer({ min: 100, max: 599 }));
 const json = fc.oneof(
   fc.constantFrom(...JSON_TEXTS),
