@@ -1,76 +1,113 @@
-// The generated catalogue: equal for equal seeds, and realistic.
+// What the emulator makes up: the catalogue, its timestamps and the sample package.
 
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Image } from '../../src/api/types.ts';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
+import { sampleOva } from '../../src/emulator/sample-ova.ts';
+import { serviceTimestamp } from '../../src/emulator/service-time.ts';
+import { readPackage } from '../../src/ovf/package.ts';
 import { parseTimestamp } from '../../src/query/timestamp.ts';
 import { END } from '../support/emulator.ts';
-
-const LARGE = buildCatalog(5000, 1, END);
-
-function distinct(images: readonly Image[], field: 'name' | 'path' | 'data_store') {
-  return new Set(images.map((image) => image[field]));
-}
+import { temporaryDirectory } from '../support/io.ts';
+import { sampleDisk } from '../support/package-writer.ts';
 
 describe('the catalogue', () => {
+  const images = buildCatalog(5000, 1, END);
+  const distinct = (field: 'name' | 'path' | 'data_store') =>
+    new Set(images.map((image) => image[field]));
+
   it('depends only on count, seed and last day', () => {
     expect(buildCatalog(300, 7, END)).toEqual(buildCatalog(300, 7, END));
     expect(buildCatalog(300, 7, END)).not.toEqual(buildCatalog(300, 8, END));
+    for (const count of [0, 1, 39, 40]) expect(buildCatalog(count, 1, END)).toHaveLength(count);
   });
 
-  it.each([25, 250])('of %i images ends at the start of its last day', (count) => {
-    const now = Date.UTC(2030, 1, 3, 15, 30);
-    const images = buildCatalog(count, 1, now);
-    const updates = images.map((image) => parseTimestamp(image.updated_on) ?? 0);
+  it.each([25, 250])('of %i images ends at the start of its last day, also in names', (count) => {
+    const moved = buildCatalog(count, 1, Date.UTC(2030, 1, 3, 15, 30));
+    const updates = moved.map((image) => parseTimestamp(image.updated_on) ?? 0);
     expect(Math.max(...updates)).toBe(Date.UTC(2030, 1, 3));
-    // The dates in the names move too.
-    const names = images.map((image) => image.name).join(' ');
-    expect(Math.max(...[...names.matchAll(/20\d{6}/g)].map(Number))).toBeGreaterThan(20290000);
+    const days = moved.flatMap(({ name }) => name.match(/20\d{6}/g) ?? []).map(Number);
+    expect(Math.max(...days)).toBeGreaterThan(20290000);
   });
 
-  it.each([0, 1, 2, 39, 40, 250, 1001])('has exactly %i images', (count) => {
-    expect(buildCatalog(count, 1, END)).toHaveLength(count);
-  });
-
-  it('has ascending ids and unique paths', () => {
-    const ids = LARGE.map((image) => image.id);
+  it('has ascending ids, unique paths, names in two folders, and several data stores', () => {
+    const ids = images.map((image) => image.id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    expect(distinct(LARGE, 'path').size).toBe(LARGE.length);
+    expect(distinct('path').size).toBe(images.length);
+    expect(distinct('name').size).toBe(images.length - 125);
+    expect(images.filter((image) => image.folder === null).length).toBeGreaterThan(20);
+    expect([...distinct('data_store')].sort().join(' ')).toBe(
+      'archive-01 images-01 images-02 images-03',
+    );
   });
 
-  it('has names in two folders, images without a folder, and several data stores', () => {
-    expect(distinct(LARGE, 'name').size).toBe(LARGE.length - 125);
-    expect(LARGE.filter((image) => image.folder === null).length).toBeGreaterThan(20);
-    const dataStores = [...distinct(LARGE, 'data_store')].sort().join(' ');
-    expect(dataStores).toBe('archive-01 images-01 images-02 images-03');
-  });
-
-  it('has the common distributions among the default 250 images', () => {
-    const folders = new Set(buildCatalog(250, 1, END).map((image) => image.folder));
-    const common = ['ubuntu', 'debian', 'rocky', 'almalinux', 'fedora', 'photon', 'freebsd'];
-    expect(common.filter((folder) => !folders.has(folder))).toEqual([]);
-  });
-
-  it('derives path and label as in section 2.2', () => {
-    for (const image of LARGE) {
+  it('has paths, labels and times as in section 2.2, in ASCII', () => {
+    for (const image of images) {
       const label = image.folder === null ? image.name : `${image.folder}/${image.name}`;
       const path = `[${image.data_store}] ${label}`;
       expect(image).toMatchObject({ label, path, public: true });
+      expect(path).toMatch(/^[ -~]+$/);
+      const updated = parseTimestamp(image.updated_on) ?? 0;
+      expect(updated).toBeGreaterThanOrEqual(parseTimestamp(image.created_on) ?? Number.NaN);
+      expect(updated).toBeLessThanOrEqual(END);
     }
   });
+});
 
-  it('has no update before its creation, and none after its last day', () => {
-    for (const image of LARGE) {
-      const [created = Number.NaN, updated = Number.NaN] = [
-        parseTimestamp(image.created_on),
-        parseTimestamp(image.updated_on),
-      ];
-      expect(updated).toBeGreaterThanOrEqual(created);
-      expect(updated).toBeLessThan(Date.UTC(2025, 7, 1));
-    }
+describe('serviceTimestamp', () => {
+  const newYork = new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/New_York',
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', weekday: 'short' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  });
+  const expectedText = (instant: number) => {
+    const parts = newYork.formatToParts(instant).map(({ type, value }) => [type, value]);
+    const { year, month, day, weekday, hour, minute, second, timeZoneName } =
+      Object.fromEntries(parts);
+    return `${year}-${month}-${day} ${weekday} ${hour}:${minute}:${second} ${timeZoneName}`;
+  };
+
+  it.each([
+    ['2018-07-18T19:36:49Z', '2018-07-18 Wed 15:36:49 EDT'],
+    ['2024-03-10T06:59:59Z', '2024-03-10 Sun 01:59:59 EST'],
+    ['2024-03-10T07:00:00Z', '2024-03-10 Sun 03:00:00 EDT'],
+    ['2024-11-03T05:59:59Z', '2024-11-03 Sun 01:59:59 EDT'],
+    ['2024-11-03T06:00:00Z', '2024-11-03 Sun 01:00:00 EST'],
+  ])('formats %s as %s', (iso, text) => {
+    expect(serviceTimestamp(Date.parse(iso))).toBe(text);
   });
 
-  it('is all ASCII, as the order by code point requires', () => {
-    expect(LARGE.filter((image) => /[^ -~]/.test(image.path))).toEqual([]);
+  it('agrees with the time zone data of the system since the present rule', () => {
+    const seconds = fc.integer({ min: Date.UTC(2008, 0) / 1000, max: Date.UTC(2100, 0) / 1000 });
+    fc.assert(
+      fc.property(seconds, (instant) => {
+        expect(serviceTimestamp(instant * 1000)).toBe(expectedText(instant * 1000));
+      }),
+    );
   });
+});
+
+const hasTools = ['qemu-img', 'tar'].every((tool) => spawnSync(tool, ['--version']).status === 0);
+
+it('the sample has no findings, one system and one disk', async () => {
+  const file = join(temporaryDirectory(), 'sample.ova');
+  writeFileSync(file, sampleOva());
+  const hardware = { cpus: 1, memory: 512 * 2 ** 20, disks: ['vmdisk1'], networks: ['VM Network'] };
+  expect(await readPackage(file)).toMatchObject({
+    findings: [],
+    systems: [{ name: 'sample', hardwareFamilies: ['vmx-07'], hardware }],
+    disks: [{ id: 'vmdisk1', capacity: 4 * 2 ** 20, file: 'sample-disk1.vmdk' }],
+    manifest: { algorithm: 'SHA256' },
+  });
+});
+
+it.skipIf(!hasTools)('tar and qemu-img read the sample (skipped without them)', () => {
+  const cwd = temporaryDirectory();
+  execFileSync('tar', ['-x'], { cwd, input: sampleOva() });
+  execFileSync('qemu-img', ['convert', '-O', 'raw', 'sample-disk1.vmdk', 'disk.raw'], { cwd });
+  expect(readFileSync(join(cwd, 'disk.raw')).equals(sampleDisk())).toBe(true);
 });

@@ -8,13 +8,9 @@ import { serve } from '../support/emulator.ts';
 
 describe('parseFault', () => {
   it.each([
-    ['GET /v2/image=503', 'GET', '/v2/image', { type: 'status', status: 503 }, 'always', 1],
     ['GET /v2/image=503,first=2', 'GET', '/v2/image', { type: 'status', status: 503 }, 'first', 2],
     ['* /v2/*=drop,every=3', '*', '/v2/*', { type: 'drop' }, 'every', 3],
     ['PATCH /v2/user/image/vm=stall', 'PATCH', '/v2/user/image/vm', { type: 'stall' }, 'always', 1],
-    ['GET /v2=drip', 'GET', '/v2', { type: 'drip' }, 'always', 1],
-    ['GET /v2=html', 'GET', '/v2', { type: 'html' }, 'always', 1],
-    ['GET /v2=truncate', 'GET', '/v2', { type: 'truncate' }, 'always', 1],
     ['GET /v2=429:7', 'GET', '/v2', { type: 'status', status: 429, retryAfter: 7 }, 'always', 1],
   ])('reads %s', (spec, method, path, kind, when, count) => {
     expect(parseFault(spec)).toEqual({ method, path, kind, when, count });
@@ -63,33 +59,20 @@ async function responseWith(kind: string): Promise<IncomingMessage> {
 }
 
 describe('a fault', () => {
-  it('503 sends the status and the error record', async () => {
-    const { login, send } = await serve({ faults: [parseFault('GET /v2=503,first=1')] });
-    const credentials = await login();
-    const { status, body } = await send('GET', '/v2', credentials);
-    expect(status).toBe(503);
-    expect(body).toEqual({
-      error: 'service unavailable',
-      message: 'Fault injected: Service Unavailable.',
-      status: 503,
-    });
-    expect((await send('GET', '/v2', credentials)).status).toBe(200);
-  });
-
   it.each([
-    ['429:7', { 'retry-after': '7' }],
-    ['302', { location: 'http://elsewhere.invalid/' }],
-  ])('%s sends the status with the headers %j', async (kind, headers) => {
+    [
+      '503',
+      503,
+      {},
+      /"error":"service unavailable","message":"Fault injected: Service Unavailable."/,
+    ],
+    ['429:7', 429, { 'retry-after': '7' }, /./],
+    ['302', 302, { location: 'http://elsewhere.invalid/' }, /./],
+    ['html', 200, { 'content-type': expect.stringContaining('text/html') }, /^<!doctype html>/],
+  ])('%s sends the status %i, headers and a body', async (kind, status, headers, body) => {
     const response = await responseWith(kind);
-    expect(response.statusCode).toBe(Number.parseInt(kind, 10));
-    expect(response.headers).toMatchObject(headers);
-  });
-
-  it('html sends a page of HTML', async () => {
-    const response = await responseWith('html');
-    expect(response.statusCode).toBe(200);
-    expect(response.headers['content-type']).toContain('text/html');
-    expect(Buffer.concat(await response.toArray()).toString()).toMatch(/^<!doctype html>/);
+    expect([response.statusCode, response.headers]).toMatchObject([status, headers]);
+    expect(Buffer.concat(await response.toArray()).toString()).toMatch(body);
   });
 
   it('drop closes the connection without a response', async () => {

@@ -1,17 +1,98 @@
-// Sync requests over a real socket: sections 4.5, 4.6, 2.5 and 6.
+// Sync requests and the user images that they make, from real files: sections 4.5 to 4.7, 2.5 and 6.
 
+import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SyncSubmitResponse } from '../../src/api/types.ts';
+import type {
+  Image,
+  SyncRequestRecord,
+  SyncSubmitResponse,
+  UserImageList,
+} from '../../src/api/types.ts';
 import { serveWithClock } from '../support/emulator.ts';
-import { DELAY, ovaBytes, startUploads } from './uploads-harness.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
+import { unixOnly } from '../support/platform.ts';
 
-describe('PATCH /v2/user/image/vm', () => {
-  it('returns the id of the request and its URL, and logs a mail', async () => {
+/** How long a sync takes on the service's clock, in milliseconds. */
+const DELAY = 3000;
+const USER_IMAGES = '/v2/user/image/vm';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** A service with the users demo and other, and an upload folder for demo, once these files are synced. */
+async function startUploads(files?: Files) {
+  const uploads = temporaryDirectory();
+  const folder = join(uploads, 'demo');
+  await mkdir(folder);
+  const mails: string[] = [];
+  const users = ['demo', 'other'].map((name) => ({ name, password: name }));
+  const log = (line: string) => mails.push(line);
+  const service = await serveWithClock({ uploads, users, syncDelay: DELAY, log });
+  const credentials = await service.login();
+  const other = await service.login('other');
+  const submit = () => service.send<SyncSubmitResponse>('PATCH', USER_IMAGES, credentials);
+  const read = (id: number | string, who = credentials) =>
+    service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
+  const images = async (who = credentials): Promise<Image[]> =>
+    (await service.send<UserImageList>('GET', USER_IMAGES, who)).body.data;
+  /** Returns the record of a request whose delay has passed, once its scan is done. */
+  const ended = async (id: number): Promise<SyncRequestRecord> => {
+    const status = async () => (await read(id)).body.data.status;
+    await expect.poll(status, { interval: 5, timeout: 10_000 }).toMatch(/PROCESSED|ERROR/);
+    return (await read(id)).body.data;
+  };
+  const upload = async (added: Files) => {
+    for (const [name, content] of Object.entries(added))
+      await writeFile(join(folder, name), content);
+  };
+  /** Submits a request and returns its record when it has ended. */
+  const sync = async (): Promise<SyncRequestRecord> => {
+    const { body } = await submit();
+    service.advance(DELAY);
+    return ended(body.request.id);
+  };
+  if (files) {
+    await upload(files);
+    await sync();
+  }
+  return {
+    ...service,
+    folder,
+    credentials,
+    other,
+    mails,
+    submit,
+    read,
+    images,
+    ended,
+    upload,
+    sync,
+  };
+}
+
+/** Returns the files of a small valid package by name; another note makes another descriptor. */
+function ovfFiles(name: string, note = ''): Record<string, Uint8Array> {
+  return Object.fromEntries(members(name, note).map((file) => [file.name, file.content]));
+}
+
+const ovaBytes = (name: string, note = '') => packTar(members(name, note));
+
+function members(name: string, note: string): TarMember[] {
+  const [descriptor, manifest, disk] = sampleMembers(name);
+  const content = Buffer.concat([descriptor.content, Buffer.from(`<!-- ${note} -->\n`)]);
+  const noted = { ...descriptor, content };
+  return [noted, { ...manifest, content: Buffer.from(manifestOf([noted, disk])) }, disk];
+}
+
+const names = (images: readonly Image[]) => images.map(({ name }) => name);
+
+describe('a sync request', () => {
+  it('gets an id and a URL, and logs a mail', async () => {
     const { baseUrl, mails, submit } = await startUploads();
     const { status, headers, body } = await submit();
     const url = `${baseUrl}/v2/request/image_sync/1`;
-    expect(status).toBe(202);
-    expect(headers.get('Location')).toBe(url);
+    expect([status, headers.get('Location')]).toEqual([202, url]);
     expect(body).toEqual({
       status: 202,
       message: expect.any(String),
@@ -20,65 +101,44 @@ describe('PATCH /v2/user/image/vm', () => {
     });
     expect(mails).toEqual([expect.stringMatching(/^mail to demo: .*request 1 /)]);
   });
-});
 
-describe('a sync request', () => {
   // Without an upload folder there is nothing to scan, so only the clock decides.
   it('is pending, then in progress, then processed', async () => {
     const { advance, login, send } = await serveWithClock({ syncDelay: DELAY });
     const credentials = await login();
-    const submitted = await send<SyncSubmitResponse>('PATCH', '/v2/user/image/vm', credentials);
-    const read = async () => (await send('GET', '/v2/request/image_sync/1', credentials)).body;
+    const submitted = await send<SyncSubmitResponse>('PATCH', USER_IMAGES, credentials);
+    const at = (second: number) => `2025-01-15 Wed 07:00:0${second} EST`;
     const pending = {
-      id: 1,
-      status: 'PENDING',
-      type: 'image_sync',
-      added: null,
-      deleted: null,
-      created_on: '2025-01-15 Wed 07:00:00 EST',
-      updated_on: '2025-01-15 Wed 07:00:00 EST',
-      task_id: submitted.body.request.task_id,
-      user: { username: 'demo' },
-      message: { errors: [], warnings: [] },
+      ...{ id: 1, status: 'PENDING', type: 'image_sync', added: null, deleted: null },
+      ...{ created_on: at(0), updated_on: at(0), task_id: submitted.body.request.task_id },
+      ...{ user: { username: 'demo' }, message: { errors: [], warnings: [] } },
     };
-    const inProgress = {
-      ...pending,
-      status: 'IN_PROGRESS',
-      updated_on: '2025-01-15 Wed 07:00:01 EST',
-    };
+    const inProgress = { ...pending, status: 'IN_PROGRESS', updated_on: at(1) };
+    const warnings = ['this service was started without an uploads folder'];
     const processed = {
-      ...pending,
-      status: 'PROCESSED',
-      added: [],
-      deleted: [],
-      updated_on: '2025-01-15 Wed 07:00:03 EST',
-      message: { errors: [], warnings: ['this service was started without an uploads folder'] },
+      ...{ ...pending, status: 'PROCESSED', added: [], deleted: [], updated_on: at(3) },
+      message: { errors: [], warnings },
     };
     for (const [milliseconds, data] of [
-      [0, pending],
       [999, pending],
       [1, inProgress],
       [1999, inProgress],
       [1, processed],
     ] as const) {
       advance(milliseconds);
-      expect(await read()).toEqual({ data });
+      const { body } = await send('GET', '/v2/request/image_sync/1', credentials);
+      expect(body).toEqual({ data });
     }
   });
 
-  it.each(['2', '0', 'abc', '1.0', '01'])('gets 404 with the id %s', async (id) => {
-    const { read, submit } = await startUploads();
-    await submit();
-    const { status, body } = await read(id);
-    expect(status).toBe(404);
-    expect(body).toMatchObject({ error: 'not found', status: 404 });
-  });
-
-  it('gets 404 for another user', async () => {
+  it('gets 404 with another id or for another user', async () => {
     const { other, read, submit } = await startUploads();
     await submit();
-    expect((await read(1)).status).toBe(200);
     expect((await read(1, other)).status).toBe(404);
+    for (const id of ['2', '0', 'abc', '1.0', '01']) {
+      const { status, body } = await read(id);
+      expect([status, body]).toMatchObject([404, { error: 'not found', status: 404 }]);
+    }
   });
 
   it('may follow another at once', async () => {
@@ -90,4 +150,117 @@ describe('a sync request', () => {
     expect(await ended(2)).toMatchObject({ status: 'PROCESSED', added: [], deleted: [] });
     expect(await ended(1)).toMatchObject({ status: 'PROCESSED', added: ['small.ova'] });
   });
+});
+
+describe('user images', () => {
+  it('are the OVA and OVF packages once the sync has ended', async () => {
+    const { baseUrl, credentials, send, ...service } = await startUploads();
+    await service.upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
+    await service.submit();
+    service.advance(DELAY - 1);
+    expect((await send('GET', USER_IMAGES, credentials)).body).toEqual({
+      _links: { image: `${baseUrl}/v2/user/image`, self: `${baseUrl}${USER_IMAGES}` },
+      data: [],
+      meta: { count: 0, time: expect.stringMatching(/^\d+\.\d+s$/), user: 'demo' },
+    });
+    service.advance(1);
+    expect(await service.ended(1)).toMatchObject({
+      added: ['plain.ovf', 'small.ova'],
+      message: { errors: [], warnings: [] },
+    });
+    const [plain, small] = await service.images();
+    const at = '2025-01-15 Wed 07:00:03 EST';
+    expect(plain).toEqual({
+      ...{ id: 1_000_001, name: 'plain.ovf', label: 'plain.ovf', folder: null, public: false },
+      ...{ path: '[user-images-01] plain.ovf', data_store: 'user-images-01' },
+      ...{ created_on: at, updated_on: at },
+    });
+    expect(small).toMatchObject({ id: 1_000_002, name: 'small.ova' });
+    expect(await service.images(service.other)).toEqual([]);
+  });
+
+  it('are deleted with their files, or with the folder', async () => {
+    const files = { 'small.ova': ovaBytes('small'), ...ovfFiles('plain') };
+    const { folder, images, sync } = await startUploads(files);
+    await rm(join(folder, 'small.ova'));
+    expect(await sync()).toMatchObject({ status: 'PROCESSED', added: [], deleted: ['small.ova'] });
+    expect(names(await images())).toEqual(['plain.ovf']);
+    await rm(folder, { recursive: true });
+    expect(await sync()).toMatchObject({ status: 'PROCESSED', deleted: ['plain.ovf'] });
+  });
+
+  it.each([
+    ['OVA', (note: string) => ({ 'x.ova': ovaBytes('x', note) })],
+    ['OVF', (note: string) => ovfFiles('x', note)],
+  ])('keep their ids and are updated when an %s has changed', async (kind, make) => {
+    const { folder, images, sync, upload } = await startUploads(make('before'));
+    const [before] = await images();
+    await sync();
+    expect(await images()).toEqual([before]);
+    await upload(make('long after'));
+    expect(await sync()).toMatchObject({ added: [], deleted: [] });
+    expect(await images()).toEqual([{ ...before, updated_on: '2025-01-15 Wed 07:00:09 EST' }]);
+    // Also if only a disk has changed.
+    await utimes(join(folder, kind === 'OVF' ? 'x-disk1.vmdk' : 'x.ova'), 1, 1);
+    await sync();
+    expect(await images()).toMatchObject([{ updated_on: '2025-01-15 Wed 07:00:12 EST' }]);
+  });
+});
+
+describe('broken uploads', () => {
+  it('become errors that name the file, and valid ones become images', async () => {
+    const { folder, images, sync, upload } = await startUploads();
+    await upload({
+      ...{ 'small.ova': ovaBytes('small'), 'cut.ova': ovaBytes('cut').subarray(0, -3000) },
+      ...{ 'text.ova': 'this is no archive', ...ovfFiles('lonely'), ...ovfFiles('plain', 'one') },
+      ...{ 'plain.mf': ovfFiles('plain', 'two')['plain.mf'] ?? '' },
+      ...{ 'stray.vmdk': 'a disk', '.hidden.vmdk': '', 'notes.txt': '' },
+    });
+    await rm(join(folder, 'lonely-disk1.vmdk'));
+    const { status, added, message } = await sync();
+    expect([status, added]).toEqual(['PROCESSED', ['small.ova']]);
+    expect(names(await images())).toEqual(['small.ova']);
+    expect(message.warnings).toContain('stray.vmdk: ignored, because no OVF file references it');
+    for (const line of [
+      /^error in cut\.ova.*: .+ \(truncated-member\)$/,
+      /^error in text\.ova.*: .+ \(no-descriptor\)$/,
+      /^error in lonely\.ovf, lonely-disk1\.vmdk: .+ \(missing-file\)$/,
+      /^error in plain\.ovf: .+ \(digest-mismatch\)$/,
+    ]) {
+      expect(message.errors.filter((error) => line.test(error))).toHaveLength(1);
+    }
+    expect([...message.errors, ...message.warnings].join()).not.toMatch(/small|hidden|notes/);
+  });
+
+  it('end the request as ERROR if no package is valid, and leave earlier images as they were', async () => {
+    const { images, sync, upload } = await startUploads({ 'small.ova': ovaBytes('small') });
+    const before = await images();
+    await upload({ 'small.ova': 'this is no archive' });
+    expect(await sync()).toMatchObject({ status: 'ERROR', added: [], deleted: [] });
+    expect(await images()).toEqual(before);
+  });
+
+  it('in a folder that cannot be read are an error and delete nothing', async () => {
+    const { folder, images, sync } = await startUploads({ 'small.ova': ovaBytes('small') });
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'no folder');
+    const { status, message } = await sync();
+    const errors = ['the upload folder cannot be read (ENOTDIR)'];
+    expect([status, message.errors]).toEqual(['ERROR', errors]);
+    expect(names(await images())).toEqual(['small.ova']);
+  });
+});
+
+unixOnly('links need no rights')('links in an upload folder are not followed', async () => {
+  const { folder, images, sync, upload } = await startUploads();
+  const outside = temporaryDirectory();
+  await writeFile(join(outside, 'far.ova'), ovaBytes('far'));
+  await symlink(join(outside, 'far.ova'), join(folder, 'far.ova'));
+  await upload(ovfFiles('near'));
+  await rename(join(folder, 'near-disk1.vmdk'), join(outside, 'disk'));
+  await symlink(join(outside, 'disk'), join(folder, 'near-disk1.vmdk'));
+  const { status, message } = await sync();
+  expect([status, await images()]).toEqual(['ERROR', []]);
+  expect(message.errors).toContain('far.ova: cannot be read (links are not followed)');
+  expect(message.errors.join()).toContain('near');
 });

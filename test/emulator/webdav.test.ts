@@ -1,14 +1,6 @@
 // The WebDAV storage over real sockets: files, names, links, credentials, faults.
 
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +13,7 @@ import { unixOnly } from '../support/platform.ts';
 async function startStorage(faults: readonly string[] = []) {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
-  mkdirSync(folder);
+  fs.mkdirSync(folder);
   writeFileSync(path.join(folder, 'a.ova'), 'content');
   const service = await serve({ uploads, faults: faults.map(parseFault) });
   const send = async (method: string, name = '', options: RequestInit = {}) => {
@@ -110,7 +102,7 @@ unixOnly('links need no rights')('the storage follows no link, in no method', as
   expect(await statusOf('MOVE', 'a.ova', { headers })).toBe(403);
   expect((await send('PROPFIND')).text).not.toContain('link');
   expect(readFileSync(outside, 'utf8')).toBe('secret');
-  expect(lstatSync(path.join(folder, 'link')).isSymbolicLink()).toBe(true);
+  expect(fs.lstatSync(path.join(folder, 'link')).isSymbolicLink()).toBe(true);
   const other = temporaryDirectory();
   symlinkSync(other, path.join(uploads, 'bob'));
   const bob = await serve({ uploads, users: [{ name: 'bob', password: 'bob' }] });
@@ -152,7 +144,7 @@ describe('an upload with the fault', () => {
   it('drop:4096 loses its connection and leaves what arrived', async () => {
     const { folder, send } = await startStorage(['PUT /upload/*=drop:4096']);
     await expect(send('PUT', 'b.ova', { body: 'x'.repeat(10_000_000) })).rejects.toThrow();
-    const size = () => lstatSync(path.join(folder, 'b.ova')).size;
+    const size = () => fs.lstatSync(path.join(folder, 'b.ova')).size;
     expect(size()).toBeGreaterThan(0);
     expect(size()).toBeLessThan(10_000_000);
   });
@@ -167,7 +159,7 @@ describe('an upload with the fault', () => {
     const ended = new Promise((resolve) => sent.on('response', (r) => resolve(r.statusCode)));
     sent.write('the ');
     await expect.poll(() => stored().length).toBe(2);
-    expect(existsSync(path.join(folder, 'b.ova'))).toBe(isVisible);
+    expect(fs.existsSync(path.join(folder, 'b.ova'))).toBe(isVisible);
     sent.end('start');
     expect(await ended).toBe(201);
     expect(stored()).toEqual(['a.ova', 'b.ova']);

@@ -1,0 +1,138 @@
+// GET /v2/image and GET /v2/image/<id>: sections 4.3 and 4.4, 2.3 and 2.4, per_page of section 8.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Image, ImageList, ImageResponse } from '../../src/api/types.ts';
+import { buildCatalog } from '../../src/emulator/catalog.ts';
+import { findImages } from '../../src/emulator/resources.ts';
+import { END, serve } from '../support/emulator.ts';
+import { aServiceFilter, aSort, serviceFinds, IMAGES as VARIED } from '../support/naive-query.ts';
+
+const IMAGES = buildCatalog(25, 1, END);
+
+/** A service with 25 images, and ways to read them. */
+async function startListing() {
+  const { baseUrl, login, send } = await serve({ images: 25 });
+  const credentials = await login();
+  const get = <Body>(path: string) => send<Body>('GET', path, credentials);
+  const list = <Element>(query: string) => get<ImageList<Element>>(`/v2/image${query}`);
+  return { baseUrl, url: `${baseUrl}/v2/image`, get, list };
+}
+
+describe('the image list', () => {
+  it('returns the URLs of ten images and the links of the pages', async () => {
+    const { url, list } = await startListing();
+    const { status, body } = await list<string>('');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: IMAGES.slice(0, 10).map(({ id }) => `${url}/${id}`),
+      meta: {
+        _link: { self: url },
+        count: 10,
+        pages: {
+          ...{ first_url: `${url}?page=1`, last_url: `${url}?page=3` },
+          ...{ next_url: `${url}?page=2`, prev_url: null },
+          ...{ page: 1, pages: 3, per_page: 10, total: 25 },
+        },
+        time: expect.stringMatching(/^\d+\.\d+s$/),
+        user: 'demo',
+      },
+    });
+  });
+
+  it('filters, sorts, expands, and keeps the parameters in its links, percent-encoded', async () => {
+    const { url, list } = await startListing();
+    const query = '?page=2&filter=path,like,%a%&sort=id,desc&expand=1&per_page=2&other=a+b%26c';
+    const { body } = await list<Image>(query);
+    const matching = IMAGES.filter(({ path }) => /a/i.test(path)).reverse();
+    expect(body.data).toEqual(matching.slice(2, 4));
+    expect(Object.keys(body.data[0] ?? {}).join(' ')).toBe(
+      'id name path label folder data_store public created_on updated_on',
+    );
+    const others =
+      'filter=path%2Clike%2C%25a%25&sort=id%2Cdesc&expand=1&per_page=2&other=a%20b%26c';
+    expect(body.meta).toMatchObject({
+      _link: { self: `${url}${query}` },
+      filter: 'path,like,%a%',
+      sort: 'id,desc',
+      pages: {
+        first_url: `${url}?${others}&page=1`,
+        next_url: `${url}?${others}&page=3`,
+        prev_url: `${url}?${others}&page=1`,
+        total: matching.length,
+      },
+    });
+  });
+
+  it.each([
+    ['filter=name,eq,none', 0, { page: 1, pages: 1, total: 0, next_url: null, prev_url: null }],
+    [
+      'page=9',
+      0,
+      { page: 9, pages: 3, next_url: null, prev_url: expect.stringMatching(/page=3$/) },
+    ],
+    ['per_page=1', 1, { per_page: 1, pages: 25 }],
+    ['per_page=100', 25, { per_page: 100, pages: 1 }],
+  ])('with %s has %i images', async (query, count, pages) => {
+    const { list } = await startListing();
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.data.length, body.meta.count]).toEqual([200, count, count]);
+    expect(body.meta.pages).toMatchObject(pages);
+  });
+
+  it.each([
+    ...['per_page=0', 'per_page=101', 'per_page=', 'per_page=ten', 'page=0', 'page=-1', 'page=1.5'],
+    ...['page=99999999999999999999', 'page=1&page=2', 'filter=id,gt,1&filter=id,lt,9'],
+    ...['', 'name', 'name,eq', 'colour,eq,red', 'constructor,eq,1', 'Name,eq,a', 'name,is,a'].map(
+      (filter) => `filter=${filter}`,
+    ),
+    ...['name,toString,a', 'id,eq,three', 'id,eq,null', 'id,eq,3.0', 'id,in,3,,30', 'public,eq,yes']
+      .concat('created_on,ge,2018-07-18', 'created_on,ge,2018-07-18 Thu 15:36:49 EDT')
+      .map((filter) => `filter=${filter}`),
+    ...['', 'id', 'id,', 'id,up', 'id,ASC', 'id,asc,', 'colour,asc'].map((sort) => `sort=${sort}`),
+  ])('refuses %s with 400', async (query) => {
+    const { get } = await startListing();
+    const { status, headers, body } = await get(`/v2/image?${query}`);
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: 'bad request', message: expect.any(String), status: 400 });
+    expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it('with a random filter and sort has what a naive implementation finds', () => {
+    fc.assert(
+      fc.property(aServiceFilter, fc.option(aSort, { nil: undefined }), (filter, sort) => {
+        const query = `${filter.field},${filter.operator},${filter.text}`;
+        const expected = serviceFinds(query, sort?.join(',') ?? null);
+        expect(findImages(VARIED, query, sort?.join(','))).toEqual(expected);
+      }),
+      { numRuns: 300, seed: 20_250_801 },
+    );
+  });
+
+  it.each(['folder,eq,null', 'folder,ne,null', 'name,like,%,%', 'name,in,a,,b'])(
+    'with the filter %s has what a naive implementation finds',
+    (filter) => {
+      expect(findImages(VARIED, filter, undefined)).toEqual(serviceFinds(filter, null));
+    },
+  );
+});
+
+describe('one image', () => {
+  it('is found at the URL in the list', async () => {
+    const { baseUrl, get, list } = await startListing();
+    const { body } = await list<string>('?page=2&expand=0');
+    const image = await get<ImageResponse>((body.data[0] ?? '').slice(baseUrl.length));
+    expect([image.status, image.body.data]).toEqual([200, IMAGES[10]]);
+  });
+
+  const first = IMAGES[0]?.id;
+  it.each(['0', '999999', 'abc', '1e3', '__proto__', `0${first}`, `${first}.0`])(
+    'gets 404 with the id %s',
+    async (id) => {
+      const { get } = await startListing();
+      const { status, body } = await get(`/v2/image/${id}`);
+      const message = `There is no image ${id}.`;
+      expect([status, body]).toEqual([404, { error: 'not found', message, status: 404 }]);
+    },
+  );
+});

@@ -1,0 +1,166 @@
+// Token requests and requests with a token: sections 4.1 and 5, their rows of section 7, lifetime and limit of section 8.
+
+import { describe, expect, it } from 'vitest';
+import { basic, START, serveWithClock } from '../support/emulator.ts';
+
+const WRONG = 'Invalid username and password combination.';
+const NOT_AUTHORIZED = 'User is not authorized to access.';
+const DAY = 86_400_000;
+
+describe('a token request', () => {
+  it('returns the token record of section 2.1 with every header of section 4.1', async () => {
+    const { requestToken } = await serveWithClock();
+    const { status, headers, body } = await requestToken('demo', 'demo');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      duration: 86400,
+      exp: START / 1000 + 86400,
+      exp_date: '2025-01-16 Thu 07:00:00 EST',
+      token: expect.stringMatching(/^\S{20,}$/),
+      type: 'ACCESS',
+    });
+    expect(Object.fromEntries(headers)).toMatchObject({
+      allow: 'POST, OPTIONS',
+      'content-type': 'application/json',
+      'strict-transport-security': 'max-age=63072000',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'x-ratelimit-limit': '5',
+      'x-ratelimit-remaining': '4',
+      'x-ratelimit-reset': String(START / 1000 + 60),
+    });
+  });
+
+  it.each([
+    ['a wrong password', WRONG, basic('demo', 'wrong')],
+    ['an unknown name', WRONG, basic('nobody', 'demo')],
+    ['a name that objects have', WRONG, basic('__proto__', '')],
+    ['no credentials', WRONG, {}],
+    ['credentials that are not Base64', WRONG, { Authorization: 'Basic ???' }],
+    ['credentials without a colon', WRONG, { Authorization: 'Basic ZGVtbw==' }],
+    ['another scheme', WRONG, { Authorization: 'Bearer demo' }],
+    ['the wrong password of a denied user', WRONG, basic('guest', 'wrong')],
+    ['a denied user', NOT_AUTHORIZED, basic('guest', 'secret')],
+  ])('with %s gets 401: %s', async (_, message, credentials) => {
+    const { send } = await serveWithClock({ deniedUsers: [{ name: 'guest', password: 'secret' }] });
+    const { status, headers, body } = await send('POST', '/auth/request-token', credentials);
+    expect(status).toBe(401);
+    expect(body).toEqual({ error: 'authentication error', message, status: 401 });
+    expect([headers.get('Allow'), headers.get('Location')]).toEqual(['POST, OPTIONS', null]);
+  });
+
+  it('accepts a password with a colon and letters beyond ASCII, and demo only by default', async () => {
+    const { requestToken } = await serveWithClock({ users: [{ name: 'zoë', password: 'a:b:ü' }] });
+    expect((await requestToken('zoë', 'a:b:ü')).status).toBe(200);
+    expect((await requestToken('demo', 'demo')).status).toBe(401);
+  });
+
+  it('is refused beyond five per window, failures included', async () => {
+    const { advance, requestToken } = await serveWithClock();
+    const remaining: (string | null)[] = [];
+    for (const password of ['demo', 'wrong', 'demo', 'wrong', 'demo']) {
+      const { headers } = await requestToken('demo', password);
+      remaining.push(headers.get('X-RateLimit-Remaining'));
+    }
+    expect(remaining).toEqual(['4', '3', '2', '1', '0']);
+    advance(12_500);
+    const { status, headers, body } = await requestToken('demo', 'demo');
+    const message = 'Too many token requests.';
+    expect([status, body]).toEqual([429, { error: 'too many requests', message, status: 429 }]);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      allow: 'POST, OPTIONS',
+      'retry-after': '48',
+      'x-ratelimit-limit': '5',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(START / 1000 + 60),
+    });
+    advance(47_499);
+    expect((await requestToken('demo', 'demo')).status).toBe(429);
+    advance(1);
+    const next = await requestToken('demo', 'demo');
+    expect([next.status, next.headers.get('X-RateLimit-Reset')]).toEqual([
+      200,
+      String(START / 1000 + 120),
+    ]);
+  });
+
+  it('is counted for each user alone, and for all unknown names of an address together', async () => {
+    const users = ['ann', 'bob'].map((name) => ({ name, password: name }));
+    const { requestToken } = await serveWithClock({ users, tokenLimit: 1 });
+    const statuses: number[] = [];
+    for (const name of ['ann', 'bob', 'ann', 'ghost', 'spectre']) {
+      statuses.push((await requestToken(name, name)).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 401, 429]);
+  });
+});
+
+describe('a token', () => {
+  it('is accepted as Bearer and as the user name of Basic, also beside another', async () => {
+    const { login, requestToken, send } = await serveWithClock();
+    const { token } = (await requestToken('demo', 'demo')).body;
+    const bearers = ['Bearer', 'bearer'].map((scheme) => ({ Authorization: `${scheme} ${token}` }));
+    const all = [...bearers, basic(token, ''), basic(token, 'anything'), await login()];
+    for (const credentials of all) {
+      expect((await send('GET', '/v2', credentials)).status).toBe(200);
+      expect((await send('PATCH', '/v2/user/image/vm', credentials)).status).toBe(202);
+    }
+  });
+
+  it.each([
+    [undefined, DAY, '2025-01-16 Thu 07:00:00 EST'],
+    [90_000, 90_000, '2025-01-15 Wed 07:01:30 EST'],
+  ])('with the lifetime %s is valid for %i ms and no longer', async (tokenTtl, lifetime, end) => {
+    const { advance, requestToken, send } = await serveWithClock({ tokenTtl });
+    const { body } = await requestToken('demo', 'demo');
+    expect(body).toMatchObject({ duration: lifetime / 1000, exp_date: end });
+    const status = async () =>
+      (await send('GET', '/v2', { Authorization: `Bearer ${body.token}` })).status;
+    advance(lifetime - 1);
+    expect(await status()).toBe(200);
+    advance(1);
+    expect(await status()).toBe(401);
+  });
+
+  it.each([
+    {},
+    { Authorization: 'Bearer ' },
+    { Authorization: 'Bearer a b' },
+    { Authorization: 'Digest a' },
+    basic('demo', 'demo'),
+  ])('is invalid in a request with the headers %j', async (credentials) => {
+    const { send } = await serveWithClock();
+    const { status, body } = await send('GET', '/v2', credentials);
+    expect([status, body]).toMatchObject([401, { message: 'Invalid token.' }]);
+  });
+
+  it.each([
+    ['GET', '/v2', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v2/image', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v2/image/1', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v2/user/image/vm', 'GET, HEAD, PATCH, OPTIONS'],
+    ['PATCH', '/v2/user/image/vm', 'GET, HEAD, PATCH, OPTIONS'],
+    ['GET', '/v2/request/image_sync/1', 'GET, HEAD, OPTIONS'],
+  ])(
+    'that is invalid, expired or of a denied user is refused by %s %s',
+    async (method, path, allow) => {
+      const { baseUrl, login, send, ...service } = await serveWithClock();
+      const expectRefused = async (credentials: Record<string, string>, message: string) => {
+        const { status, headers, body } = await send(method, path, credentials);
+        expect([status, headers.get('Allow')]).toEqual([401, allow]);
+        expect(body).toEqual({ error: 'authentication error', message, status: 401 });
+        const location = message === NOT_AUTHORIZED ? null : `${baseUrl}/auth/request-token`;
+        expect(headers.get('Location')).toBe(location);
+      };
+      await expectRefused({ Authorization: 'Bearer unknown' }, 'Invalid token.');
+      const credentials = await login();
+      service.revokeAccess('demo');
+      await expectRefused(credentials, NOT_AUTHORIZED);
+      expect((await service.requestToken('demo', 'demo')).status).toBe(401);
+      service.restoreAccess('demo');
+      expect((await send(method, path, credentials)).status).not.toBe(401);
+      service.expireTokens();
+      await expectRefused(credentials, 'Valid token, but has expired.');
+    },
+  );
+});
