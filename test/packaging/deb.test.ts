@@ -1,7 +1,6 @@
-// The Debian package: its content, and that it installs, runs and is removed without a trace.
+// The Debian package: its content, and that it runs.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -41,33 +40,12 @@ describe.skipIf(!IMGCTL_DEB)('the Debian package (npm run test:executable; IMGCT
     expect(text).toMatch(/^Installed-Size: \d{5,6}$/m);
   });
 
-  it.skipIf(process.getuid?.() !== 0)(
-    'installs into a folder, runs from there, and leaves nothing when removed (skipped unless root)',
-    () => {
-      const root = temporaryDirectory();
-      const state = path.join(root, 'var/lib/dpkg');
-      for (const name of ['info', 'updates', 'triggers']) {
-        mkdirSync(path.join(state, name), { recursive: true });
-      }
-      writeFileSync(path.join(state, 'status'), '');
-      const log = path.join(temporaryDirectory(), 'dpkg.log');
-      const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-      const dpkg = (...args: string[]) =>
-        // The libraries that it depends on are the system's, not the folder's.
-        execFileSync('dpkg', [`--root=${root}`, `--log=${log}`, '--force-depends', ...args], {
-          env,
-          stdio: 'pipe',
-        });
-      const imgctl = (...args: string[]) =>
-        execFileSync(path.join(root, 'usr/bin/imgctl'), args, { env: freshHome(), stdio: 'pipe' });
-
-      dpkg('--install', DEB);
-      expect(String(imgctl('--version'))).toBe(`${manifest.version}\n`);
-      expect(String(imgctl('demo'))).toMatch(/^\d+ +sample\.ova /m);
-
-      dpkg('--purge', 'imgctl');
-      expect(readdirSync(root)).toEqual(['var']);
-      expect(readdirSync(path.join(state, 'info')).join()).not.toContain('imgctl');
-    },
-  );
+  it('runs from where it is unpacked', () => {
+    const root = temporaryDirectory();
+    execFileSync('dpkg-deb', ['--extract', DEB, root]);
+    const imgctl = (...args: string[]) =>
+      String(execFileSync(path.join(root, 'usr/bin/imgctl'), args, { env: freshHome() }));
+    expect(imgctl('--version')).toBe(`${manifest.version}\n`);
+    expect(imgctl('demo')).toMatch(/^\d+ +sample\.ova /m);
+  });
 });

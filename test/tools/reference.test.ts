@@ -1,16 +1,13 @@
 // docs/cli.md and the man page: up to date, complete, and shown as they are typed.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serve } from '../support/emulator.ts';
-import { runCli, temporaryDirectory } from '../support/io.ts';
-import { PASSWORD } from '../support/users.ts';
+import { runCli } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const read = (name: string) => readFileSync(path.join(ROOT, name), 'utf8');
-const MARKDOWN = read('docs/cli.md');
+const MARKDOWN = readFileSync(path.join(ROOT, 'docs/cli.md'), 'utf8');
 const HAS_GROFF = spawnSync('groff', ['--version']).status === 0;
 
 const generate = (mode: string) =>
@@ -31,20 +28,6 @@ describe('docs/cli.md', () => {
 
   it('escapes bars in tables', () => {
     expect(MARKDOWN).toContain('| `id\\|name\\|path\\|label\\|url` | images to show |');
-  });
-
-  it('names the files that imgctl writes', async () => {
-    const { baseUrl } = await serve({ images: 1, syncDelay: 0 });
-    const HOME = temporaryDirectory();
-    const login = ['login', '--base-url', baseUrl, '--username', 'demo'];
-    for (const argv of [login, ['sync'], ['images', 'list'], ['images', 'changes']]) {
-      expect(await runCli(argv, { env: { HOME, ...PASSWORD } })).toMatchObject({ exitCode: 0 });
-    }
-    const files = [...MARKDOWN.matchAll(/^\| `~([^`]+)` \|/gm)].map(([, file = '']) => file);
-    const missing = files.filter((file) => !existsSync(path.join(HOME, file)));
-    // The launcher makes this one: test/e2e/compile-cache.test.ts.
-    expect(missing).toEqual(['/.cache/imgctl/compiled/']);
-    expect(files.length).toBeGreaterThan(4);
   });
 });
 
