@@ -6,7 +6,6 @@ import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { fakeIo } from '../support/io.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
-import { RAW_HARM } from './hostile.ts';
 
 /** What ora writes around a frame: synchronized output, and the cursor at the start of its line. */
 const FRAME = /\u001b\[\?2026h\u001b\[1G(\u001b\[0K)?(.*?)\u001b\[\?2026l/g;
@@ -46,16 +45,12 @@ async function pass(milliseconds: number): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
 }
 
-describe('progress on a terminal', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
-    });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+const FAKED = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
 
+beforeEach(() => void vi.useFakeTimers({ toFake: [...FAKED] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('progress on a terminal', () => {
   it('redraws one line and erases it', async () => {
     const { sink, progress } = start();
     let seconds = 0;
@@ -77,64 +72,52 @@ describe('progress on a terminal', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('paints the frame only', async () => {
+  it.each<[string, ProgressCase, string, RegExp]>([
+    [
+      'paints the frame only',
+      { terminal: { ...terminalOf(40), color: true } },
+      'page 1',
+      /^\u001b\[36m⠋\u001b\[39m page 1$/,
+    ],
+    [
+      'uses ASCII without Unicode support',
+      { terminal: terminalOf(12, false), columns: 12 },
+      'reading all',
+      /^\| readin\.\.\.$/,
+    ],
+    ['fits the width', {}, '0123456789'.repeat(5), /^⠋ .{37}$/],
+    [
+      'escapes any text on one line',
+      {},
+      '日本語\u001b[2J\n\u202e'.repeat(9),
+      /^⠋ 日[^\u001b\n\u202e]+$/,
+    ],
+  ])('%s', async (_case, options, text, expected) => {
     await import('chalk');
-    const { sink, progress } = start({ terminal: { ...terminalOf(40), color: true } });
-    progress.update('page 1');
-    await pass(100);
-    await pass(100);
-    await progress.stop();
-    expect(drawnOn(sink).frames).toEqual([
-      '\u001b[36m⠋\u001b[39m page 1',
-      '\u001b[36m⠙\u001b[39m page 1',
-    ]);
-  });
-
-  it('shows nothing if the run ends within 100 ms', async () => {
-    const { sink, progress } = start();
-    progress.update('page 1');
-    await pass(99);
-    await progress.stop();
-    await pass(500);
-    expect(sink.text).toBe('');
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('uses ASCII without Unicode support', async () => {
-    const { sink, progress } = start({ terminal: terminalOf(12, false), columns: 12 });
-    progress.update('reading all pages');
+    const { sink, progress } = start(options);
+    progress.update(text);
     await pass(100);
     await progress.stop();
-    expect(drawnOn(sink).frames).toEqual(['| readin...']);
+    const { frames, rest } = drawnOn(sink);
+    expect(frames).toEqual([expect.stringMatching(expected)]);
+    expect(rest).toBe(`·${ERASE}`);
+    expect(displayWidth(frames[0]?.replaceAll(/\u001b\[\d+m/g, '') ?? '')).toBeLessThan(40);
   });
 
-  it('fits the width that the window has at each frame', async () => {
+  it('fits the width that the window has at each frame, and is silent at 0 columns', async () => {
     const { sink, progress } = start();
     progress.update('0123456789'.repeat(5));
     await pass(100);
     sink.columns = 20;
     await pass(100);
-    await progress.stop();
     expect(drawnOn(sink).frames.map((frame) => frame?.length)).toEqual([39, 19]);
-  });
-
-  it('shows any text escaped and on one line', async () => {
-    const { sink, progress } = start();
-    progress.update('日本語\u001b[2J\n\u202e'.repeat(9));
-    await pass(100);
-    const [line = ''] = drawnOn(sink).frames;
-    expect(line).not.toMatch(RAW_HARM);
-    expect(displayWidth(line)).toBeLessThan(40);
-    await progress.stop();
-  });
-
-  it('never hides the cursor, moves up or clears more than its line', async () => {
-    const { sink, progress } = start();
-    progress.update('x'.repeat(500));
+    sink.columns = 0;
     await pass(1_000);
+    const { length } = sink.text;
+    await pass(1_000);
+    await progress.aside(() => sink.write('warning\n'));
     await progress.stop();
-    expect(drawnOn(sink).rest).toBe(`${'·'.repeat(10)}${ERASE}`);
-    expect(sink.text).not.toContain('\n');
+    expect(sink.text.slice(length)).toBe('warning\n');
   });
 
   it('erases the line before other writes and draws it again after them', async () => {
@@ -143,24 +126,9 @@ describe('progress on a terminal', () => {
     await pass(100);
     expect(await progress.aside(() => sink.write('warning\n').then(() => 5))).toBe(5);
     await progress.stop();
-    expect(drawnOn(sink)).toEqual({
-      frames: ['⠋ page 1', '⠋ page 1'],
-      rest: `·${ERASE}warning\n·${ERASE}`,
-    });
+    const frames = ['⠋ page 1', '⠋ page 1'];
+    expect(drawnOn(sink)).toEqual({ frames, rest: `·${ERASE}warning\n·${ERASE}` });
     await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
-  });
-
-  it('is silent in a window that shrinks to 0 columns', async () => {
-    const { sink, progress } = start();
-    progress.update('page 1');
-    await pass(100);
-    sink.columns = 0;
-    await pass(1_000);
-    const { length } = sink.text;
-    await pass(1_000);
-    await progress.aside(() => sink.write('warning\n'));
-    await progress.stop();
-    expect(sink.text.slice(length)).toBe('warning\n');
   });
 
   it('adds no listener to the process', async () => {
@@ -175,32 +143,28 @@ describe('progress on a terminal', () => {
   });
 });
 
-describe('progress without a terminal', () => {
-  it('writes a line per change of text', async () => {
-    const { sink, progress } = start({ terminal: PIPE, lines: true });
-    progress.update('sync 41: PENDING', () => '1 s');
-    progress.update('sync 41: PENDING', () => '2 s');
-    progress.update('sync 41: \u001b[31mPROCESSED');
-    await progress.aside(() => sink.write('warning\n'));
-    await progress.stop();
-    expect(sink.text).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
-  });
+it('progress without a terminal writes a line per change of text', async () => {
+  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  progress.update('sync 41: PENDING', () => '1 s');
+  progress.update('sync 41: PENDING', () => '2 s');
+  progress.update('sync 41: \u001b[31mPROCESSED');
+  await progress.aside(() => sink.write('warning\n'));
+  await progress.stop();
+  expect(sink.text).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
+});
 
-  it.each([
-    ['without lines', { terminal: PIPE }],
-    ['quiet on a terminal', { quiet: true }],
-    ['quiet in a pipe', { terminal: PIPE, quiet: true, lines: true }],
-    ['0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }],
-  ])('writes nothing: %s', async (_case, options) => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
-    });
-    const { sink, progress } = start(options);
-    progress.update('page 1');
-    await pass(500);
-    await progress.stop();
-    expect(sink.text).toBe('');
-    expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
-  });
+it.each<[string, ProgressCase, number]>([
+  ['if the run ends within 100 ms', {}, 99],
+  ['in a pipe without lines', { terminal: PIPE }, 500],
+  ['with -q on a terminal', { quiet: true }, 500],
+  ['with -q in a pipe', { terminal: PIPE, quiet: true, lines: true }, 500],
+  ['at 0 columns', { terminal: { ...terminalOf(40), width: undefined, interactive: false } }, 500],
+])('progress writes nothing %s', async (_case, options, milliseconds) => {
+  const { sink, progress } = start(options);
+  progress.update('page 1');
+  await pass(milliseconds);
+  await progress.stop();
+  await pass(500);
+  expect(sink.text).toBe('');
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -8,6 +8,8 @@ import { Redaction } from '../../src/output/redaction.ts';
 import { ENCODINGS } from '../support/encodings.ts';
 
 const SECRET = 'correct horse/"battery"';
+const ENCODED = encodeURIComponent(SECRET);
+const WORDS = ['a-long-secret', 'abc', 'q1w2e3'];
 
 function redactionOf(...secrets: string[]): Redaction {
   const redaction = new Redaction();
@@ -16,37 +18,34 @@ function redactionOf(...secrets: string[]): Redaction {
 }
 
 describe('Redaction', () => {
-  it.each([
-    [`the service says: ${SECRET}`, 'the service says: ***'],
-    [`${SECRET}${SECRET} and ${SECRET}`, '****** and ***'],
-    [JSON.stringify({ message: SECRET }), '{"message":"***"}'],
-    [`https://x/?q=${encodeURIComponent(SECRET)}&r=1`, 'https://x/?q=***&r=1'],
-    [`https://${SECRET.toUpperCase()}.evil/`, 'https://***.evil/'],
-    [`cut: ${SECRET.slice(0, 15)}`, 'cut: ***'],
-    [`cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
-    ['correct horses are not it', '***s are not it'],
-    ['a correct answer', 'a correct answer'],
-    ['', ''],
-  ])('masks the secret in: %s', (text, expected) => {
-    expect(redactionOf(SECRET).apply(text)).toBe(expected);
-  });
-
-  it.each([
+  it.each<[string | string[], string, string]>([
+    [SECRET, `the service says: ${SECRET}`, 'the service says: ***'],
+    [SECRET, `${SECRET}${SECRET} and ${SECRET}`, '****** and ***'],
+    [SECRET, JSON.stringify({ message: SECRET }), '{"message":"***"}'],
+    [SECRET, `https://x/?q=${ENCODED}&r=1`, 'https://x/?q=***&r=1'],
+    [SECRET, `https://${SECRET.toUpperCase()}.evil/`, 'https://***.evil/'],
+    [SECRET, `cut: ${SECRET.slice(0, 15)}`, 'cut: ***'],
+    [SECRET, `cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
+    [SECRET, ENCODED.slice(0, 21), '***'],
+    [SECRET, `${ENCODED.slice(0, 22)}…`, '***…'],
+    [SECRET, 'correct horses are not it', '***s are not it'],
+    [SECRET, 'a correct answer', 'a correct answer'],
+    [SECRET, '', ''],
+    ['hunter2', 'hunter2, hunter3', '***, hunter3'],
     ['demo', 'demos and demo: "demo", _demo', 'demos and ***: "***", _demo'],
     ['demo', 'Demo at /demo?demo=ZGVtbw==', '*** at /***?***=***=='],
-    [
-      'demo',
-      'line\\ndemo\\n %20demo%20 \\u0020demo &lt;demo&gt;',
-      'line\\n***\\n %20***%20 \\u0020*** &lt;***&gt;',
-    ],
+    ['demo', 'line\\ndemo\\n %20demo%20 \\u0020demo', 'line\\n***\\n %20***%20 \\u0020***'],
+    ['demo', '&lt;demo&gt;', '&lt;***&gt;'],
     ['a', 'a banana', '*** banana'],
     ['12345', 'port 12345, not 123456', 'port ***, not 123456'],
     ['#&!', 'x#&!, #&amp;!', 'x#&!, ***'],
     ['!    !', '! !, 212020202021, 2120202020210', '***, ***, 2120202020210'],
     ['', 'a demo', 'a demo'],
     ['   ', 'a   demo', 'a   demo'],
-  ])('masks the short secret %j as a whole word in %s', (secret, text, expected) => {
-    expect(redactionOf(secret).apply(text)).toBe(expected);
+    [['second-secret', 'first-secret'], 'first-secret, second-secret', '***, ***'],
+    [WORDS, 'abc, a-long-secret, xq1w2e3y', '***, ***, x***y'],
+  ])('masks %j in %j: %j', (secrets, text, expected) => {
+    expect(redactionOf(...[secrets].flat()).apply(text)).toBe(expected);
   });
 
   it('leaves a short secret that messages show anyway', () => {
@@ -73,18 +72,7 @@ describe('Redaction', () => {
 
   it.each([0, 1, 2])('masks a secret in base64 behind %i other bytes', (offset) => {
     const encoded = Buffer.from(`${'x'.repeat(offset)}${SECRET}yz`).toString('base64');
-    const masked = redactionOf(SECRET).apply(encoded);
-    expect(masked).toMatch(/^.{0,3}\*\*\*.{0,6}$/);
-  });
-
-  it('masks a secret that is cut within an encoding', () => {
-    const encoded = encodeURIComponent(SECRET);
-    expect(redactionOf(SECRET).apply(encoded.slice(0, 21))).toBe('***');
-    expect(redactionOf(SECRET).apply(`${encoded.slice(0, 22)}…`)).toMatch(/^\*\*\*%?…$/);
-  });
-
-  it('masks a secret only if all of it matches', () => {
-    expect(redactionOf('hunter2').apply('hunter2, hunter3')).toBe('***, hunter3');
+    expect(redactionOf(SECRET).apply(encoded)).toMatch(/^.{0,3}\*\*\*.{0,6}$/);
   });
 
   it('masks a secret in a message before it is escaped, but no syntax around it', () => {
@@ -108,12 +96,6 @@ describe('Redaction', () => {
     );
   });
 
-  it('masks several secrets, added in any order', () => {
-    const redaction = redactionOf('second-secret', 'first-secret');
-    const text = 'first-secret, second-secret, first-secret';
-    expect(redaction.apply(text)).toBe('***, ***, ***');
-  });
-
   it('masks the texts of a JSON object at any depth, but not its member names', () => {
     const record = (text: string) => ({
       [SECRET]: 1,
@@ -131,23 +113,13 @@ describe('Redaction', () => {
     ['spaces behind a word of the secret', `correct${' '.repeat(1_000)}`],
     ['percent signs', '%25'],
     ['backslashes', '\\'],
-    ['short runs of backslashes', `${'\\'.repeat(7)}x`],
     ['references', '&amp;'],
     ['zeros in references', `&#${'0'.repeat(1_000)}`],
   ])('takes little time for a mebibyte of %s', (_what, part) => {
-    const secrets = [SECRET, '%%%%%%', '\\\\\\\\', '&&&&&&', 'x1', 'k'.repeat(2_000)];
-    const redaction = redactionOf(...secrets);
-    redaction.apply(part);
+    const redaction = redactionOf(SECRET, '%%%%%%', '\\\\\\\\', '&&&&&&', 'x1', 'k'.repeat(2_000));
     const text = part.repeat(Math.ceil(2 ** 20 / part.length));
     const start = process.cpuUsage();
     redaction.apply(text);
-    const { user } = process.cpuUsage(start);
-    expect(user / 1e6).toBeLessThan(5);
+    expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5);
   });
-});
-
-it('masks a short secret before a long one, and one of six characters within a word', () => {
-  const redaction = new Redaction();
-  for (const secret of ['a-long-secret', 'abc', 'q1w2e3']) redaction.add(secret);
-  expect(redaction.apply('abc, a-long-secret, xq1w2e3y')).toBe('***, ***, x***y');
 });

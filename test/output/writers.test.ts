@@ -1,10 +1,10 @@
 // Lists, values and records in every format.
 
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   createListWriter,
   createValueWriter,
-  defaultTimeStyle,
   FORMATS,
   type Format,
   type ListOptions,
@@ -19,109 +19,114 @@ const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
   { id: 12, name: 'a,b.ova', folder: null },
 ];
+const TIMES = { fields: ['at', 'gone'], format: (text: string) => `<${text}>` };
 
-async function list(
-  format: Format,
-  options: Partial<ListOptions> = {},
-  rows: readonly Row[] = ROWS,
-  meta?: unknown,
-  sink = new MemorySink(),
-): Promise<string> {
+interface ListCase extends Partial<ListOptions> {
+  readonly rows?: readonly Row[];
+  readonly meta?: unknown;
+}
+
+async function list(format: Format, { rows = ROWS, meta, ...options }: ListCase = {}) {
+  const sink = new MemorySink();
   const columns = ['name', 'folder', 'id'];
   const writer = createListWriter({ sink, terminal: () => PIPE, format, columns, ...options });
-  for (const row of rows) await writer.write([row]);
+  await writer.write(rows);
   await writer.end(meta);
   return sink.text;
 }
 
-it('defaultTimeStyle is local for tables only', () => {
-  expect(FORMATS.map(defaultTimeStyle)).toEqual(['local', ...Array(5).fill('wire')]);
-});
-
 describe('createListWriter', () => {
-  it.each([
-    ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n'],
-    ['csv', 'name,folder,id\r\ndebian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
-    ['tsv', 'name\tfolder\tid\ndebian.ova\tdebian\t7\na,b.ova\t\t12\n'],
-    ['json', `${JSON.stringify(ROWS, null, 2)}\n`],
-    ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join('')],
+  it.each<[Format, string, string, string]>([
+    [
+      'table',
+      'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n',
+      '',
+      '7\n12\n',
+    ],
+    [
+      'csv',
+      'name,folder,id\r\ndebian.ova,debian,7\r\n"a,b.ova",,12\r\n',
+      'name,folder,id\r\n',
+      '7\n12\n',
+    ],
+    [
+      'tsv',
+      'name\tfolder\tid\ndebian.ova\tdebian\t7\na,b.ova\t\t12\n',
+      'name\tfolder\tid\n',
+      '7\n12\n',
+    ],
+    ['json', `${JSON.stringify(ROWS, null, 2)}\n`, '[]\n', '[\n  7,\n  12\n]\n'],
+    ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''), '', '7\n12\n'],
     [
       'yaml',
       '- "id": 7\n  "name": "debian.ova"\n  "folder": "debian"\n  "public": true\n  "later":\n    "x": 1\n' +
         '- "id": 12\n  "name": "a,b.ova"\n  "folder": null\n',
+      '[]\n',
+      '- 7\n- 12\n',
     ],
-  ] as const)('writes %s', async (format, expected) => {
-    expect(await list(format)).toBe(expected);
-  });
+  ])(
+    'writes %s as %j, without rows %j, and identifiers as %j',
+    async (format, text, empty, ids) => {
+      expect(await list(format)).toBe(text);
+      expect(await list(format, { rows: [] })).toBe(empty);
+      expect(await list(format, { quiet: true })).toBe(ids);
+    },
+  );
 
-  it.each([
-    ['json', '[\n  {\n    "later": {\n      "x": 1\n    },\n    "id": 7\n  }\n]\n'],
-    ['ndjson', '{"later":{"x":1},"id":7}\n'],
-    ['yaml', '- "later":\n    "x": 1\n  "id": 7\n'],
-    ['csv', 'later,id\r\n"{""x"":1}",7\r\n'],
-    ['table', 'later    id\n{"x":1}   7\n'],
-  ] as const)('writes %s with selected columns', async (format, expected) => {
-    const options = { columns: ['later', 'id'], allFields: false };
-    expect(await list(format, options, ROWS.slice(0, 1))).toBe(expected);
+  const selected = { columns: ['later', 'id'], allFields: false, rows: ROWS.slice(0, 1) };
+  const timed = {
+    columns: ['at', 'gone', 'x'],
+    times: TIMES,
+    rows: [{ at: 'x', gone: null, x: 'x' }],
+  };
+
+  it.each<[Format, string, ListCase]>([
+    ['json', '[\n  {\n    "later": {\n      "x": 1\n    },\n    "id": 7\n  }\n]\n', selected],
+    ['ndjson', '{"later":{"x":1},"id":7}\n', selected],
+    ['yaml', '- "later":\n    "x": 1\n  "id": 7\n', selected],
+    ['csv', 'later,id\r\n"{""x"":1}",7\r\n', selected],
+    ['table', 'later    id\n{"x":1}   7\n', selected],
+    ['table', 'debian.ova  debian   7\na,b.ova     -       12\n', { header: false }],
+    ['csv', 'debian.ova,debian,7\r\n"a,b.ova",,12\r\n', { header: false }],
+    ['tsv', 'debian.ova\tdebian\t7\na,b.ova\t\t12\n', { header: false }],
+    ['table', 'debian.ova\na,b.ova\n', { quiet: true, idField: 'name' }],
+    ['csv', 'at,gone,x\r\n<x>,,x\r\n', timed],
+    ['ndjson', '{"at":"<x>","gone":null,"x":"x"}\n', timed],
+    ['yaml', '"data":\n  - 7\n  - 12\n"meta":\n  "n": 1\n', { quiet: true, meta: { n: 1 } }],
+    ['csv', 'name,folder,id\r\n', { rows: [], meta: { n: 1 } }],
+    ['json', '7\n12\n', { get: 'id' }],
+  ])('writes %s as %j with the options %j', async (format, expected, options) => {
+    expect(await list(format, options)).toBe(expected);
   });
 
   it('writes null for a missing field of any name', async () => {
-    const options = { columns: ['id', 'label', 'toString', '__proto__'], allFields: false };
-    expect(JSON.parse(await list('json', options, ROWS.slice(0, 1)))).toEqual(
-      JSON.parse('[{"id": 7, "label": null, "toString": null, "__proto__": null}]'),
-    );
-    const row = JSON.parse('{"__proto__": "mine", "id": 1}') as Row;
-    expect(await list('ndjson', options, [row])).toBe(
+    const columns = ['id', 'label', 'toString', '__proto__'];
+    const rows = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
+    expect(await list('ndjson', { columns, allFields: false, rows })).toBe(
       '{"id":1,"label":null,"toString":null,"__proto__":"mine"}\n',
     );
   });
 
   it.each([
-    ['table', '', '7\n12\n'],
-    ['csv', 'name,folder,id\r\n', '7\n12\n'],
-    ['tsv', 'name\tfolder\tid\n', '7\n12\n'],
-    ['json', '[]\n', '[\n  7,\n  12\n]\n'],
-    ['ndjson', '', '7\n12\n'],
-    ['yaml', '[]\n', '- 7\n- 12\n'],
-  ] as const)('writes %s without rows as %j and identifiers as %j', async (format, empty, ids) => {
-    expect(await list(format, {}, [])).toBe(empty);
-    expect(await list(format, { quiet: true })).toBe(ids);
+    ['2 of 3 results have no folder', [...ROWS, { id: 13 }]],
+    ['there is no value of folder', [{ id: 13 }]],
+  ])('throws if a field for --get is missing: %s', async (message, rows) => {
+    await expect(list('json', { get: 'folder', rows })).rejects.toThrow(message);
   });
 
-  it.each([
-    ['table', 'debian.ova  debian   7\na,b.ova     -       12\n'],
-    ['csv', 'debian.ova,debian,7\r\n"a,b.ova",,12\r\n'],
-    ['tsv', 'debian.ova\tdebian\t7\na,b.ova\t\t12\n'],
-  ] as const)('writes %s without header', async (format, expected) => {
-    expect(await list(format, { header: false })).toBe(expected);
-  });
-
-  it('writes identifiers from another field', async () => {
-    expect(await list('table', { quiet: true, idField: 'name' })).toBe('debian.ova\na,b.ova\n');
-  });
-
-  it('writes data and meta as two members', async () => {
-    const meta = { count: 1 };
-    expect(JSON.parse(await list('json', {}, ROWS, meta))).toEqual({ data: ROWS, meta });
-    expect(await list('yaml', { quiet: true }, ROWS, meta)).toBe(
-      '"data":\n  - 7\n  - 12\n"meta":\n  "count": 1\n',
-    );
-    expect(await list('csv', {}, [], meta)).toBe('name,folder,id\r\n');
-  });
-
-  it('formats time fields only', async () => {
-    const times = { fields: ['at', 'gone'], format: (text: string) => `<${text}>` };
-    const row = { id: 1, at: 'x', gone: null, name: 'x' };
-    const options = { columns: ['at', 'name', 'gone'], times };
-    expect(await list('csv', options, [row])).toBe('at,name,gone\r\n<x>,x,\r\n');
-    expect(await list('ndjson', options, [row])).toBe(
-      '{"id":1,"at":"<x>","gone":null,"name":"x"}\n',
+  it('writes the bytes of JSON.stringify', async () => {
+    const value = fc.oneof(fc.integer(), fc.constant([]), fc.constant({}), fc.constant(null));
+    const row = fc.dictionary(fc.constantFrom('id', 'name', '[]', '{', '\n'), fc.array(value));
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 4 }), row, async (data, meta) => {
+        expect(await list('json', { rows: data })).toBe(`${JSON.stringify(data, null, 2)}\n`);
+        const both = `${JSON.stringify({ data, meta }, null, 2)}\n`;
+        expect(await list('json', { rows: data, meta })).toBe(both);
+      }),
     );
   });
-});
 
-describe('the sink of a list', () => {
-  it('receives ndjson with each page, and other formats at the end', async () => {
+  it('writes ndjson with each page, and other formats at the end', async () => {
     for (const format of FORMATS) {
       const sink = new MemorySink();
       const writer = createListWriter({ sink, terminal: () => PIPE, format, columns: ['id'] });
@@ -132,49 +137,30 @@ describe('the sink of a list', () => {
     }
   });
 
-  it.each(['', 'x'])(
-    'receives long texts in pieces of whole characters (%j first)',
-    async (start) => {
-      const name = start + '😀'.repeat(50_000);
-      let isWriting = false;
-      const pieces: string[] = [];
-      const write = async (text: string) => {
-        expect(isWriting).toBe(false);
-        isWriting = true;
-        await new Promise(setImmediate);
-        isWriting = false;
-        pieces.push(text);
+  it.each([
+    ...FORMATS.map((format) => [format, PIPE] as const),
+    ['table', terminalOf(80)] as const,
+  ])(
+    'ends a long list as %s between two chunks when the sink refuses more',
+    async (format, terminal) => {
+      const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `ubuntu-${id}.ova` }));
+      let isInterrupted = false;
+      let chunks = 0;
+      const write = async () => {
+        if (isInterrupted) throw new Error('interrupted');
+        chunks += 1;
+        if (chunks === 1) setImmediate(() => setImmediate(() => (isInterrupted = true)));
       };
-      const sink = { isTTY: false, columns: undefined, write };
-      const writer = createListWriter({
-        sink,
-        terminal: () => PIPE,
-        format: 'json',
-        columns: ['name'],
-      });
-      await writer.write([{ name }]);
-      await writer.end();
-      expect(pieces.length).toBeGreaterThan(1);
-      for (const piece of pieces) expect(piece).not.toMatch(/\p{Cs}/u);
-      expect(JSON.parse(pieces.join(''))).toEqual([{ name }]);
+      const sink = { isTTY: terminal !== PIPE, columns: terminal.width, write };
+      await expect(list(format, { sink, terminal: () => terminal, rows })).rejects.toThrow(
+        'interrupted',
+      );
+      expect(chunks).toBeLessThan(4);
     },
   );
-
-  it('fails the writer if it fails', async () => {
-    const gone = new Error('gone');
-    const sink = { isTTY: false, columns: undefined, write: () => Promise.reject(gone) };
-    const writer = createListWriter({
-      sink,
-      terminal: () => PIPE,
-      format: 'ndjson',
-      columns: ['id'],
-    });
-    await expect(writer.write(ROWS)).rejects.toBe(gone);
-  });
 });
 
 describe('a list on a terminal', () => {
-  const onScreen = { columns: ['name'], header: false, terminal: () => terminalOf(400) };
   const quoted = HOSTILE_ESCAPED.replaceAll('"', '\\"');
 
   it.each([
@@ -185,17 +171,17 @@ describe('a list on a terminal', () => {
     ['ndjson', `{"name":"${quoted}"}\n`],
     ['yaml', `- "name": "${quoted}"\n`],
   ] as const)('shows a hostile name escaped in %s', async (format, expected) => {
-    const rows = [{ name: HOSTILE }];
-    expect(await list(format, onScreen, rows, undefined, new MemorySink(400))).toBe(expected);
+    const sink = new MemorySink(400);
+    const options = { sink, terminal: () => terminalOf(400), columns: ['name'], header: false };
+    await list(format, { ...options, rows: [{ name: HOSTILE }] });
+    expect(sink.text).toBe(expected);
   });
 
   it('has colours in a table only', async () => {
     const terminal = () => ({ ...PIPE, color: true });
-    expect(await list('table', { terminal, columns: ['id'] })).toBe(
-      '\u001b[2mid\u001b[22m\n \u001b[36m7\u001b[39m\n\u001b[36m12\u001b[39m\n',
-    );
-    for (const format of FORMATS.filter((name) => name !== 'table')) {
-      expect(await list(format, { terminal })).toBe(await list(format));
+    for (const format of FORMATS) {
+      const isPlain = (await list(format, { terminal })) === (await list(format));
+      expect([format, isPlain]).toEqual([format, format !== 'table']);
     }
   });
 
@@ -203,73 +189,50 @@ describe('a list on a terminal', () => {
     let width = 200;
     const hidden: (readonly string[])[] = [];
     const sink = new MemorySink(200);
-    const writer = createListWriter({
-      sink,
-      terminal: () => terminalOf(width),
-      format: 'table',
-      columns: ['id', 'name', 'folder'],
-      footer: (names) => hidden.push(names),
-    });
-    await writer.write([1, 2].map((id) => ({ id, name: `${'x'.repeat(40)}${id}`, folder: 'f' })));
+    const options = { sink, terminal: () => terminalOf(width), format: 'table' } as const;
+    const columns = ['id', 'name', 'folder'];
+    const footer = (names: readonly string[]) => hidden.push(names);
+    const writer = createListWriter({ ...options, columns, footer });
+    await writer.write([{ id: 1, name: 'x'.repeat(40), folder: 'f' }]);
     width = 45;
     await writer.end();
-    expect(sink.text).toBe(
-      `id  name\n${[1, 2].map((id) => ` ${id}  ${'x'.repeat(40)}${id}\n`).join('')}`,
-    );
+    expect(sink.text).toBe(`id  name\n 1  ${'x'.repeat(40)}\n`);
     expect(hidden).toEqual([['folder']]);
   });
 });
 
-describe('createValueWriter', () => {
-  const URLS = ['https://a.example/v2/image/1', 'https://a.example/v2/image/2\u001b[m'];
-
-  it.each([
-    ['table', 'https://a.example/v2/image/1\nhttps://a.example/v2/image/2\\u001b[m\n'],
-    ['csv', 'url\r\nhttps://a.example/v2/image/1\r\nhttps://a.example/v2/image/2\u001b[m\r\n'],
-    ['tsv', 'url\nhttps://a.example/v2/image/1\nhttps://a.example/v2/image/2\u001b[m\n'],
-    ['json', `${JSON.stringify(URLS, null, 2)}\n`],
-    ['ndjson', '"https://a.example/v2/image/1"\n"https://a.example/v2/image/2\\u001b[m"\n'],
-    ['yaml', '- "https://a.example/v2/image/1"\n- "https://a.example/v2/image/2\\u001b[m"\n'],
-  ] as const)('writes %s', async (format, expected) => {
-    const sink = new MemorySink();
-    const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
-    await writer.write(URLS);
-    await writer.end();
-    expect(sink.text).toBe(expected);
-  });
+it.each([
+  ['table', 'https://a.example/1\nhttps://a.example/2\\u001b[m\n'],
+  ['csv', 'url\r\nhttps://a.example/1\r\nhttps://a.example/2\u001b[m\r\n'],
+  ['json', '[\n  "https://a.example/1",\n  "https://a.example/2\\u001b[m"\n]\n'],
+  ['yaml', '- "https://a.example/1"\n- "https://a.example/2\\u001b[m"\n'],
+] as const)('createValueWriter writes %s', async (format, expected) => {
+  const sink = new MemorySink();
+  const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
+  await writer.write(['https://a.example/1', 'https://a.example/2\u001b[m']);
+  await writer.end();
+  expect(sink.text).toBe(expected);
 });
 
-describe('writeRecord', () => {
-  const RECORD = { id: 41, status: 'PENDING', errors: [], created_on: 'x' };
-  const COLUMNS = { columns: ['status', 'label'], allFields: false };
-  const TIMES = {
-    columns: ['id', 'created_on'],
-    times: { fields: ['created_on'], format: (text: string) => `<${text}>` },
-  };
-  const COLOR = { terminal: () => ({ ...PIPE, color: true }), columns: ['id', 'status'] };
+const RECORD = { id: 41, status: 'PENDING', errors: [], at: 'x' };
+const COLUMNS = { columns: ['status', 'label'], allFields: false };
 
-  it.each<[Format, string, Partial<RecordOptions>]>([
-    ['table', 'id          41\nstatus      PENDING\nerrors      []\ncreated_on  x\n', {}],
-    ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
-    ['ndjson', `${JSON.stringify(RECORD)}\n`, {}],
-    ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"created_on": "x"\n', {}],
-    ['csv', 'id,status,errors,created_on\r\n41,PENDING,[],x\r\n', {}],
-    ['tsv', 'id\tstatus\terrors\tcreated_on\n41\tPENDING\t[]\tx\n', {}],
-    ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
-    ['json', '{\n  "status": "PENDING",\n  "label": null\n}\n', COLUMNS],
-    ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
-    ['table', '41\n', { quiet: true }],
-    ['json', '[\n  41\n]\n', { quiet: true }],
-    ['table', 'id          41\ncreated_on  <x>\n', TIMES],
-    ['ndjson', '{"id":41,"status":"PENDING","errors":[],"created_on":"<x>"}\n', TIMES],
-    [
-      'table',
-      '\u001b[2mid\u001b[22m      \u001b[36m41\u001b[39m\n\u001b[2mstatus\u001b[22m  \u001b[33mPENDING\u001b[39m\n',
-      COLOR,
-    ],
-  ])('writes as %s %j with the options %j', async (format, expected, options) => {
-    const sink = new MemorySink();
-    await writeRecord({ sink, terminal: () => PIPE, format, ...options }, RECORD);
-    expect(sink.text).toBe(expected);
-  });
+it.each<[Format, string, Partial<RecordOptions>]>([
+  ['table', 'id      41\nstatus  PENDING\nerrors  []\nat      x\n', {}],
+  ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
+  ['ndjson', `${JSON.stringify(RECORD)}\n`, {}],
+  ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"at": "x"\n', {}],
+  ['csv', 'id,status,errors,at\r\n41,PENDING,[],x\r\n', {}],
+  ['tsv', 'id\tstatus\terrors\tat\n41\tPENDING\t[]\tx\n', {}],
+  ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
+  ['json', '{\n  "status": "PENDING",\n  "label": null\n}\n', COLUMNS],
+  ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
+  ['table', '41\n', { quiet: true }],
+  ['json', '[\n  41\n]\n', { quiet: true }],
+  ['table', 'id  41\nat  <x>\n', { columns: ['id', 'at'], times: TIMES }],
+  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { times: TIMES }],
+])('writeRecord writes %s as %j with the options %j', async (format, expected, options) => {
+  const sink = new MemorySink();
+  await writeRecord({ sink, terminal: () => PIPE, format, ...options }, RECORD);
+  expect(sink.text).toBe(expected);
 });
