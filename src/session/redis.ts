@@ -5,7 +5,7 @@ import { createClient, SocketClosedUnexpectedlyError } from '@redis/client';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf as networkReason } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';
-import type { StoreAddress } from './setting-values.ts';
+import type { StoreAddress } from './setting-table.ts';
 import { StoreError } from './token-cache.ts';
 
 /** Milliseconds to connect and log in, and for each command. */

@@ -13,7 +13,7 @@ import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { describeLocation, openPasswordStore } from './keychain.ts';
 import { findSecret } from './secrets.ts';
-import { certificateFlaw, type StoreAddress, type UploadTarget } from './setting-values.ts';
+import { certificateFlaw, type StoreAddress, type UploadTarget } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import type { SharedStore } from './shared-store.ts';
 import { type Account, TokenCache, type TokenStore } from './token-cache.ts';
@@ -130,10 +130,8 @@ export function unattendedPassword(
 /** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
-  if (secret === undefined) return undefined;
-  const { profileFlag } = settings;
-  const hint = `check ${secret.shown} and the user name: imgctl config list${profileFlag}`;
-  return { ...secret, hint };
+  const list = `imgctl config list${settings.profileFlag}`;
+  return secret && { ...secret, hint: `check ${secret.shown} and the user name: ${list}` };
 }
 
 export function storedPassword(
@@ -165,14 +163,17 @@ export function tokenOfEnvironment(token: string): TokenSource {
 
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
-  if (url !== undefined) {
-    const allowing = `imgctl config set allow-http true${settings.profileFlag}`;
-    if (!settings.get('allow-http')) refusePlainHttp(url, allowing);
-    return url;
+  if (url === undefined) {
+    throw new ImgctlError('config', 'no service configured', {
+      hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
+    });
   }
-  throw new ImgctlError('config', 'no service configured', {
-    hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
-  });
+  if (!settings.get('allow-http')) refusePlainHttp(url, allowHttp(settings));
+  return url;
+}
+
+function allowHttp({ profileFlag }: Settings): string {
+  return `imgctl config set allow-http true${profileFlag}`;
 }
 
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
@@ -182,22 +183,20 @@ export function requireStoreAddress(settings: Settings): StoreAddress | undefine
   const { host, text } = address;
   if (isLoopback(host) || host === '::1') return address;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: imgctl config set allow-http true${settings.profileFlag}`,
+    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${allowHttp(settings)}`,
   });
 }
 
 /** @throws ImgctlError config: no upload-url, or invalid, or plain http beyond loopback */
 export function requireUploadTarget(settings: Settings): UploadTarget {
-  const flag = settings.profileFlag;
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage configured', {
-      hint: `run: imgctl config set upload-url dav+https://host/path${flag} (or s3+https://, file://)`,
+      hint: `run: imgctl config set upload-url dav+https://host/path${settings.profileFlag} (or s3+https://, file://)`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {
-    const allowing = `imgctl config set allow-http true${flag}`;
-    refusePlainHttp(target.url, allowing, `${target.kind}+`);
+    refusePlainHttp(target.url, allowHttp(settings), `${target.kind}+`);
   }
   return target;
 }
@@ -224,25 +223,20 @@ export function readCertificates(
 ): string | undefined {
   const value = settings.get(key);
   if (value === undefined) return undefined;
-  const { origin } = settings.find(key);
-  const unusable = (reason: string, cause?: unknown) => {
+  try {
+    const certificates = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
+    const flaw = certificateFlaw(certificates);
+    if (flaw !== undefined) throw new Error(flaw);
+    const extra = io.env.NODE_EXTRA_CA_CERTS;
+    if (!extra || !fs.existsSync(extra)) return certificates;
+    return `${certificates}\n${fs.readFileSync(extra, 'utf8')}`;
+  } catch (cause) {
     const flag = settings.profileFlag;
-    const message = `cannot read the ${key} ${value} (from ${origin}): ${reason}`;
-    return new ImgctlError('config', message, {
+    const from = `(from ${settings.find(key).origin})`;
+    const message = `cannot read the ${key} ${value} ${from}: ${errorReason(cause)}`;
+    throw new ImgctlError('config', message, {
       hint: `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`,
       cause,
     });
-  };
-  let certificates: string;
-  let more = '';
-  try {
-    certificates = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
-    const extra = io.env.NODE_EXTRA_CA_CERTS;
-    if (extra && fs.existsSync(extra)) more = `\n${fs.readFileSync(extra, 'utf8')}`;
-  } catch (error) {
-    throw unusable(errorReason(error), error);
   }
-  const flaw = certificateFlaw(certificates);
-  if (flaw !== undefined) throw unusable(flaw);
-  return certificates + more;
 }

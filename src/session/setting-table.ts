@@ -1,14 +1,8 @@
-// The settings and their valid values.
+// The settings and their valid values: texts, durations, addresses of the token store and the upload storage.
 
+import { ImgctlError, valueOr } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
-import {
-  invalid,
-  nonEmpty,
-  parseDuration,
-  parseStoreAddress,
-  parseUploadUrl,
-  USER_NAME,
-} from './setting-values.ts';
+import { builtin } from '../io.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -41,8 +35,19 @@ const wholeNumber = (min: number, max: number) => (text: string, key: string) =>
 /** A duration of at most the maximum of a timer. */
 const duration = (text: string, key: string) => parseDuration(text, key);
 
-/** A text that its users check. */
-const anyText = (text: string) => text;
+/** A user name for Basic credentials, which cannot hold a colon in it (RFC 7617). */
+const USER_NAME = {
+  parse(text: string, key: string): string {
+    if (!text.includes(':')) return nonEmpty(text, key);
+    throw invalid(key, beforeColon(text), 'use a user name without a colon');
+  },
+  shown: beforeColon,
+};
+
+/** Hides the password of a user:password, as other programs take it. */
+function beforeColon(text: string): string {
+  return text.replace(/:.*/s, ':…');
+}
 
 /** All settings, in the order of `config list`. */
 export const SETTINGS = {
@@ -106,8 +111,8 @@ export const SETTINGS = {
     fallback: '6',
     parse: wholeNumber(1, 32),
   },
-  'columns.images': { summary: 'columns of images list', parse: anyText },
-  'columns.my-images': { summary: 'columns of my-images', parse: anyText },
+  'columns.images': { summary: 'columns of images list', parse: String },
+  'columns.my-images': { summary: 'columns of my-images', parse: String },
   'table-style': {
     summary: 'frames around tables on a terminal',
     fallback: 'plain',
@@ -177,9 +182,130 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
+function nonEmpty(text: string, key: string): string {
+  if (text !== '') return text;
+  throw new ImgctlError('usage', `${key} must not be empty`, {
+    hint: `provide a value, or remove the setting: imgctl config unset ${key}`,
+  });
+}
+
+function invalid(what: string, text: string, hint: string): ImgctlError {
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+}
+
 function parseHelper(text: string, key: string): string {
   const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
   if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return text;
   const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
   throw invalid(key, text, hint);
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** 24 days, the maximum of a timer. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/** A hundred years. */
+export const MAX_AGE = 36_525 * 86_400_000;
+
+/** Returns milliseconds. @throws ImgctlError usage */
+export function parseDuration(text: string, what: string, max = MAX_TIMER): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim()) ?? [];
+  const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
+  if (milliseconds > max) {
+    const days = Math.floor(max / 86_400_000);
+    throw new ImgctlError('usage', `${what} must be at most ${days} days (got ${text})`);
+  }
+  throw new ImgctlError('usage', `invalid ${what}: ${text}`, {
+    hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
+  });
+}
+
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END [A-Z0-9 ]+-----/g;
+
+/** Returns why the text is no list of certificates in PEM format, or undefined; Node silently ignores such text. */
+export function certificateFlaw(text: string): string | undefined {
+  const certificates = text.match(CERTIFICATE);
+  if (!certificates) return 'no PEM certificate';
+  const { X509Certificate } = builtin('node:crypto');
+  const isBroken = (pem: string) => valueOr(() => !new X509Certificate(pem), true);
+  const broken = certificates.findIndex(isBroken);
+  return broken < 0 ? undefined : `certificate ${broken + 1} is invalid`;
+}
+
+export interface StoreAddress {
+  readonly tls: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly username: string | undefined;
+  readonly database: number;
+  /** The URL, for messages; it holds no password. */
+  readonly text: string;
+}
+
+/** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
+function parseStoreAddress(text: string): StoreAddress | undefined {
+  if (text === 'file') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [, database] = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none') ?? [];
+  const username = valueOr(() => decodeURIComponent(url?.username ?? ''), undefined);
+  const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol) && !url.search && !url.hash;
+  if (!isRedis || database === undefined || username === undefined) {
+    throw invalid('token-store', hideUserInfo(text), STORE_EXAMPLE);
+  }
+  if (url.password !== '') {
+    throw new ImgctlError('usage', 'token-store must not contain a password', {
+      hint: 'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
+    });
+  }
+  return {
+    tls: url.protocol === 'rediss:',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    username: username || undefined,
+    database: Number(database),
+    text,
+  };
+}
+
+const STORE_EXAMPLE = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
+
+export type UploadTarget =
+  /** `url` has the scheme http or https and no slash at its end. */
+  | { readonly kind: 's3' | 'dav'; readonly url: URL }
+  | { readonly kind: 'file'; readonly path: string };
+
+const EXAMPLES =
+  'use a URL such as dav+https://host/path, s3+https://host/bucket/prefix or file:///mnt/uploads';
+
+/** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
+function parseUploadUrl(text: string): UploadTarget {
+  const shown = hideUserInfo(text);
+  const refuse = (hint: string) => invalid('upload-url', shown, hint);
+  const [, scheme = '', rest = ''] = /^(?:(s3|dav)\+)?(?=https?:|file:)(.*)$/is.exec(text) ?? [];
+  const kind = scheme.toLowerCase();
+  const url = URL.canParse(rest) ? new URL(rest) : undefined;
+  if (!url) throw refuse(EXAMPLES);
+  if (url.username || url.password) throw refuse('remove the user name and password from the URL');
+  if (url.search || url.hash) throw refuse('remove the query and fragment from the URL');
+  if (url.protocol === 'file:') {
+    if (kind !== '' || url.host !== '') throw refuse(EXAMPLES);
+    return { kind: 'file', path: builtin('node:url').fileURLToPath(url) };
+  }
+  if (kind !== 's3' && kind !== 'dav') {
+    throw refuse(`say which protocol it speaks: dav+${shown} or s3+${shown}`);
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  if (kind === 's3' && url.pathname === '/') {
+    throw refuse('add the bucket, as in s3+https://host/bucket/prefix');
+  }
+  return { kind, url };
 }

@@ -6,7 +6,7 @@ import { shortDigest } from '../files/paths.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { connectStore, type StoreConnection } from './redis.ts';
 import { findSecret } from './secrets.ts';
-import type { StoreAddress } from './setting-values.ts';
+import type { StoreAddress } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import {
   type CachedToken,

@@ -2,7 +2,7 @@
 
 import { expect, it, onTestFinished } from 'vitest';
 import { connectStore } from '../../src/session/redis.ts';
-import { parseStoreAddress } from '../../src/session/setting-values.ts';
+import { SETTINGS } from '../../src/session/setting-table.ts';
 import { fakeIo } from '../support/io.ts';
 import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 
@@ -11,7 +11,7 @@ const KEY = 'imgctl:{x}:token';
 
 async function connect() {
   const redis = await startRedis();
-  const address = parseStoreAddress(redis.url);
+  const address = SETTINGS['token-store'].parse(redis.url);
   if (address === undefined) throw new Error('not an address');
   const io = fakeIo();
   const connection = await connectStore({ address, password: STORE_PASSWORD, ca: undefined, io });
@@ -52,7 +52,7 @@ it.skipIf(NO_REDIS)(`a key is read with the time until it expires${REDIS_REASON}
 
 it.skipIf(NO_REDIS)(`a database other than 0 is selected${REDIS_REASON}`, async () => {
   const { redis } = await connect();
-  const address = parseStoreAddress(redis.url.replace(/0$/, '3'));
+  const address = SETTINGS['token-store'].parse(redis.url.replace(/0$/, '3'));
   if (address === undefined) throw new Error('not an address');
   const options = { address, password: STORE_PASSWORD, ca: undefined, io: fakeIo() };
   const connection = await connectStore(options);

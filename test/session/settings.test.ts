@@ -5,8 +5,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changeConfigFile, changeProfile } from '../../src/session/profile.ts';
 import { requireStoreAddress } from '../../src/session/session.ts';
-import { SETTING_KEYS, type SettingKey } from '../../src/session/setting-table.ts';
-import { MAX_AGE, parseDuration, parseStoreAddress } from '../../src/session/setting-values.ts';
+import {
+  MAX_AGE,
+  parseDuration,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingKey,
+} from '../../src/session/setting-table.ts';
 import {
   checkProfileName,
   configFilePath,
@@ -155,7 +160,7 @@ describe('the setting token-store', () => {
     ['rediss://bob@[::1]:1/', { tls: true, host: '::1', port: 1, database: 0, username: 'bob' }],
     ['rediss://a%40b@r.example.com:6380/15', { database: 15, port: 6380, username: 'a@b' }],
   ])('%s is valid', (text, expected) => {
-    const address = parseStoreAddress(text);
+    const address = SETTINGS['token-store'].parse(text);
     if (expected === undefined) expect(address).toBeUndefined();
     else expect(address).toMatchObject({ ...expected, text });
   });
@@ -163,7 +168,7 @@ describe('the setting token-store', () => {
   const INVALID =
     'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE';
   it.each(INVALID.split(' '))('%s is rejected', (text) => {
-    expect(thrownBy(() => parseStoreAddress(text))).toMatchObject({
+    expect(thrownBy(() => SETTINGS['token-store'].parse(text))).toMatchObject({
       code: 'usage',
       message: expect.stringMatching(/^invalid token-store: /),
     });
@@ -172,7 +177,7 @@ describe('the setting token-store', () => {
   it.each(['redis://bob:canary@h/0', 'redis://:canary@h', 'http://bob:canary@h', 'bob:canary@h'])(
     '%s is rejected without its password',
     (text) => {
-      const { message, hint } = thrownBy(() => parseStoreAddress(text));
+      const { message, hint } = thrownBy(() => SETTINGS['token-store'].parse(text));
       expect(`${message} ${hint}`).not.toContain('canary');
     },
   );
