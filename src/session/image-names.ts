@@ -36,7 +36,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : '';
 }
 
-/** Returns the images listed last first; none if there is no readable cache. */
+/** Returns the images, new ones first; none if there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ListedNames {
   if (directory === undefined) return new Map();
   const cache = valueOr(() => readJsonFile(cacheFile(directory, catalogue)), undefined);
@@ -53,13 +53,9 @@ export async function rememberImages(
 ): Promise<void> {
   if (directory === undefined || (listed.size === 0 && !isComplete)) return;
   const cached: ListedNames = isComplete ? new Map() : readImageNames(directory, catalogue);
-  const isCached = ([id, image]: [number, readonly string[]]) => {
-    const other = cached.get(id);
-    return image.every((text, at) => text === other?.[at]);
-  };
-  if (!isComplete && [...listed].every(isCached)) return;
-  const others = [...cached].filter(([id]) => !listed.has(id));
-  const images = [...listed, ...others]
+  const added = [...listed].filter(([id]) => !cached.has(id));
+  const known = [...cached].map(([id, image]) => [id, listed.get(id) ?? image] as const);
+  const images = [...added, ...known]
     .slice(0, MAX_IMAGES)
     .map(([id, [name, folder, data_store]]) => ({ id, name, folder, data_store }));
   const file = cacheFile(directory, catalogue);

@@ -11,11 +11,6 @@ import type { Account } from './token-cache.ts';
 /** The arguments, which every user of the machine can read, and the input, which may be secret. */
 type Call = readonly [args: readonly string[], input?: string];
 
-interface Found {
-  readonly username: string;
-  readonly password: string;
-}
-
 interface Program {
   readonly command: string;
   readonly lookup: (account: Account) => Call;
@@ -23,7 +18,8 @@ interface Program {
   /** Removes the password of the base URL, or one of the profile. */
   readonly remove: (account: Account) => Call;
   readonly isNotFound: (result: ChildResult) => boolean;
-  readonly read: (stdout: string, account: Account) => Found | undefined;
+  /** Returns the password of the account in the output of a lookup. */
+  readonly read: (stdout: string, account: Account) => string | undefined;
 }
 
 /** The command of libsecret works with every implementation of the Secret Service. */
@@ -37,7 +33,7 @@ const SECRET_TOOL: Program = {
   ],
   remove: ({ profile }) => [['clear', '--', 'service', 'imgctl', 'profile', profile]],
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
-  read: (password, { username }) => ({ username, password }),
+  read: (stdout) => stdout,
 };
 
 function attributesOf({ profile, baseUrl, username }: Account): string[] {
@@ -66,10 +62,7 @@ const SECURITY: Program = {
   remove: ({ profile }) => [['delete-generic-password', '-s', `imgctl ${profile}`]],
   // errSecItemNotFound, -25300, in eight bits.
   isNotFound: ({ exitCode }) => exitCode === 44,
-  read: (stdout, { username }) => ({
-    username,
-    password: Buffer.from(stdout, 'base64').toString(),
-  }),
+  read: (stdout) => Buffer.from(stdout, 'base64').toString(),
 };
 
 function itemOf({ profile, baseUrl, username }: Account): string[] {
@@ -89,7 +82,7 @@ function credentialHelper(helper: string): Program {
     // The text of docker's own helpers.
     isNotFound: ({ failure, stdout }) =>
       failure !== undefined && stdout.includes('credentials not found'),
-    read: (stdout) => readCredentials(stdout, path.basename(command)),
+    read: (stdout, account) => readCredentials(stdout, account, path.basename(command)),
   };
 }
 
@@ -98,7 +91,8 @@ export function helperProgram(helper: string): string {
   return /[\\/]/.test(helper) ? helper : `docker-credential-${helper}`;
 }
 
-function readCredentials(stdout: string, name: string): Found | undefined {
+/** A helper has one password per base URL, perhaps of another user. */
+function readCredentials(stdout: string, account: Account, name: string): string | undefined {
   const { Username: username, Secret: password } = Object(valueOr(() => JSON.parse(stdout), {}));
   if (typeof username !== 'string' || typeof password !== 'string') {
     // The output may hold the password, so it is not shown.
@@ -106,10 +100,10 @@ function readCredentials(stdout: string, name: string): Found | undefined {
       hint: 'use a helper that speaks the protocol of docker-credential-helpers',
     });
   }
-  // docker-credential-pass 0.6 prints this for a server that it does not know.
-  if (username === '' && password === '') return undefined;
+  // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
+  if (username !== account.username) return undefined;
   const flaw = secretFlaw(password);
-  if (flaw === undefined) return { username, password };
+  if (flaw === undefined) return password;
   throw new ImgctlError('config', `${name} gave ${flaw}`, {
     hint: 'store the password again: imgctl login --store-password',
   });
@@ -145,7 +139,6 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
       hint: `use wincred: imgctl config set credential-helper wincred; or ${ALTERNATIVE}`,
     });
   }
-  /** A helper has one password per base URL, perhaps of another user. The others have any number per profile. */
   const isHelper = helper !== undefined;
   const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
   const program = isHelper ? credentialHelper(helper) : system;
@@ -187,14 +180,13 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     return `: ${line.replace(`${name}: `, '')}`.slice(0, MAX_REASON);
   }
 
-  async function find(account: Account): Promise<Found | undefined> {
+  async function lookup(account: Account): Promise<string | undefined> {
     const result = await call(program.lookup(account));
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
   }
 
-  /** Removes all passwords that a new one replaces: those of the base URL, or of the profile. */
-  async function removeAll(account: Account): Promise<void> {
-    if (isHelper && (await find(account)) === undefined) return;
+  /** Removes the password of a base URL from a helper, or all passwords of the profile from a keychain. */
+  async function remove(account: Account): Promise<void> {
     for (let count = 0; count < (isHelper ? 1 : MAX_REMOVALS); count += 1) {
       if (program.isNotFound(await call(program.remove(account)))) return;
     }
@@ -202,29 +194,21 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
 
   return {
     /** Fails if the store cannot be used. */
-    check: find,
-    async lookup(account: Account): Promise<string | undefined> {
-      const { username } = account;
-      const found = await find(account);
-      if (found === undefined || found.username === username) return found?.password;
-      throw new ImgctlError('config', `${name} has the password of another user for this service`, {
-        hint: `replace it: imgctl login --username ${username} --store-password`,
-      });
-    },
+    check: lookup,
+    lookup,
     /** @returns true if it may have had a password */
     async forget(account: Account): Promise<boolean> {
-      if (isHelper && (await find(account))?.username !== account.username) return false;
-      await removeAll(account);
+      if (isHelper && (await lookup(account)) === undefined) return false;
+      await remove(account);
       return true;
     },
-    /** Replaces the password of the account. */
+    /** Replaces the password of the base URL, or those of the profile. */
     async store(account: Account, password: string): Promise<void> {
-      await removeAll(account);
+      if (!isHelper) await remove(account);
       await call(program.store(account, password));
       // All of them may store nothing, or a part, and end with exit code 0.
-      const stored = await find(account);
-      if (stored?.username === account.username && stored.password === password) return;
-      await removeAll(account);
+      if ((await lookup(account)) === password) return;
+      await remove(account);
       throw new ImgctlError('config', `${name} did not store the password`, {
         hint: isHelper
           ? `check it with: ${command} list`

@@ -30,11 +30,11 @@ function onlyFile(directory: string): string {
 }
 
 describe('the cache of image names', () => {
-  it('returns the images listed last first, each id once', async () => {
+  it('returns the latest state of each image, new ones first', async () => {
     const directory = temporaryDirectory();
     await remember(directory, images(3), false);
     await remember(directory, [image(9), image(2, 'renamed')], false);
-    expect(remembered(directory)).toEqual([image(9), image(2, 'renamed'), image(1), image(3)]);
+    expect(remembered(directory)).toEqual([image(9), image(1), image(2, 'renamed'), image(3)]);
   });
 
   it('forgets images that a complete list does not contain', async () => {
@@ -93,7 +93,7 @@ describe('the cache of image names', () => {
     await remember(directory, [], false);
     expect(statSync(onlyFile(directory)).ino).toBe(ino);
     await remember(directory, [image(3, 'renamed')], false);
-    expect(remembered(directory)[0]).toEqual(image(3, 'renamed'));
+    expect(remembered(directory)[2]).toEqual(image(3, 'renamed'));
   });
 
   it('ignores a directory that cannot be written', async () => {

@@ -1,9 +1,10 @@
-// The system keychain: how its programs are called, and what they must not see.
+// The system keychain and docker's credential helpers: how their programs are called, and what they must not see.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openPasswordStore } from '../../src/session/keychain.ts';
+import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';
@@ -124,4 +125,96 @@ it('the keychain on Windows is not supported', () => {
   expect(() => keychainOn('win32', { PATH: '' })).toThrowError(
     expect.objectContaining({ code: 'config', message: expect.stringContaining('Windows') }),
   );
+});
+
+const ABSENT = 'echo "credentials not found in native keychain"; exit 1';
+
+function open(script?: string, limit?: number) {
+  const helper = fakeHelper();
+  if (script !== undefined) helper.replaceBy(script);
+  const io = fakeIo({ env: { PATH: helper.PATH, IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken' } });
+  return { ...helper, store: openPasswordStore(io, 'helper:fake', limit) };
+}
+
+unixOnlySuite('the credential helper is a shell script')('a credential helper', () => {
+  it('gets the base URL on stdin and a record in JSON, and no secret elsewhere', async () => {
+    const { store, held, calls } = open();
+    expect(await store.lookup(ACCOUNT)).toBeUndefined();
+    await store.store(ACCOUNT, 'pä"ss\\1');
+    const record = { ServerURL: ACCOUNT.baseUrl, Username: 'demo', Secret: 'pä"ss\\1' };
+    expect(held()).toEqual(record);
+    expect(await store.lookup(ACCOUNT)).toBe('pä"ss\\1');
+    expect(await store.forget(ACCOUNT)).toBe(true);
+    expect([held(), await store.forget(ACCOUNT)]).toEqual([undefined, false]);
+    const words = calls().map((call) => call.split('\n', 2).join(' '));
+    const url = ACCOUNT.baseUrl;
+    const stored = `store ${JSON.stringify(record)}`;
+    expect(words.slice(0, 3)).toEqual([`get ${url}`, stored, `get ${url}`]);
+    expect(words).toContain(`erase ${url}`);
+    expect(calls().join()).not.toMatch(/p4ss|t0ken/);
+  });
+
+  it('may report a missing password by an empty record', async () => {
+    const { store } = open('echo \'{"Username":"","Secret":""}\'');
+    expect(await store.lookup(ACCOUNT)).toBeUndefined();
+  });
+
+  it('is found by its path too', async () => {
+    const { file, PATH, held } = open();
+    await openPasswordStore(fakeIo({ env: { PATH } }), `helper:${file}`).store(ACCOUNT, 'secret');
+    expect(held()).toMatchObject({ Secret: 'secret' });
+  });
+
+  it('returns no password of another user, leaves it at a logout and replaces it at a login', async () => {
+    const { store, held } = open();
+    await store.store({ ...ACCOUNT, username: 'bob' }, 'of bob');
+    expect(await store.lookup(ACCOUNT)).toBeUndefined();
+    expect(await store.forget(ACCOUNT)).toBe(false);
+    expect(held()).toMatchObject({ Username: 'bob' });
+    await store.store(ACCOUNT, 'of demo');
+    expect(held()).toMatchObject({ Username: 'demo', Secret: 'of demo' });
+  });
+
+  const NO_JSON = 'get printed no user name and secret in JSON';
+  it.each([
+    ['hangs', 'exec sleep 60', 'get did not end within 0.1 s', 100],
+    ['fails', 'echo locked; exit 3', 'get ended with exit code 3: locked'],
+    [
+      'fails on stderr',
+      'echo "no bus" >&2; echo more >&2; exit 2',
+      'get ended with exit code 2: no bus',
+    ],
+    [
+      'fails after it printed a record',
+      'echo \'{"Username":"demo","Secret":"canary"}\'; exit 1',
+      'get ended with exit code 1',
+    ],
+    ['prints a bare password', 'echo canary', NO_JSON],
+    ['prints other JSON', 'echo \'["canary"]\'', NO_JSON],
+    ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave no password'],
+  ])('that %s is named in the error', async (_, script, failure, limit?: number) => {
+    await expect(open(script, limit).store.lookup(ACCOUNT)).rejects.toMatchObject({
+      code: 'config',
+      message: `docker-credential-fake ${failure}`,
+      hint: expect.stringMatching(/\w/),
+    });
+  });
+
+  it('that is missing is named in the error', async () => {
+    const io = fakeIo({ env: { PATH: '/nonexistent' } });
+    await expect(openPasswordStore(io, 'helper:fake').lookup(ACCOUNT)).rejects.toMatchObject({
+      code: 'config',
+      message: 'the credential helper docker-credential-fake is not installed',
+      hint: 'install it, or use another one: imgctl config set credential-helper NAME',
+    });
+  });
+
+  it.each([
+    ['repeats the password in an error', 'store) cat; exit 3;;', 'store ended with exit code 3'],
+    ['stores nothing', 'store) cat > /dev/null; exit 0;;', 'did not store the password'],
+  ])('that %s is an error that does not quote it', async (_, action, failure) => {
+    const { store } = open(`case $1 in ${action} esac; ${ABSENT}`);
+    const message = `docker-credential-fake ${failure}`;
+    await expect(store.store(ACCOUNT, 'canary')).rejects.toMatchObject({ message });
+  });
 });
