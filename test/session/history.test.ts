@@ -53,7 +53,9 @@ describe('the sync history', () => {
     expect(ids(directory).sort()).toEqual(written);
   });
 
-  it('ignores invalid entries', () => {
+  it('ignores invalid entries, and is empty without a directory', async () => {
+    await remember(undefined, fakeIo(), entry(1));
+    expect(readHistory(undefined, 'a', BASE_URL)).toEqual([]);
     const directory = temporaryDirectory();
     const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
     writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
@@ -67,10 +69,5 @@ describe('the sync history', () => {
     expect(ids(directory)).toEqual([]);
     await expect(remember(directory, fakeIo(), entry(1))).rejects.toMatchObject({ code: 'config' });
     expect(readFileSync(file, 'utf8')).toBe('{"requests": [');
-  });
-
-  it('is empty without a directory', async () => {
-    await remember(undefined, fakeIo(), entry(1));
-    expect(readHistory(undefined, 'a', BASE_URL)).toEqual([]);
   });
 });

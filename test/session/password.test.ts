@@ -1,15 +1,17 @@
-// Passwords that are available without a prompt, and standard input.
+// Passwords that are available without a prompt, standard input, and the programs that imgctl runs.
 
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { environmentOf } from '../../src/io.ts';
+import { runChild } from '../../src/session/child.ts';
 import { passwordOfStdin, secretOfCommand } from '../../src/session/secrets.ts';
 import { unattendedPassword } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
-import { unixOnlySuite } from '../support/platform.ts';
+import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 const PATH = process.env.PATH;
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
@@ -24,24 +26,18 @@ describe('the unattended password', () => {
   const ofCommand = (origin: string) => `the password command (${origin})`;
 
   it.each([
-    [
-      { IMGCTL_PASSWORD: 'of-variable', ...FILE },
-      'IMGCTL_PASSWORD',
-      'IMGCTL_PASSWORD',
-      'of-variable',
-    ],
+    [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', '', 'of-variable'],
     [FILE, 'IMGCTL_PASSWORD_FILE', 'the password file secret', 'of-file'],
     [
       { IMGCTL_PASSWORD_COMMAND: 'echo of-env' },
       ofCommand('IMGCTL_PASSWORD_COMMAND'),
-      undefined,
+      '',
       'of-env',
     ],
-    [{}, ofCommand('profile work'), undefined, 'of-command'],
     [
       { IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' },
       ofCommand('profile work'),
-      undefined,
+      '',
       'of-command',
     ],
   ])('with %j comes from %s', async (env, origin, what, password) => {
@@ -49,12 +45,8 @@ describe('the unattended password', () => {
     writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
-    expect(source?.hint).toBe(
-      `check ${what ?? origin} and the user name: imgctl config list --profile work`,
-    );
-  });
-
-  it('is undefined without a source', () => {
+    const list = 'imgctl config list --profile work';
+    expect(source?.hint).toBe(`check ${what || origin} and the user name: ${list}`);
     expect(sourceWith({})).toBeUndefined();
   });
 
@@ -109,13 +101,6 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     await expect(run(command)).rejects.toMatchObject({ code: 'config', message });
   });
 
-  it('sees the environment without the password and the token', async () => {
-    const env = { IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken', IMGCTL_USERNAME: 'demo' };
-    const line = await run('env | sort | tr "\\n" ","', env);
-    expect(line).toContain('IMGCTL_USERNAME=demo,');
-    expect(line).not.toMatch(/p4ss|t0ken|IMGCTL_PASSWORD|IMGCTL_TOKEN/);
-  });
-
   it.each(['echo secret', 'printf secret'])(
     'is not waited for if its child holds the pipe: %s',
     async (print) => {
@@ -126,16 +111,6 @@ unixOnlySuite('sh is Unix')('the password command', () => {
       expect(await run(`sleep 60 & echo $! > ${pid}; ${print}`)).toBe('secret');
     },
   );
-
-  it('ends at an interrupt before or after its start', async () => {
-    const io = fakeIo({ env: { PATH } });
-    const running = secretOfCommand('exec sleep 60', io);
-    io.interrupt();
-    await expect(running).rejects.toMatchObject({ code: 'interrupted' });
-    await expect(secretOfCommand('exec sleep 60', io)).rejects.toMatchObject({
-      code: 'interrupted',
-    });
-  });
 });
 
 unixOnlySuite('/dev is Unix')('a password file that is no regular file', () => {
@@ -145,15 +120,14 @@ unixOnlySuite('/dev is Unix')('a password file that is no regular file', () => {
     });
   });
 
-  it.each([
-    ['is read when its writer writes', 'secret\n', 'secret'],
-    ['may end without a line break', 'secret', 'secret'],
-  ])('and is a pipe %s', async (_what, written, password) => {
-    const pipe = path.join(temporaryDirectory(), 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
-    await writeFile(pipe, written);
-    expect(await reading).toBe(password);
+  it('and is a pipe is read when its writer writes, also without a line break', async () => {
+    for (const written of ['secret\n', 'secret']) {
+      const pipe = path.join(temporaryDirectory(), 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
+      await writeFile(pipe, written);
+      expect(await reading).toBe('secret');
+    }
   });
 });
 
@@ -185,5 +159,76 @@ describe('a password on standard input', () => {
     io.interrupt();
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
     await expect(passwordOfStdin(io)).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});
+
+const io = () => fakeIo({ env: { PATH: process.env.PATH } });
+
+describe('a program', () => {
+  unixOnly('sh is Unix')(
+    'gets its arguments unchanged, and input that it need not read',
+    async () => {
+      const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
+      const result = await runChild(io(), {
+        command: 'sh',
+        args,
+        input: 'given\n',
+        stderr: 'pipe',
+      });
+      expect(result).toMatchObject({
+        stdout: '$(x) "\ngiven\n',
+        stderr: 'said\n',
+        exitCode: 3,
+        failure: 'ended with exit code 3',
+      });
+      const unread = {
+        command: 'true',
+        args: [],
+        input: 'x'.repeat(1_000_000),
+        stderr: 'pipe',
+      } as const;
+      expect(await runChild(io(), unread)).toMatchObject({ exitCode: 0, failure: undefined });
+    },
+  );
+
+  unixOnly('sh is Unix').each([
+    ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
+    ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
+  ] as const)('does not see the password and the token on %s: %j', async (platform, secrets) => {
+    const env = environmentOf({
+      platform,
+      env: { PATH: process.env.PATH, ...secrets, Other: 'x' },
+    });
+    const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
+    expect(result.stdout).toMatch(/^other=x$/im);
+    expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
+  });
+
+  unixOnly('process groups are Unix').each([
+    ['takes too long', async () => {}],
+    ['is interrupted', async (interrupt: () => void) => interrupt()],
+  ])('that %s is killed with its children', async (_how, stop) => {
+    const used = io();
+    const file = path.join(temporaryDirectory(), 'child');
+    const command = `sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
+    const ended = runChild(used, { command, stderr: 'inherit', limit: 1_000 }).catch(() => {});
+    while (!existsSync(file)) await new Promise(setImmediate);
+    const child = Number(readFileSync(file, 'utf8'));
+    // A dead process may still wait for its parent to notice.
+    const isRunning = () => {
+      const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', `${child}`], { encoding: 'utf8' });
+      return /^[^Z]/.test(stdout);
+    };
+    expect(isRunning()).toBe(true);
+    await stop(() => used.interrupt());
+    await ended;
+    await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
+  });
+
+  it('that takes too long or does not start is reported', async () => {
+    const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });
+    expect(slow).toMatchObject({ exitCode: undefined, failure: 'did not end within 0.05 s' });
+    const none = await runChild(io(), { command: '/nonexistent', args: [], stderr: 'pipe' });
+    expect(none).toMatchObject({ failure: 'could not be started', cause: { code: 'ENOENT' } });
   });
 });
