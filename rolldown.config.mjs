@@ -4,13 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { writeLicences } from './tools/licences.mjs';
 
-const LISTING = [
-  'query/(?!series)',
-  'catalogue/listing',
-  'commands/(listing|shared-options|source)',
-  'session/(history|image-names|token-cache)',
-];
-
 export default defineConfig({
   // The library loads late what it needs beyond the core, which leaves the program's start-up as it is.
   input: { main: 'src/main.ts', library: 'src/library/index.ts' },
@@ -38,17 +31,11 @@ export default defineConfig({
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {
       groups: [
-        // main: every run. listing: listings, and what completion, logout and profile read from the disk without
-        // a client. client: every request.
-        { name: 'main', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 3 },
-        {
-          name: 'listing',
-          test: new RegExp(`src/(${LISTING.join('|')})`.replaceAll('/', '[\\\\/]')),
-          priority: 2,
-        },
+        // main: every run. client: every request.
+        { name: 'main', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 2 },
         {
           name: 'client',
-          test: /[\\/]undici[\\/]|src[\\/](session[\\/](?!prompt|redis|shared)|api[\\/](?!sync)|http[\\/])/,
+          test: /[\\/]undici[\\/]|src[\\/](api|http)[\\/]/,
           priority: 1,
         },
       ],

@@ -1,8 +1,8 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
+import type { ProgramDeclaration } from './cli/declarations.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
-import type { ProgramDeclaration } from './declarations.ts';
 import { ImgctlError, valueOr } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
@@ -17,7 +17,7 @@ import {
   writeRecord,
 } from './output/writers.ts';
 import { quoted, suggest } from './query/suggest.ts';
-import type { Session, SessionOptions } from './session/session.ts';
+import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import {
   type ConfigFile,
   checkProfileName,
@@ -200,7 +200,6 @@ export class Context implements ConsoleStyle {
 
   /** Opens a session with other settings; it is closed at the end of the run too. */
   async openSession(settings: Settings): Promise<Session> {
-    const { openSession } = await import('./session/session.ts');
     const session = await openSession({
       io: this.io,
       settings,

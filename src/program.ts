@@ -1,28 +1,20 @@
-// Builds commander's tree from the command table, and runs a command line with it.
+// Runs a command line: parses it with commander, runs its command, and shows help.
 
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './commands/table/global-options.ts';
-import { images } from './commands/table/images.ts';
-import type { CommandSpec } from './commands/table/spec.ts';
+import { showPage } from './cli/help-page.ts';
+import { buildTree, pathOf } from './cli/tree.ts';
+import { usageError } from './cli/usage-error.ts';
+import { ROOT } from './commands/index.ts';
 import type { Context, GlobalOptions } from './context.ts';
-import {
-  type ArgumentDeclaration,
-  argumentTerm,
-  type OptionDeclaration,
-  optionTerm,
-  type Value,
-} from './declarations.ts';
-import { ImgctlError } from './errors.ts';
-import { parseChoice } from './query/suggest.ts';
-import { MAX_AGE, parseDuration } from './session/setting-values.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
   const words = helpLast(argv);
   let ended: Command | undefined;
-  const commands = await declareCommands(words[0]);
-  const root = buildProgram(context, commands, words[0], (command) => {
+  const commands = ROOT.subcommands ?? [];
+  const named = commands.filter(({ name }) => name === words[0] && name !== 'help');
+  const root = buildTree(context, named.length > 0 ? named : commands, (command) => {
     ended = command;
   });
   const useOptions = () => context.useOptions(root.opts<GlobalOptions>());
@@ -35,20 +27,17 @@ export async function execute(argv: readonly string[], context: Context): Promis
     useOptions();
     // Commander throws for help and the version too, which are printed.
     if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
-      const { usageError } = await import('./commands/usage-error.ts');
       throw usageError(thrown, ended, pathOf(ended));
     }
     if (thrown.code === 'commander.version') await context.console.print(`${version}\n`);
-    else await showHelp(context, ended, ended.commands.length > 0 ? ended.args : []);
+    else {
+      // The same page as that of `imgctl help`, which also reports a word that is no command.
+      const below = ended.commands.length > 0 ? ended.args : [];
+      const isOption = (word: string) => word.startsWith('-');
+      await showPage(context, [...pathOf(ended), ...below.filter((word) => !isOption(word))]);
+    }
   }
   await context.console.settle();
-}
-
-/** A command line that begins with `images`, as most do, needs no other command. */
-async function declareCommands(first: string | undefined): Promise<readonly CommandSpec[]> {
-  if (first === images.name) return [images];
-  const { ROOT } = await import('./commands/command-table.ts');
-  return ROOT.subcommands ?? [];
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
@@ -57,129 +46,4 @@ function helpLast(argv: readonly string[]): readonly string[] {
   if (!isHelpFlag(argv[0] ?? '')) return argv;
   const rest = argv.filter((word) => !isHelpFlag(word));
   return [...rest, '--help'];
-}
-
-/** Prints the same page as `imgctl help`, which also reports a word that is no command. */
-async function showHelp(context: Context, command: Command, words: readonly string[]) {
-  const { run } = await import('./commands/help.ts');
-  const below = words.filter((word) => !word.startsWith('-'));
-  await run(context, {}, [...pathOf(command), ...below]);
-}
-
-/** Returns the names below imgctl. */
-function pathOf(command: Command): string[] {
-  return command.parent ? [...pathOf(command.parent), command.name()] : [];
-}
-
-/**
- * Builds the commands by name; a command gets its arguments, options and subcommands when it is reached.
- * @param onEnd receives the command that fails or prints help
- */
-function buildProgram(
-  context: Context,
-  commands: readonly CommandSpec[],
-  first: string | undefined,
-  onEnd: (command: Command) => void,
-): Command {
-  const root = new Command('imgctl')
-    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
-    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
-    .helpCommand(false)
-    // Pages, the version and errors are printed after commander has ended.
-    .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
-    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
-  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
-  const throwOnEnd = (command: Command) => {
-    command.exitOverride((error) => {
-      onEnd(command);
-      throw error;
-    });
-  };
-  const pending = new Map<Command, CommandSpec>();
-  const declare = (command: Command) => {
-    const spec = pending.get(command);
-    if (spec === undefined) return;
-    pending.delete(command);
-    for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
-    for (const each of spec.options ?? []) command.addOption(optionOf(each));
-    if (spec.hidden) command.allowUnknownOption();
-    throwOnEnd(command);
-    if (spec.subcommands) {
-      add(command, spec.subcommands);
-      const help = command.command('help', { hidden: true }).argument('[command...]');
-      help.action((words: readonly string[]) => showHelp(context, command, words));
-    }
-    const { load } = spec;
-    if (load === undefined) return;
-    command.action(async () => {
-      const run = await load();
-      await run(context, command.opts(), ...command.processedArgs);
-    });
-  };
-  const add = (parent: Command, specs: readonly CommandSpec[]) => {
-    parent.hook('preSubcommand', (_parent, command) => declare(command));
-    for (const spec of specs) {
-      const { name, aliases = [], hidden = false } = spec;
-      pending.set(parent.command(name, { hidden }).aliases(aliases), spec);
-    }
-  };
-  throwOnEnd(root);
-  // A command line that begins with a command needs no other command; help needs all of them.
-  const named = commands.filter(({ name }) => name === first && name !== 'help');
-  add(root, named.length > 0 ? named : commands);
-  context.program = { commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] };
-  return root;
-}
-
-function optionOf(declaration: OptionDeclaration): Option {
-  const { value, repeatable, implies, conflicts } = declaration;
-  const [flags, description] = optionTerm(declaration);
-  const option = new Option(flags, description);
-  if (value) {
-    const parse = valueParser(value, option.long ?? flags);
-    option.argParser<unknown>((text, previous) =>
-      repeatable ? [...(Array.isArray(previous) ? previous : []), parse(text)] : parse(text),
-    );
-  }
-  if (implies) option.implies(implies);
-  if (conflicts) option.conflicts([...conflicts]);
-  return option;
-}
-
-function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
-  const argument = new Argument(argumentTerm(declaration), declaration.description);
-  const { value } = declaration;
-  if (value?.kind === 'choice') {
-    argument.argParser(valueParser(value, ['imgctl', ...pathOf(command)].join(' ')));
-  }
-  return argument;
-}
-
-/** Returns a parser for a value of the option or command `name`, which throws usage errors. */
-function valueParser(value: Value, name: string): (text: string) => string | number {
-  switch (value.kind) {
-    case 'text':
-      return (text) => text;
-    case 'number':
-      return (text) => {
-        const { min, max } = value;
-        const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
-          return value.keepText ? text : number;
-        }
-        const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-        throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-          hint: `for example: ${name} ${min}`,
-        });
-      };
-    case 'duration':
-      return (text) => {
-        const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
-        return value.keepText ? text : milliseconds;
-      };
-    case 'choice': {
-      const choice = { noun: value.noun, valid: value.words, where: name };
-      return (text) => parseChoice(text, choice);
-    }
-  }
 }

@@ -2,6 +2,7 @@
 
 import { nextPage } from '../api/pages.ts';
 import { statusError } from '../api/responses.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -9,6 +10,43 @@ import { isSuccess } from '../http/retry.ts';
 import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
 import { printable } from '../output/text.ts';
+
+export const api: CommandSpec = {
+  name: 'api',
+  summary: 'send an authenticated request to the service',
+  description: [
+    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
+  ],
+  examples: [
+    'imgctl api /v2/image -f per_page=5 -f expand=1',
+    'imgctl api /v2/user/image/vm -X PATCH -i',
+    "imgctl api /v2/image --paginate --slurp | jq '[.[].data[]] | length'",
+  ],
+  seeAlso: ['token'],
+  arguments: [
+    {
+      name: 'path',
+      description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
+      required: true,
+      value: { kind: 'text', from: 'api-paths' },
+    },
+  ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
+  options: [
+    option('-X, --method <method>', 'HTTP method', {
+      default: 'GET',
+      value: { kind: 'text', from: 'methods' },
+    }),
+    option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
+    option('-i, --include', 'also print status and headers'),
+    option('--paginate', 'follow meta.pages.next_url and print every page'),
+    option('--slurp', 'with --paginate: print one JSON array of the pages', {
+      conflicts: ['include'],
+    }),
+  ],
+  run,
+};
 
 const NEWLINE = 10;
 

@@ -1,6 +1,5 @@
 // imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
 
-import type { Context } from '../context.ts';
 import {
   type ArgumentDeclaration,
   type CommandDeclaration,
@@ -8,8 +7,32 @@ import {
   type OptionDeclaration,
   termsOf,
   type Value,
-} from '../declarations.ts';
-import { renderBlocks } from './help/text.ts';
+} from '../cli/declarations.ts';
+import { renderBlocks } from '../cli/help-page.ts';
+import type { CommandSpec } from '../cli/spec.ts';
+import { PAGES } from '../cli/topics.ts';
+import type { Context } from '../context.ts';
+
+export const commands: CommandSpec = {
+  name: 'commands',
+  summary: 'list every command and whether it changes anything',
+  description: [
+    'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
+  ],
+  examples: [
+    'imgctl commands',
+    "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
+  ],
+  seeAlso: ['help output', 'help exit-codes'],
+  fields: [
+    ['version', 'string', 'version of imgctl'],
+    ['commands', 'array', 'commands: arguments, options, fields of the JSON output and more'],
+    ['global_options', 'array', 'options of every command'],
+    ['environment', 'array', 'environment variables: name and meaning'],
+    ['exit_codes', 'array', 'exit codes: code and meaning'],
+  ],
+  run,
+};
 
 export async function run(context: Context): Promise<void> {
   const commands = leavesOf(context.program.commands);
@@ -19,7 +42,6 @@ export async function run(context: Context): Promise<void> {
     });
     return context.printList(rows, ['command', 'summary', 'mutates'], { idField: 'command' });
   }
-  const { PAGES } = await import('./help/pages.ts');
   await context.printRecord({
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),

@@ -3,13 +3,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { cursorNames } from '../catalogue/changes.ts';
-import type { Context } from '../context.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
   optionTerm,
   type Value,
-} from '../declarations.ts';
+} from '../cli/declarations.ts';
+import type { CommandSpec } from '../cli/spec.ts';
+import { TOPICS } from '../cli/topics.ts';
+import type { Context } from '../context.ts';
 import { valueOr } from '../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { printable } from '../output/text.ts';
@@ -24,7 +26,16 @@ import {
   SETTINGS,
   type SettingDefinition,
 } from '../session/setting-table.ts';
-import { TOPICS } from './table/topics.ts';
+
+/** The completion scripts run this. */
+export const complete: CommandSpec = {
+  name: '__complete',
+  summary: 'print completions of a command line',
+  examples: [],
+  hidden: true,
+  arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
+  run,
+};
 
 type Candidate = readonly [value: string, description?: string | undefined];
 
@@ -42,7 +53,7 @@ interface Candidates {
 export async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
   try {
     const current = words.pop() ?? '';
-    const { mode, candidates } = complete(context, words, current);
+    const { mode, candidates } = completeWord(context, words, current);
     const lines = candidates.map(([value, description]) =>
       description === undefined ? value : `${value}\t${printable(description)}`,
     );
@@ -55,7 +66,7 @@ export async function run(context: Context, _options: object, words: string[] = 
 /** Values that need no quotes in any shell; others are not offered. */
 const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
 
-function complete(context: Context, words: readonly string[], current: string): Candidates {
+function completeWord(context: Context, words: readonly string[], current: string): Candidates {
   const { program } = context;
   let command: Partial<CommandDeclaration> = { subcommands: program.commands };
   let options = program.options;

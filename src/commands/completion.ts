@@ -2,8 +2,60 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { getAsset, isSea } from 'node:sea';
+import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
+import { builtin } from '../io.ts';
+
+export const completion: CommandSpec = {
+  name: 'completion',
+  summary: 'print the completion script for a shell',
+  description: [
+    'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
+    'To install it for bash with the bash-completion package:',
+    {
+      shell: [
+        'mkdir -p ~/.local/share/bash-completion/completions',
+        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
+      ],
+    },
+    'To install it for bash without that package:',
+    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
+    'To install it for zsh:',
+    {
+      shell: [
+        'mkdir -p ~/.zfunc',
+        'imgctl completion zsh > ~/.zfunc/_imgctl',
+        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
+      ],
+    },
+    'To install it for fish:',
+    {
+      shell: [
+        'mkdir -p ~/.config/fish/completions',
+        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
+      ],
+    },
+    'To install it for PowerShell:',
+    {
+      shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],
+      language: 'powershell',
+    },
+  ],
+  examples: [
+    '. <(imgctl completion bash)',
+    'source <(imgctl completion zsh)',
+    'imgctl completion fish | source',
+  ],
+  arguments: [
+    {
+      name: 'shell',
+      description: 'shell to generate completions for: bash, zsh, fish or powershell',
+      required: true,
+      value: { kind: 'choice', noun: 'shell', words: ['bash', 'zsh', 'fish', 'powershell'] },
+    },
+  ],
+  run,
+};
 
 /** The script for each shell, with the file name that the shell expects. */
 export const COMPLETION_FILES = {
@@ -17,6 +69,7 @@ type Shell = keyof typeof COMPLETION_FILES;
 
 export async function run(context: Context, _options: object, shell: Shell): Promise<void> {
   const name = COMPLETION_FILES[shell];
+  const { getAsset, isSea } = builtin('node:sea');
   await context.console.print(isSea() ? getAsset(name, 'utf8') : readScript(name));
 }
 

@@ -1,10 +1,14 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
+import type { ArgumentDeclaration } from '../cli/declarations.ts';
+import { type GetOptions, printValue, readGet } from '../cli/printing.ts';
+import { type CommandSpec, GET_OPTION } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { changeProfile, requireDirectory } from '../session/profile.ts';
+import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
 import {
   SETTING_KEYS,
   SETTINGS,
@@ -12,8 +16,102 @@ import {
   type SettingKey,
 } from '../session/setting-table.ts';
 import { configFilePath } from '../session/settings.ts';
-import { readColumns } from './listing.ts';
-import { type GetOptions, printValue, readGet } from './shared-options.ts';
+import { readColumns } from './image-listing.ts';
+
+const KEY: ArgumentDeclaration = {
+  name: 'key',
+  description: 'name of the setting',
+  required: true,
+  value: { kind: 'text', from: 'setting-keys' },
+};
+
+export const config: CommandSpec = {
+  name: 'config',
+  summary: 'show and change settings',
+  description: [
+    'Settings:',
+    { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
+  ],
+  examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
+  seeAlso: ['profile', 'help environment'],
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'list every setting with its value and origin',
+      description: [
+        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
+      ],
+      examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
+      options: [GET_OPTION],
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string or null', 'value; null if it is not set'],
+        ['origin', 'string or null', 'where the value comes from'],
+        ['error', 'string or null', 'why the value is invalid'],
+      ],
+      run: list,
+    },
+    {
+      name: 'get',
+      summary: 'print the value of a setting',
+      description: [
+        'Prints the bare value unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+      ],
+      examples: ['imgctl config get base-url', 'imgctl config get timeout'],
+      arguments: [KEY],
+      exitCodes: [5],
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string', 'value'],
+        ['origin', 'string', 'where the value comes from'],
+      ],
+      run: get,
+    },
+    {
+      name: 'set',
+      summary: 'set the value of a setting',
+      examples: [
+        'imgctl config set base-url https://images.example.com',
+        'imgctl config set columns.images id,name,path',
+      ],
+      arguments: [
+        KEY,
+        {
+          name: 'value',
+          description: 'new value',
+          required: true,
+          value: { kind: 'text', from: 'setting-values' },
+        },
+      ],
+      mutates: true,
+      run: set,
+    },
+    {
+      name: 'unset',
+      summary: 'remove a setting',
+      examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
+      arguments: [KEY],
+      mutates: true,
+      run: unset,
+    },
+    {
+      name: 'path',
+      summary: 'print the path of the settings file',
+      description: [
+        'Prints the bare path unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+      ],
+      examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
+      fields: [['path', 'string', 'path of the settings file']],
+      run: showPath,
+    },
+  ],
+};
+
+/** The summary with the valid values and, in brackets, the default. */
+function describe({ summary, valid, fallback }: SettingDefinition): string {
+  const values = valid === undefined ? '' : `: ${valid.join(', ')}`;
+  return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
+}
 
 export async function list(context: Context, options: GetOptions): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
@@ -73,7 +171,6 @@ async function warnAboutUrl(
   key: 'base-url' | 'token-store',
   value: string,
 ): Promise<void> {
-  const { requireBaseUrl, requireStoreAddress } = await import('../session/session.ts');
   const settings = context.settingsWith({ [key]: value });
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
   const result = valueOrError(() => require(settings));

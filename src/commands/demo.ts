@@ -1,16 +1,27 @@
 // imgctl demo: runs the whole job against a temporary embedded service.
 
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
+import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { sampleOva } from '../emulator/sample-ova.ts';
-import { startEmulator } from '../emulator/service.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { type Sink, withWrite } from '../io.ts';
+import { builtin, type Sink, withWrite } from '../io.ts';
+
+export const demo: CommandSpec = {
+  name: 'demo',
+  summary: 'try imgctl on this machine, without an account',
+  description: [
+    'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
+  ],
+  examples: ['imgctl demo', 'imgctl demo --color never'],
+  seeAlso: ['emulator'],
+  run,
+};
 
 export async function run(context: Context): Promise<void> {
+  const { startEmulator } = await import('../emulator/service.ts');
+  const { sampleOva } = await import('../emulator/sample-ova.ts');
   const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');
   const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
@@ -76,7 +87,7 @@ function silencedBy(signal: AbortSignal, sink: Sink): Sink {
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */
 function makeFolder(): string {
-  const parent = os.tmpdir();
+  const parent = builtin('node:os').tmpdir();
   try {
     return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
   } catch (cause) {

@@ -3,16 +3,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { authorizationHeader, isToken, requestHeaders, tokenSecrets } from '../api/auth.ts';
-import { MAX_BYTES, SERVICE } from '../api/client.ts';
 import { readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
+import { termsOf } from '../cli/declarations.ts';
+import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
+import { PAGES } from '../cli/topics.ts';
 import type { Context } from '../context.ts';
-import { termsOf } from '../declarations.ts';
 import { describeDuration } from '../duration.ts';
 import { asImgctlError, type ErrorCode, ImgctlError, valueOr, valueOrError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { httpDate } from '../http/retry.ts';
-import { createTransport } from '../http/transport.ts';
 import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';
 import { counted, shellQuote } from '../output/messages.ts';
 import { loadStyle, mark } from '../output/terminal.ts';
@@ -31,10 +30,33 @@ import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../session/setting-
 import { configFilePath } from '../session/settings.ts';
 import { TokenCache, tokenFolder } from '../session/token-cache.ts';
 import { type Account, type CachedToken, StoreError } from '../session/token-store.ts';
-import { PAGES } from './help/pages.ts';
-import { readColumns } from './listing.ts';
-import { openUploadStorage } from './storage.ts';
+import { readColumns } from './image-listing.ts';
 import { noValidToken, openSharedStore, tokenState } from './token-state.ts';
+import { openUploadStorage } from './upload-storage.ts';
+
+export const doctor: CommandSpec = {
+  name: 'doctor',
+  summary: 'check configuration, network and login',
+  description: [
+    'Checks the program, files and their modes, the settings file, settings, environment, the connection to the service, the clock, the token, the shared token store, the source of the password, the limit of token requests and the upload storage. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a hint.',
+    'Sends one GET /v2, with the token if it is valid, and waits at most as long as --timeout. Does not request a token, send a password to the service or run its password command. Reads the token store, and writes a value that expires after 1 s. If upload-url is set, runs upload-password-command or upload-secret-command, logs in to the storage and lists it.',
+    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks with a warning or failure.',
+  ],
+  examples: [
+    'imgctl doctor',
+    'imgctl doctor --profile staging --timeout 5s',
+    "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
+  ],
+  seeAlso: ['whoami', 'config list', 'help exit-codes'],
+  fields: [
+    ['check', 'string', 'what was checked'],
+    ['state', 'string', 'ok, warning, failed or not checked'],
+    ['finding', 'string', 'what was found'],
+    ['hint', 'string or null', 'command or setting that fixes it'],
+  ],
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 interface Row {
   readonly check: string;
@@ -294,6 +316,9 @@ async function sendProbe(
   baseUrl: URL,
   cached: CachedToken | undefined,
 ): Promise<HttpResponse> {
+  const { MAX_BYTES, SERVICE } = await import('../api/client.ts');
+  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
+  const { createTransport } = await import('../http/transport.ts');
   const { console, io, settings, userAgent, onEvent } = context;
   const { proxy } = chooseProxy(baseUrl, io.env);
   const ca = readCertificates(settings, io);
@@ -339,7 +364,12 @@ async function withProgress<Value>(
   return action().finally(() => progress.stop());
 }
 
-function connectionResult({ io, settings }: Context, baseUrl: URL, response: HttpResponse): Result {
+async function connectionResult(
+  { io, settings }: Context,
+  baseUrl: URL,
+  response: HttpResponse,
+): Promise<Result> {
+  const { chooseProxy } = await import('../http/proxies.ts');
   const { status, body } = response;
   const { proxy, variable, bypassReason } = chooseProxy(baseUrl, io.env);
   const { protocol, host } = proxy?.url ?? {};

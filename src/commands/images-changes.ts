@@ -8,6 +8,7 @@ import {
   stateFileOf,
   writeState,
 } from '../catalogue/changes.ts';
+import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import type { ConfirmLock } from '../files/atomic-file.ts';
@@ -17,9 +18,61 @@ import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { readQuery, readView, type ViewOptions } from './listing.ts';
+import {
+  FILTER_OPTION,
+  readQuery,
+  readView,
+  TABLE_OPTIONS,
+  type ViewOptions,
+  WORDS,
+} from './image-listing.ts';
+import { openSource, readAll, readSnapshot } from './image-source.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
-import { openSource, readAll, readSnapshot } from './source.ts';
+
+export const imagesChanges: CommandSpec = {
+  name: 'changes',
+  summary: 'show what changed since the last run',
+  description: [
+    'Compares the catalogue with what the last run saw, and shows images that were added, updated, moved or removed. moved means another name, path, folder or data store. With -o json, before is the image as it was.',
+    'The first run stores what it sees and shows nothing. A run that fails, or whose output is not read to its end, changes nothing: the next run shows the changes again. Runs with the same cursor wait for each other.',
+    'Each profile, user, query and cursor has its own state.',
+  ],
+  examples: [
+    'imgctl images changes',
+    'imgctl images changes ubuntu --cursor nightly --exit-code',
+    'imgctl images changes --json | jq -r \'.[] | select(.change == "added").path\'',
+    'imgctl images changes --since-file catalogue.json',
+  ],
+  seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
+  arguments: [WORDS],
+  options: [
+    FILTER_OPTION,
+    option('--mine', 'compare your own images instead of the catalogue'),
+    option('--cursor <name>', 'name of an independent state', {
+      default: 'default',
+      value: { kind: 'text', from: 'cursors' },
+    }),
+    option('--since-file <file>', 'compare with this snapshot instead of the last run', {
+      value: { kind: 'text', from: 'files' },
+      conflicts: ['cursor', 'mine'],
+    }),
+    option('--peek', 'show the changes again in the next run'),
+    option('--exit-code', 'exit with 10 if there are changes'),
+    METRICS_OPTION,
+    ...TABLE_OPTIONS,
+  ],
+  mutates: true,
+  fields: [
+    ['change', 'string', 'added, updated, moved or removed'],
+    ['id', 'number', 'identifier of the image'],
+    ['name', 'string', 'file name'],
+    ['path', 'string', '[data store] folder/file name'],
+    ['updated_on', 'string', 'when it was last updated, as the service writes it'],
+    ['before', 'object or null', 'the image as it was; null if it was added'],
+  ],
+  exitCodes: [...SERVICE_CODES, 10],
+  run,
+};
 
 interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
   filter?: string[];

@@ -1,14 +1,59 @@
 // imgctl images get: shows images by id, name, path, label or URL, with all fields.
 
 import type { ReceivedImage } from '../api/types.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { planQuery, type QueryInput } from '../query/plan.ts';
 import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
-import { readView, rememberNames, type ViewOptions } from './listing.ts';
-import { openSource, type Source, type SourceOptions } from './source.ts';
+import {
+  IMAGE_FIELDS,
+  readView,
+  rememberNames,
+  VIEW_OPTIONS,
+  type ViewOptions,
+} from './image-listing.ts';
+import { openSource, SOURCE_OPTIONS, type Source, type SourceOptions } from './image-source.ts';
+import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
+
+export const imagesGet: CommandSpec = {
+  name: 'get',
+  summary: 'show images by id, name, path, label or URL',
+  description: [
+    "Digits are an id. Text that begins with http is a URL, with [ a path. Anything else is a name, or else a label. Quote a path, because it has a space: '[images-01] ubuntu/NAME.ova'.",
+    'Exits with 2 if several images match, and lists them.',
+    'With -o json, one argument prints one object; several arguments print an array.',
+    'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
+  ],
+  examples: [
+    'imgctl images get 1003',
+    'imgctl images get 1003 --get path',
+    "imgctl images get 1003 1006 --json | jq -r '.[].path'",
+    'imgctl images get --lock web --get path',
+  ],
+  seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
+  arguments: [
+    {
+      name: 'id|name|path|label|url',
+      description: 'images to show',
+      variadic: true,
+      value: { kind: 'text', from: 'images' },
+    },
+  ],
+  options: [
+    option('--lock <name>', 'show the image that is locked with this name', {
+      value: { kind: 'text', from: 'locks' },
+    }),
+    LOCK_FILE_OPTION,
+    ...VIEW_OPTIONS,
+    ...SOURCE_OPTIONS,
+  ],
+  fields: IMAGE_FIELDS,
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 interface GetOptions extends ViewOptions, SourceOptions {
   lock?: string;
@@ -42,7 +87,6 @@ export async function run(
   const view = readView(context, options, { columns: FIELDS });
   const source = await openSource(context, options);
   if (lock !== undefined) {
-    const { readPinned } = await import('./images-lock.ts');
     return context.printRecord(await readPinned(context, source, options, lock), view);
   }
   const found: ReceivedImage[] = [];

@@ -1,11 +1,55 @@
 // imgctl images latest: shows the newest image of a series.
 
 import { findCandidates, findSeries, newestOf, noMatch, onlyNewest } from '../catalogue/latest.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { shellQuote } from '../output/messages.ts';
 import { FIELDS } from '../query/fields.ts';
-import { readQuery, readView, type ViewOptions } from './listing.ts';
-import { openSource, readAll, type SourceOptions } from './source.ts';
+import {
+  FILTER_OPTION,
+  IMAGE_FIELDS,
+  readQuery,
+  readView,
+  VIEW_OPTIONS,
+  type ViewOptions,
+  WORDS,
+} from './image-listing.ts';
+import { openSource, readAll, SOURCE_OPTIONS, type SourceOptions } from './image-source.ts';
+
+export const imagesLatest: CommandSpec = {
+  name: 'latest',
+  summary: 'show the newest image of a series',
+  description: [
+    'Names with the same text and other numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The time of the last update never decides; created_on decides between equal names.',
+    'A word of digits and dots matches whole numbers: 8 means 8 or 8.10, not 18 or x86_64. Any other word matches as text, but never ends within a number.',
+    'Exits with 2 if several series match, or if a word means different numbers of a series, and lists them. Exits with 5 if nothing matches.',
+  ],
+  examples: [
+    'imgctl images latest ubuntu server',
+    'imgctl images latest ubuntu 22.04 server --get path',
+    'imgctl images latest debian --each',
+    'imgctl images latest rocky GenericCloud-Base --explain',
+  ],
+  seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
+  arguments: [{ ...WORDS, description: 'consider only images whose name matches each text' }],
+  options: [
+    FILTER_OPTION,
+    option('--each', 'show the newest image of every series'),
+    option('--explain', 'show all candidates with their series and version, the newest first', {
+      conflicts: ['each', 'get', 'columns'],
+    }),
+    ...VIEW_OPTIONS,
+    ...SOURCE_OPTIONS,
+  ],
+  fields: [
+    ...IMAGE_FIELDS,
+    ['series', 'string', 'with --explain: the name with # for each number'],
+    ['rank', 'number', 'with --explain: 1 for the newest of its series'],
+    ['version', 'string', 'with --explain: the numbers of the name, separated by dots'],
+  ],
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 interface LatestOptions extends ViewOptions, SourceOptions {
   filter?: string[];

@@ -2,6 +2,7 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter } from '../output/writers.ts';
@@ -9,14 +10,49 @@ import type { QueryPlan } from '../query/plan.ts';
 import { collectNames } from '../session/image-names.ts';
 import {
   describeCount,
+  IMAGE_FIELDS,
+  LISTING_OPTIONS,
   type ListingOptions,
   readQuery,
   readView,
   rememberNames,
   reportEmpty,
   reportNoMatch,
-} from './listing.ts';
-import { observeReading, openSource, type SourceOptions } from './source.ts';
+  WORDS,
+} from './image-listing.ts';
+import { observeReading, openSource, SOURCE_OPTIONS, type SourceOptions } from './image-source.ts';
+
+export const imagesList: CommandSpec = {
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'list and filter images',
+  description: [
+    'Lists every matching image, unless you use --limit or --page.',
+    'Words are searched as text, so 8 also finds x86_64. "images latest" matches them with whole numbers: there, 8 means 8 or 8.10.',
+  ],
+  examples: [
+    'imgctl images list --filter name,like,%ubuntu%',
+    'imgctl images list debian --sort updated_on,desc -n 5',
+    'imgctl images list --since 30d -c id,name,updated_on -o csv',
+  ],
+  seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
+  arguments: [WORDS],
+  options: [
+    ...LISTING_OPTIONS,
+    option('--page <n>', "show only this page of the service's list", {
+      value: { kind: 'number', min: 1 },
+    }),
+    option('--per-page <n>', 'page size, 1 to 100', {
+      default: '100',
+      value: { kind: 'number', min: 1, max: 100 },
+    }),
+    option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
+    ...SOURCE_OPTIONS,
+  ],
+  fields: IMAGE_FIELDS,
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 interface ImagesListOptions extends ListingOptions, SourceOptions {
   page?: number;

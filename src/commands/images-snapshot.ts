@@ -2,13 +2,43 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../catalogue/snapshot.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { replaceUserFile } from '../files/user-file.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { writeJsonText } from '../output/writers.ts';
 import { planQuery } from '../query/plan.ts';
-import { openSource, readAll } from './source.ts';
+import { openSource, readAll } from './image-source.ts';
+
+export const imagesSnapshot: CommandSpec = {
+  name: 'snapshot',
+  summary: 'save the whole catalogue for offline use',
+  description: [
+    'Saves every image of the public catalogue as JSON, one image per line. The list is complete, or nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
+  ],
+  examples: [
+    'imgctl images snapshot --file catalogue.json',
+    'imgctl images snapshot | gzip > catalogue.json.gz',
+    'imgctl images list ubuntu --from catalogue.json --max-age 7d',
+  ],
+  seeAlso: ['images list', 'emulator', 'help choosing'],
+  options: [
+    option('--file <file>', 'file to replace, instead of standard output', {
+      value: { kind: 'text', from: 'files' },
+    }),
+  ],
+  mutates: true,
+  fields: [
+    ['version', 'number', 'version of this format, 1'],
+    ['taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'],
+    ['base_url', 'string', 'address of the service'],
+    ['username', 'string or null', 'user name of the account'],
+    ['images', 'array', 'all images, in the order of their ids'],
+  ],
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 export async function run(context: Context, { file }: { file?: string }): Promise<void> {
   const { io, console } = context;

@@ -1,5 +1,6 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
+import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
@@ -11,7 +12,37 @@ import type {
   Product,
   VirtualSystem,
 } from '../ovf/package.ts';
-import { describeBytes, eachPackage, errorsOf, isFile, notAFile } from './packages.ts';
+import { describeBytes, eachPackage, errorsOf, FILES, isFile, notAFile } from './packages.ts';
+
+export const inspect: CommandSpec = {
+  name: 'inspect',
+  summary: 'show the contents of a local OVA or OVF package',
+  description: [
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object; several files print an array. Does not check digests; use imgctl validate for that.',
+  ],
+  examples: [
+    'imgctl inspect appliance.ova',
+    "imgctl inspect appliance.ovf --json | jq '.systems[].hardware.memory'",
+  ],
+  seeAlso: ['validate'],
+  arguments: [FILES],
+  fields: [
+    ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
+    ['file', 'string', 'path as given'],
+    ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
+    ['products', 'array', 'product, vendor, version, full_version, number of properties'],
+    ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and others'],
+    ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
+    ['networks', 'array', 'name and description'],
+    ['deployment_options', 'array', 'id, label, description, default'],
+    ['files', 'array', 'files of the package: name, size in bytes, role'],
+    ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
+    ['certificate', 'string or null', 'file name of the certificate'],
+    ['findings', 'array', 'findings as of validate, without digests'],
+  ],
+  exitCodes: [5],
+  run,
+};
 
 export async function run(
   context: Context,

@@ -1,6 +1,7 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
 import type { IssuedToken } from '../api/token.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
@@ -11,9 +12,43 @@ import { changeProfile } from '../session/profile.ts';
 import { ask, type Prompt } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { STORED_PASSWORD } from '../session/setting-table.ts';
+import { SETTINGS, STORED_PASSWORD } from '../session/setting-table.ts';
 import type { SettingFlags, Settings } from '../session/settings.ts';
 import type { Account } from '../session/token-store.ts';
+
+export const login: CommandSpec = {
+  name: 'login',
+  summary: 'log in and cache an access token',
+  description: [
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. A base URL and user name that the profile lacks are saved before the token request, so that you need not type them again if it fails. Other values replace those of the profile only if the login succeeds.',
+    'A password command is stored in the profile, so that other commands can renew an expired token. It has 30 s and no terminal to prompt on: after that, or at Ctrl-C, it is killed with its children.',
+    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. If the setting credential-helper is set, that program stores it instead (Windows: wincred). To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
+    'The service limits token requests. imgctl remembers the limit and sends no request until it ends. Use --ignore-limit to send one anyway, for example after you corrected the clock.',
+  ],
+  examples: [
+    'imgctl login --base-url https://images.example.com -u alice',
+    'imgctl login --store-password',
+    "imgctl login --username backup --password-command 'cat /run/secrets/imgctl'",
+    'pass show images | imgctl login --username alice --password-stdin',
+  ],
+  seeAlso: ['logout', 'whoami', 'help environment'],
+  options: [
+    option('-u, --username <name>', 'user name of the account', { env: SETTINGS.username.env }),
+    option('--password-stdin', 'read the password from standard input', {
+      conflicts: ['passwordCommand'],
+    }),
+    option(
+      '--password-command <command>',
+      'shell command whose first output line is the password',
+      { env: SETTINGS['password-command'].env },
+    ),
+    option('--store-password', 'store the password in the keychain or the credential helper'),
+    option('--ignore-limit', 'request a token even if the remembered limit is reached'),
+  ],
+  mutates: true,
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 interface LoginOptions {
   username?: string;

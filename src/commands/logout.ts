@@ -1,5 +1,6 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
+import { type CommandSpec, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
@@ -11,11 +12,26 @@ import { forgetAllTokens, forgetTokens } from '../session/token-cache.ts';
 import { StoreError } from '../session/token-store.ts';
 import { openSharedStore } from './token-state.ts';
 
+export const logout: CommandSpec = {
+  name: 'logout',
+  summary: 'delete cached tokens and the stored password',
+  description: [
+    'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
+    'Deletes the password that "imgctl login --store-password" stored in the keychain or the credential helper, if any. Keeps the settings. Does not contact the service, which cannot revoke a token. A token in a shared store (see "imgctl help fleet") is deleted only by --all.',
+  ],
+  examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
+  seeAlso: ['login', 'profile delete'],
+  options: [option('--all', 'delete the tokens, also shared ones, and passwords of all profiles')],
+  mutates: true,
+  exitCodes: [3],
+  run,
+};
+
 export async function run(context: Context, options: { all?: boolean }): Promise<void> {
-  return options.all ? logoutAll(context) : logout(context);
+  return options.all ? logoutAll(context) : logoutProfile(context);
 }
 
-async function logout(context: Context): Promise<void> {
+async function logoutProfile(context: Context): Promise<void> {
   const { settings } = context;
   const { count, alsoUsedBy } = forgetTokens(context.paths.config, settings.account);
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';

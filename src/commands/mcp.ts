@@ -1,9 +1,37 @@
 // imgctl mcp: a Model Context Protocol server, for assistants and other programs.
 
 import { setMaxListeners } from 'node:events';
+import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import type { ByteSink } from '../io.ts';
-import { type ServerOptions, serve } from '../mcp/server.ts';
+import type { ServerOptions } from '../mcp/server.ts';
+
+export const mcp: CommandSpec = {
+  name: 'mcp',
+  summary: 'serve images to assistants over MCP',
+  description: [
+    'Speaks the Model Context Protocol on standard input and output. An MCP client starts it, and it ends when the client closes its input. It uses the login, settings and tokens of the other commands, but never prompts.',
+    'Tools:',
+    {
+      terms: [
+        ['images_list', 'list public images, with the total'],
+        ['images_get', 'show images with all fields'],
+        ['images_latest', 'show the newest image of a series'],
+        ['my_images', 'list your own images'],
+        ['sync_status', 'show sync requests'],
+        ['package_inspect', 'show the contents of a local OVA or OVF'],
+        ['sync', 'submit an image sync; only with --allow-sync'],
+      ],
+    },
+    'A client starts it with a configuration such as:',
+    { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
+  ],
+  examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
+  seeAlso: ['commands', 'login'],
+  mutates: true,
+  options: [{ flags: '--allow-sync', description: 'add a tool that submits image syncs' }],
+  run,
+};
 
 export async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
   const { io, console, version } = context;
@@ -14,6 +42,7 @@ export async function run(context: Context, options: { allowSync?: boolean }): P
   for (const secret of [io.env.IMGCTL_PASSWORD, io.env.IMGCTL_TOKEN]) {
     console.redaction.add(secret ?? '');
   }
+  const { serve } = await import('../mcp/server.ts');
   await serve({
     version,
     allowSync: options.allowSync === true,

@@ -1,14 +1,30 @@
 // imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
+import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import {
   describeCount,
+  IMAGE_FIELDS,
+  LISTING_OPTIONS,
   type ListingOptions,
   readQuery,
   readView,
   reportEmpty,
   reportNoMatch,
-} from './listing.ts';
+  WORDS,
+} from './image-listing.ts';
+
+export const myImages: CommandSpec = {
+  name: 'my-images',
+  summary: 'list your own images',
+  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
+  seeAlso: ['images list', 'sync', 'help filters', 'help output'],
+  arguments: [WORDS],
+  options: LISTING_OPTIONS,
+  fields: IMAGE_FIELDS,
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 export async function run(
   context: Context,

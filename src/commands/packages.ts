@@ -1,10 +1,19 @@
 // Reads packages for inspect and validate, and reports those that are unreadable.
 
 import path from 'node:path';
+import type { ArgumentDeclaration } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { Finding, PackageSummary, ReadOptions } from '../ovf/package.ts';
+
+export const FILES: ArgumentDeclaration = {
+  name: 'file',
+  description: 'OVA files, or OVF files with their disks in the same folder',
+  required: true,
+  variadic: true,
+  value: { kind: 'text', from: 'packages' },
+};
 
 /** Reads the packages in order and passes each to `handle`. @throws as eachFile does */
 export async function eachPackage(

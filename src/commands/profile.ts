@@ -1,5 +1,7 @@
 // imgctl profile: lists, selects and deletes profiles.
 
+import type { ArgumentDeclaration } from '../cli/declarations.ts';
+import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { quoted, suggest } from '../query/suggest.ts';
@@ -8,6 +10,74 @@ import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/setti
 import { forgetUnsharedTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
+
+const PROFILE: ArgumentDeclaration = {
+  name: 'profile',
+  description: 'name of the profile',
+  required: true,
+  value: { kind: 'text', from: 'profiles' },
+};
+
+export const profile: CommandSpec = {
+  name: 'profile',
+  summary: 'list, select and delete profiles',
+  description: [
+    'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',
+  ],
+  examples: ['imgctl profile list', 'imgctl profile use staging'],
+  seeAlso: ['login', 'config set'],
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'list profiles and mark the default one',
+      description: [
+        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command, helper or keychain, or missing if you have to type the password.',
+      ],
+      examples: [
+        'imgctl profile list',
+        'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
+      ],
+      fields: [
+        ['name', 'string', 'name of the profile'],
+        ['default', 'boolean', 'true for the default profile'],
+        ['base_url', 'string or null', 'address of the service'],
+        ['username', 'string or null', 'user name of the account'],
+        ['token', 'string', 'state of the cached token: valid, expired or none'],
+        ['password', 'string or null', 'source of the password: command, helper or keychain'],
+      ],
+      run: list,
+    },
+    {
+      name: 'use',
+      summary: 'make a profile the default',
+      description: [
+        '--profile and IMGCTL_PROFILE override the default. Exits with 5 if the profile does not exist.',
+      ],
+      examples: ['imgctl profile use staging', 'imgctl profile use default'],
+      seeAlso: ['help environment'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      run: use,
+    },
+    {
+      name: 'delete',
+      summary: 'delete a profile with its settings, tokens and password',
+      description: [
+        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
+      ],
+      examples: [
+        'imgctl profile delete staging',
+        "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
+      ],
+      seeAlso: ['logout'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      run: remove,
+    },
+  ],
+};
 
 export async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;

@@ -2,37 +2,100 @@
 
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import type { Row } from '../output/writers.ts';
 import type { CheckedPackage } from '../ovf/package.ts';
 import type { Storage } from '../upload/storage.ts';
-import {
-  isSent,
-  type PlannedFile,
-  type PlannedPackage,
-  planPackages,
-  refuseConflicts,
-  type TransferOptions,
-  transferPackage,
-  type UploadFile,
-  type UploadPackage,
+import type {
+  PlannedFile,
+  PlannedPackage,
+  TransferOptions,
+  UploadFile,
+  UploadPackage,
 } from '../upload/transfer.ts';
-import { readView } from './listing.ts';
+import { IMAGE_FIELDS, readView } from './image-listing.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import {
   describeBytes,
   eachFile,
   errorsOf,
+  FILES,
   type InvalidPackage,
   invalidPackage,
   openFindings,
 } from './packages.ts';
-import { openUploadStorage, storageFile } from './storage.ts';
 import { showSubmitted, submit } from './sync.ts';
-import { follow, reportMessages, requireSuccess, type WaitOptions } from './sync-request.ts';
+import {
+  follow,
+  POLL_OPTIONS,
+  reportMessages,
+  requireSuccess,
+  SUBMITTED_FIELDS,
+  type WaitOptions,
+} from './sync-request.ts';
+import { openUploadStorage, storageFile } from './upload-storage.ts';
 import { describeRate } from './validate.ts';
+
+export const push: CommandSpec = {
+  name: 'push',
+  summary: 'upload packages, sync them and show the new images',
+  description: [
+    'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',
+    'Files are uploaded under a hidden name and renamed when their package is complete. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
+    '--dry-run exits with 0, even if it shows a conflict.',
+    'After a failure, run the same command again. It skips files that the storage has, and on S3 also the parts that arrived. Each run submits one sync.',
+  ],
+  examples: [
+    'imgctl push appliance.ova',
+    'imgctl push *.ova --dry-run',
+    'imgctl push appliance.ovf --on-conflict replace --no-wait',
+  ],
+  seeAlso: ['validate', 'sync', 'my-images', 'config'],
+  arguments: [FILES],
+  options: [
+    option('--no-sync', 'upload only'),
+    option('--no-wait', 'submit the sync, but do not wait for it'),
+    option(
+      '--dry-run',
+      'show what would be uploaded, and what the sync would add, update and delete',
+    ),
+    option('--force', 'upload again even if the storage has the same file'),
+    option(
+      '--on-conflict <action>',
+      'if the storage has another file of that name: fail, replace or skip',
+      {
+        default: 'fail',
+        value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
+      },
+    ),
+    option('--part-size <size>', 'size of the parts of an upload to S3, in MiB', {
+      default: '16M',
+    }),
+    option('--parallel <n>', 'parts that are uploaded to S3 at the same time', {
+      default: '4',
+      value: { kind: 'number', min: 1, max: 32 },
+    }),
+    ...POLL_OPTIONS,
+    METRICS_OPTION,
+  ],
+  mutates: true,
+  fields: [
+    ['id', 'number or string', 'identifier of the image; with --no-wait, of the sync request'],
+    ...IMAGE_FIELDS.filter(([name]) => name !== 'id'),
+    ...SUBMITTED_FIELDS.filter(([name]) => name !== 'id').map(
+      ([name, type, meaning]) => [name, type, `with --no-wait: ${meaning}`] as const,
+    ),
+    ['size', 'number or null', 'with --no-sync and --dry-run: bytes of the file'],
+    ['state', 'string', 'with --no-sync: uploaded, unchanged or skipped'],
+    ['step', 'string', 'with --dry-run: upload or sync'],
+    ['action', 'string', 'with --dry-run: what would happen, such as upload, replace, add, delete'],
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
 
 interface PushOptions extends MetricsOptions, WaitOptions {
   sync?: boolean;
@@ -50,16 +113,19 @@ export async function run(
   options: PushOptions,
   files: readonly string[],
 ): Promise<void> {
-  if (options.dryRun) return push(context, options, files, () => {});
-  await withMetrics(context, options, 'push', (measure) => push(context, options, files, measure));
+  if (options.dryRun) return pushPackages(context, options, files, () => {});
+  await withMetrics(context, options, 'push', (measure) =>
+    pushPackages(context, options, files, measure),
+  );
 }
 
-async function push(
+async function pushPackages(
   context: Context,
   options: PushOptions,
   files: readonly string[],
   measure: Measure,
 ): Promise<void> {
+  const { isSent, planPackages, refuseConflicts } = await import('../upload/transfer.ts');
   const { sync = true, wait = true, dryRun = false, force = false, onConflict = 'fail' } = options;
   const { partSize, parallel } = options;
   const packages = await checkPackages(context, files);
@@ -221,6 +287,7 @@ async function transferWithProgress(
   plan: PlannedPackage,
   options: TransferOptions,
 ): Promise<void> {
+  const { transferPackage } = await import('../upload/transfer.ts');
   const { io, console } = context;
   const progress = console.startProgress({ lines: true });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();
@@ -314,6 +381,7 @@ async function syncChanges(
   plan: readonly PlannedPackage[],
   images: readonly Row[],
 ) {
+  const { isSent } = await import('../upload/transfer.ts');
   const sent = new Set(plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name));
   const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
   const packages = new Set([...stored, ...sent]);

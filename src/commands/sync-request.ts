@@ -1,13 +1,61 @@
 // Prints and follows sync requests, and stores those submitted from this machine in the history.
 
 import type { SyncRequest } from '../api/sync.ts';
+import type { FieldDeclaration, OptionDeclaration } from '../cli/declarations.ts';
+import { printBeforeError, timesOfTable } from '../cli/printing.ts';
+import { DURATION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
-import { printBeforeError, timesOfTable } from './shared-options.ts';
+
+export const POLL_OPTIONS: readonly OptionDeclaration[] = [
+  option(
+    '--poll-interval <duration>',
+    'fixed time between status checks, instead of 2s growing to 15s',
+    { value: DURATION },
+  ),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
+    default: '1h',
+    value: DURATION,
+  }),
+];
+
+export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
+  option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
+  ...POLL_OPTIONS.map((option) => ({
+    ...option,
+    description: `${option.description}; implies --wait`,
+    implies: { wait: true },
+  })),
+];
+
+const SYNC_ID = 'identifier of the sync request, as the service sent it';
+
+/** The fields of a sync request that was submitted, without --wait. */
+export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', SYNC_ID],
+  ['status', 'string or null', 'status word of the service'],
+  ['url', 'string', 'URL of the sync request'],
+  ['message', 'string or null', 'message of the service'],
+  ['response', 'object, array, string or null', 'the body that the service sent'],
+];
+
+/** The fields of a sync request that was read. */
+export const STATUS_FIELDS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', SYNC_ID],
+  ['status', 'string or null', 'status word of the service'],
+  ['state', 'string', 'waiting, succeeded or failed'],
+  ['added', 'array, number or null', 'added images: their names, or how many'],
+  ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
+  ['errors', 'array', 'errors of the service'],
+  ['warnings', 'array', 'warnings of the service'],
+  ['created_on', 'string or null', 'when it was submitted, as the service writes it'],
+  ['updated_on', 'string or null', 'when it last changed, as the service writes it'],
+  ['response', 'object', 'the body that the service sent'],
+];
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 

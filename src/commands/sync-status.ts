@@ -1,9 +1,10 @@
 // imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
 
 import { parseSyncId, syncState } from '../api/sync.ts';
+import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
+import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { type GetOptions, readGet, timesOfTable } from './shared-options.ts';
 import {
   follow,
   getRequest,
@@ -12,9 +13,48 @@ import {
   localRequests,
   REQUEST_FIELDS,
   rememberStatus,
+  STATUS_FIELDS,
   showRequest,
+  WAIT_OPTIONS,
   type WaitOptions,
 } from './sync-request.ts';
+
+export const syncStatus: CommandSpec = {
+  name: 'sync-status',
+  summary: 'show or follow a sync request',
+  description: [
+    'Exits with 1 if the request failed. --list does not contact the service; it shows the last known status.',
+  ],
+  examples: [
+    'imgctl sync-status',
+    'imgctl sync-status 1 --wait --json',
+    'imgctl sync-status --list',
+  ],
+  seeAlso: ['sync'],
+  arguments: [
+    {
+      name: 'id',
+      description: 'id of the sync request (the last one submitted with this profile)',
+      value: { kind: 'text', from: 'sync-ids' },
+    },
+  ],
+  options: [
+    ...WAIT_OPTIONS,
+    option(
+      '--list',
+      'list the requests submitted from this machine with this profile, newest first',
+      { conflicts: ['wait', 'pollInterval', 'waitTimeout'] },
+    ),
+    GET_OPTION,
+  ],
+  fields: [
+    ...STATUS_FIELDS,
+    ['submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)'],
+    ['base_url', 'string', 'with --list: address of the service'],
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
 
 interface StatusOptions extends WaitOptions, GetOptions {
   list?: boolean;

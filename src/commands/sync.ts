@@ -1,20 +1,65 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
 import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
+import { type GetOptions, readGet } from '../cli/printing.ts';
+import {
+  type CommandSpec,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  SERVICE_CODES,
+} from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { stringify } from '../json.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
-import { type GetOptions, readGet } from './shared-options.ts';
 import {
   describeNames,
   follow,
   REQUEST_FIELDS,
   rememberRequest,
+  STATUS_FIELDS,
+  SUBMITTED_FIELDS,
   showRequest,
   statusCommand,
+  WAIT_OPTIONS,
   type WaitOptions,
 } from './sync-request.ts';
+
+const withWait = STATUS_FIELDS.filter(
+  ([name]) => !SUBMITTED_FIELDS.some(([submitted]) => submitted === name),
+);
+
+export const sync: CommandSpec = {
+  name: 'sync',
+  summary: 'submit an image sync after an upload',
+  description: [
+    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints them as the service reports them, by name or by number. The service may not know a new request at once, so --wait retries a 404 for the first minute.',
+  ],
+  examples: [
+    'imgctl sync --wait',
+    'imgctl sync --json | jq .id',
+    'imgctl sync --wait --wait-timeout 10m && imgctl my-images',
+  ],
+  seeAlso: ['sync-status', 'my-images', 'validate'],
+  options: [
+    ...WAIT_OPTIONS,
+    option('--dry-run', 'show the request, check the token and list your images; submit nothing', {
+      conflicts: ['get'],
+    }),
+    METRICS_OPTION,
+    GET_OPTION,
+  ],
+  mutates: true,
+  fields: [
+    ...SUBMITTED_FIELDS,
+    ...withWait.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
+    ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
+    ['images', 'array', 'with --dry-run: names of your images'],
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
 
 interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
   dryRun?: boolean;
@@ -22,15 +67,14 @@ interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
 
 export async function run(context: Context, options: SyncOptions): Promise<void> {
   if (options.dryRun) return dryRun(context);
-  const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS;
+  const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS.map(([name]) => name);
   const get = readGet(context, options, fields);
-  return withMetrics(context, options, 'sync', (measure) => sync(context, options, get, measure));
+  return withMetrics(context, options, 'sync', (measure) =>
+    submitAndFollow(context, options, get, measure),
+  );
 }
 
-/** Fields of a sync that was submitted, without --wait. */
-const SUBMITTED_FIELDS = ['id', 'status', 'url', 'message', 'response'];
-
-async function sync(
+async function submitAndFollow(
   context: Context,
   options: SyncOptions,
   get: string | undefined,

@@ -2,6 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { openStore, readCertificates } from '../session/session.ts';
 import type { Settings } from '../session/settings.ts';
 import type { SharedStore } from '../session/shared/shared-store.ts';
 import { TokenCache } from '../session/token-cache.ts';
@@ -21,7 +22,6 @@ export async function openSharedStore(
   settings: Settings,
 ): Promise<SharedStore | undefined> {
   const { io, console } = context;
-  const { openStore, readCertificates } = await import('../session/session.ts');
   const options = {
     io,
     settings,

@@ -1,9 +1,30 @@
 // imgctl token: prints a valid access token for other programs.
 
 import { utcTime } from '../api/responses.ts';
+import { printValue } from '../cli/printing.ts';
+import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { printValue } from './shared-options.ts';
 import { noValidToken, tokenState } from './token-state.ts';
+
+export const token: CommandSpec = {
+  name: 'token',
+  summary: 'print a valid access token',
+  description: [
+    'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+  ],
+  examples: [
+    'curl -H "Authorization: Bearer $(imgctl token)" https://images.example.com/v2',
+    'IMGCTL_TOKEN=$(imgctl token) make deploy',
+  ],
+  seeAlso: ['login', 'api'],
+  exitCodes: SERVICE_CODES,
+  fields: [
+    ['token', 'string', 'the access token'],
+    ['expires_on', 'string or null', 'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'],
+    ['expires_in', 'number or null', 'seconds until then'],
+  ],
+  run,
+};
 
 export async function run(context: Context): Promise<void> {
   const { tokens, cache } = await context.session();

@@ -1,5 +1,6 @@
 // imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
+import { type CommandSpec, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
@@ -8,10 +9,41 @@ import {
   describeBytes,
   eachPackage,
   errorsOf,
+  FILES,
   type InvalidPackage,
   invalidPackage,
   openFindings,
 } from './packages.ts';
+
+export const validate: CommandSpec = {
+  name: 'validate',
+  summary: 'check a local OVA or OVF package before an upload',
+  description: [
+    'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q, prints only the codes.',
+  ],
+  examples: [
+    'imgctl validate appliance.ova',
+    'imgctl validate *.ova --json | jq -r \'.[] | select(.severity == "error") | .code\'',
+    'imgctl validate appliance.ova --max-hardware vmx-13',
+  ],
+  seeAlso: ['inspect', 'push'],
+  arguments: [FILES],
+  options: [
+    option(
+      '--max-hardware <version>',
+      'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+    ),
+  ],
+  fields: [
+    ['file', 'string', 'path as given'],
+    ['severity', 'string', 'error or warning; an error makes the package invalid'],
+    ['code', 'string', 'stable code of the finding'],
+    ['place', 'string', 'where in the package it was found'],
+    ['message', 'string', 'what is wrong'],
+  ],
+  exitCodes: [5],
+  run,
+};
 
 export async function run(
   context: Context,

@@ -1,11 +1,34 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { utcTime } from '../api/responses.ts';
+import { type GetOptions, printBeforeError, readGet, timesOfTable } from '../cli/printing.ts';
+import { type CommandSpec, GET_OPTION, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { unattendedPassword } from '../session/session.ts';
-import { type GetOptions, printBeforeError, readGet, timesOfTable } from './shared-options.ts';
 import { noValidToken, tokenState } from './token-state.ts';
+
+export const whoami: CommandSpec = {
+  name: 'whoami',
+  summary: 'show profile, service, user and token state',
+  description: [
+    'Exits with 4 if there is no valid token, such as before the first command that requests one. stored_in is the file or the token store that has the token.',
+  ],
+  examples: ['imgctl whoami', 'imgctl whoami --check --json'],
+  seeAlso: ['login', 'token', 'doctor'],
+  options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
+  fields: [
+    ['profile', 'string', 'name of the profile'],
+    ['base_url', 'string', 'address of the service'],
+    ['username', 'string or null', 'user name of the account'],
+    ['token', 'string', 'state of the token: valid, expired, none or from IMGCTL_TOKEN'],
+    ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
+    ['expires_in', 'number or null', 'seconds until then'],
+    ['stored_in', 'string or null', 'file or token store that has the token'],
+  ],
+  exitCodes: SERVICE_CODES,
+  run,
+};
 
 const FIELDS = [
   'profile',

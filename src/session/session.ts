@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
-import { type Client, createClient, MAX_BYTES, SERVICE } from '../api/client.ts';
+import type { Client } from '../api/client.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
@@ -47,6 +47,7 @@ export interface SessionOptions {
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
+  const { createClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
   if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

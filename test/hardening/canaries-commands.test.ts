@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../../src/commands/command-table.ts';
-import type { CommandDeclaration } from '../../src/declarations.ts';
+import type { CommandDeclaration } from '../../src/cli/declarations.ts';
+import { ROOT } from '../../src/commands/index.ts';
 import { type Tool, toolsFor } from '../../src/mcp/tools.ts';
 import { account } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';

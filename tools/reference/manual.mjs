@@ -8,12 +8,7 @@ import { build } from 'rolldown';
 
 const SOURCE = fileURLToPath(import.meta.resolve('../../src/'));
 /** The modules with the declarations of commands and the texts of topics. */
-const DECLARATIONS = [
-  'commands/command-table.ts',
-  'commands/table/topics.ts',
-  'commands/help/pages.ts',
-  'declarations.ts',
-];
+const DECLARATIONS = ['commands/index.ts', 'cli/topics.ts', 'cli/declarations.ts'];
 
 const FILES = [
   ['~/.config/imgctl/config.json', 'settings of all profiles'],

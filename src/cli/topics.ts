@@ -1,9 +1,22 @@
-// The blocks of the help topics; a test runs every shell line.
+// The help topics; a test runs every shell line.
 
-import { type Block, optionTerm } from '../../declarations.ts';
-import { describeTextWords } from '../../query/version.ts';
-import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from '../table/global-options.ts';
-import type { TopicName } from '../table/topics.ts';
+import { describeTextWords } from '../query/version.ts';
+import { type Block, optionTerm } from './declarations.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './spec.ts';
+
+export const TOPICS = [
+  { name: 'options', summary: 'options of every command' },
+  { name: 'filters', summary: 'filters, search words and sorting of images' },
+  { name: 'choosing', summary: 'choosing, pinning and watching images' },
+  { name: 'output', summary: 'output formats, columns and timestamps' },
+  { name: 'environment', summary: 'environment variables and sources of the password' },
+  { name: 'fleet', summary: 'one token for many machines' },
+  { name: 'exit-codes', summary: 'exit codes and the format of errors' },
+] as const;
+
+type TopicName = (typeof TOPICS)[number]['name'];
+
+export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
 const OPTIONS: readonly Block[] = [
   'These options work with every command, before or after its name:',

@@ -8,11 +8,26 @@ import {
   type CatalogueQuery,
   listCatalogue,
 } from '../catalogue/listing.ts';
+import { parseLines, parseSnapshot } from '../catalogue/snapshot.ts';
+import type { OptionDeclaration } from '../cli/declarations.ts';
+import { option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
+import { readTextFile } from '../files/user-file.ts';
 import { shellQuote } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
+
+/** Reads a saved catalogue instead of the service. */
+export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+  option('--from <file>', 'read this snapshot instead of the service; needs no login', {
+    value: { kind: 'text', from: 'files' },
+    conflicts: ['page', 'perPage'],
+  }),
+  option('--max-age <duration>', 'exit with 1 if the snapshot is older, such as 12h or 7d', {
+    value: { kind: 'duration', isAge: true },
+  }),
+];
 
 export interface SourceOptions {
   from?: string;
@@ -84,8 +99,6 @@ async function openSnapshot(
 
 /** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
 export async function readSnapshot({ io }: Context, name: string) {
-  const { parseLines, parseSnapshot } = await import('../catalogue/snapshot.ts');
-  const { readTextFile } = await import('../files/user-file.ts');
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name) };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {

@@ -1,4 +1,4 @@
-// The options --get and --time, and single values, which several commands share.
+// What several commands print in the same way: the values of --get, times and single values.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';

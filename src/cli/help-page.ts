@@ -1,0 +1,143 @@
+// The help page of a command, laid out by commander, or of a topic.
+
+import { Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import { loadStyle } from '../output/terminal.ts';
+import { nearest } from '../query/suggest.ts';
+import { argumentTerm, type Block, type CommandDeclaration, optionTerm } from './declarations.ts';
+import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
+
+const MAX_WIDTH = 80;
+const MAX_QUOTED = 200;
+
+/** Prints the page that these words name. @throws ImgctlError usage */
+export async function showPage(context: Context, words: readonly string[]): Promise<void> {
+  const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
+  const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
+  const page = topic
+    ? renderBlocks(PAGES[topic.name], width)
+    : renderCommand(context, words, width, (await loadStyle(context.terminal)).heading);
+  await context.console.print(page);
+}
+
+function renderCommand(
+  context: Context,
+  words: readonly string[],
+  width: number,
+  bold: (text: string) => string,
+): string {
+  const path = ['imgctl'];
+  let { commands } = context.program;
+  let command: CommandDeclaration | undefined;
+  for (const word of words) {
+    command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
+    if (command === undefined) {
+      const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+      const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
+      const page = ['imgctl help', ...path.slice(1)].join(' ');
+      const text = words.join(' ').slice(0, MAX_QUOTED);
+      throw new ImgctlError('usage', `no command or topic: ${text}`, {
+        hint: meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`,
+      });
+    }
+    path.push(command.name);
+    commands = command.subcommands ?? [];
+  }
+  const page = new Command(path.join(' '))
+    .helpOption(false)
+    .helpCommand(false)
+    // Colour is decided already.
+    .configureOutput({ getOutHelpWidth: () => width, getOutHasColors: () => true })
+    .configureHelp({
+      styleTitle: bold,
+      subcommandTerm: (each) => each.name(),
+      // The description has its lines already.
+      boxWrap: (text) => text,
+      formatItem: (term, termWidth, meaning) => renderTerm(term, meaning, termWidth, width),
+    });
+  for (const { name, summary, group = 'Commands', hidden = false } of commands) {
+    const listed = new Command(name).summary(summary).helpGroup(`${group}:`);
+    page.addCommand(listed, { hidden });
+  }
+  if (command === undefined) {
+    page.usage('<command> [options]');
+    const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
+    const topics = `Help topics: ${TOPIC_NAMES.join(', ')}`;
+    const tail = [use, topics].map((line) => renderBlocks([line], width));
+    return `${page.helpInformation()}\n${tail.join('')}`;
+  }
+  const { aliases = [], summary, description = [], examples, seeAlso = [], fields = [] } = command;
+  const declared = command.arguments ?? [];
+  const usage = ['[options]', ...declared.map(argumentTerm)];
+  if (commands.length > 0) usage.push('<command>');
+  const group = path.slice(0, -1).join(' ');
+  const names = aliases.map((alias) => `${group} ${alias}`).join(', ');
+  page.usage(`${usage.join(' ')}${names === '' ? '' : `\nAlias: ${names}`}`);
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  page.description(renderBlocks([sentence, ...description], width).trimEnd());
+  for (const each of declared) page.argument(`[${each.name}]`, each.description);
+  for (const option of command.options ?? []) page.addOption(new Option(...optionTerm(option)));
+  const terms = fields.map(([name, type, text]) => [name, `${text} (${type})`] as const);
+  const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
+  return [
+    page.helpInformation(),
+    ...(terms.length > 0 ? [`${bold('JSON fields:')}\n${renderBlocks([{ terms }], width)}`] : []),
+    `${bold('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
+    [
+      others === '' ? '' : renderBlocks([`See also: ${others}`], width).replaceAll(NO_BREAK, ' '),
+      'Global options: imgctl help options\n',
+    ].join(''),
+  ].join('\n');
+}
+
+/** A name is never broken at the end of a line. */
+const NO_BREAK = '\u00a0';
+
+/** A longer term gets its own line above its meaning. */
+const MAX_TERM = 30;
+/** In a terminal with less room beside the terms, each meaning is below its term, with this indent. */
+const MIN_MEANING = 24;
+const INDENT = 6;
+
+/** Separates blocks by a blank line, except after a paragraph that introduces the next one. */
+export function renderBlocks(blocks: readonly Block[], width: number): string {
+  return blocks
+    .map((block, index) => {
+      const introduces = typeof block === 'string' && block.endsWith(':');
+      const isLast = index === blocks.length - 1;
+      return `${renderBlock(block, width)}\n${introduces || isLast ? '' : '\n'}`;
+    })
+    .join('');
+}
+
+function renderBlock(block: Block, width: number): string {
+  if (typeof block === 'string') return wrap(block, width).join('\n');
+  if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
+  if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
+  const longest = Math.max(...block.terms.map(([term]) => term.length));
+  return block.terms.map(([term, meaning]) => renderTerm(term, meaning, longest, width)).join('\n');
+}
+
+/** Returns a term and, beside it, its meaning; `longest` is the length of the longest term of the list. */
+export function renderTerm(term: string, meaning: string, longest: number, width: number): string {
+  const beside = Math.min(MAX_TERM, longest) + 4;
+  const column = width - beside < MIN_MEANING ? INDENT : beside;
+  const start = `  ${term}`;
+  const lines = wrap(meaning, width - column);
+  const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
+  const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
+  return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
+}
+
+/** Wraps the text at this width; a longer word gets its own line. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

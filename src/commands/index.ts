@@ -1,0 +1,64 @@
+// Every command, in the order of the reference.
+
+import type { CommandSpec } from '../cli/spec.ts';
+import { TOPIC_NAMES } from '../cli/topics.ts';
+import { api } from './api.ts';
+import { commands } from './commands.ts';
+import { complete } from './complete.ts';
+import { completion } from './completion.ts';
+import { config } from './config.ts';
+import { demo } from './demo.ts';
+import { doctor } from './doctor.ts';
+import { emulator } from './emulator.ts';
+import { help } from './help.ts';
+import { imagesChanges } from './images-changes.ts';
+import { imagesGet } from './images-get.ts';
+import { imagesLatest } from './images-latest.ts';
+import { imagesList } from './images-list.ts';
+import { imagesLock } from './images-lock.ts';
+import { imagesSnapshot } from './images-snapshot.ts';
+import { inspect } from './inspect.ts';
+import { login } from './login.ts';
+import { logout } from './logout.ts';
+import { mcp } from './mcp.ts';
+import { myImages } from './my-images.ts';
+import { profile } from './profile.ts';
+import { push } from './push.ts';
+import { sync } from './sync.ts';
+import { syncStatus } from './sync-status.ts';
+import { token } from './token.ts';
+import { validate } from './validate.ts';
+import { version } from './version.ts';
+import { whoami } from './whoami.ts';
+
+const images: CommandSpec = {
+  name: 'images',
+  summary: 'list and show images of the public catalogue',
+  examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
+  subcommands: [imagesList, imagesGet, imagesLatest, imagesChanges, imagesSnapshot, imagesLock],
+};
+
+/** The headings of the overview and their commands. */
+const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
+  Start: [login, logout, whoami, demo, doctor],
+  Images: [images, myImages],
+  'Packages and sync': [inspect, validate, push, sync, syncStatus],
+  Configuration: [config, profile, completion],
+  Automation: [api, token, mcp, commands, emulator, complete, help, version],
+};
+
+export const ROOT: CommandSpec = {
+  name: 'imgctl',
+  summary: 'list, filter and sync deploy-ready OVA and OVF images',
+  examples: [
+    'imgctl demo',
+    'imgctl login --username alice',
+    'imgctl images latest ubuntu server --get path',
+    'imgctl images list ubuntu --sort name:version,desc --limit 10',
+    'imgctl sync --wait',
+  ],
+  seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
+  subcommands: Object.entries(GROUPS).flatMap(([group, commands]) =>
+    commands.map((command) => ({ ...command, group })),
+  ),
+};
