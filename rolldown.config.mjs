@@ -31,13 +31,14 @@ export default defineConfig({
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {
       groups: [
-        // main: every run. client: every request.
+        // main: every run and the commands for images. client: every request. commands: all others.
         { name: 'main', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 2 },
         {
           name: 'client',
           test: /[\\/]undici[\\/]|src[\\/](api|http)[\\/]/,
           priority: 1,
         },
+        { name: 'commands', test: /src[\\/](catalogue|cli|commands|files|query)[\\/]/ },
       ],
     },
   },

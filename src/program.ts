@@ -2,19 +2,17 @@
 
 import { type Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { showPage } from './cli/help-page.ts';
+import type { CommandSpec } from './cli/spec.ts';
 import { buildTree, pathOf } from './cli/tree.ts';
-import { usageError } from './cli/usage-error.ts';
-import { ROOT } from './commands/index.ts';
+import { images } from './commands/images.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 export async function execute(argv: readonly string[], context: Context): Promise<void> {
   const words = helpLast(argv);
   let ended: Command | undefined;
-  const commands = ROOT.subcommands ?? [];
-  const named = commands.filter(({ name }) => name === words[0] && name !== 'help');
-  const root = buildTree(context, named.length > 0 ? named : commands, (command) => {
+  const commands = await declareCommands(words[0]);
+  const root = buildTree(context, commands, (command) => {
     ended = command;
   });
   const useOptions = () => context.useOptions(root.opts<GlobalOptions>());
@@ -27,6 +25,7 @@ export async function execute(argv: readonly string[], context: Context): Promis
     useOptions();
     // Commander throws for help and the version too, which are printed.
     if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
+      const { usageError } = await import('./cli/usage-error.ts');
       throw usageError(thrown, ended, pathOf(ended));
     }
     if (thrown.code === 'commander.version') await context.console.print(`${version}\n`);
@@ -34,10 +33,18 @@ export async function execute(argv: readonly string[], context: Context): Promis
       // The same page as that of `imgctl help`, which also reports a word that is no command.
       const below = ended.commands.length > 0 ? ended.args : [];
       const isOption = (word: string) => word.startsWith('-');
+      const { showPage } = await import('./cli/help-page.ts');
       await showPage(context, [...pathOf(ended), ...below.filter((word) => !isOption(word))]);
     }
   }
   await context.console.settle();
+}
+
+/** A command line that begins with `images`, as most do, needs no other command. */
+async function declareCommands(first: string | undefined): Promise<readonly CommandSpec[]> {
+  if (first === images.name) return [images];
+  const { ROOT } = await import('./commands/index.ts');
+  return ROOT.subcommands ?? [];
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */

@@ -11,28 +11,19 @@ const SOURCE = path.join(ROOT, 'src');
 /** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['console.ts', 'context.ts', 'errors.ts', 'io.ts', 'program.ts'],
-  'program.ts': ['commands', 'context.ts', 'declarations.ts', 'errors.ts', 'query', 'session'],
-  'context.ts': [
-    'console.ts',
-    'declarations.ts',
-    'errors.ts',
-    'files',
-    'io.ts',
-    'output',
-    'query',
-    'session',
-  ],
+  'program.ts': ['cli', 'commands', 'context.ts'],
+  'context.ts': ['cli', 'console.ts', 'errors.ts', 'files', 'io.ts', 'output', 'query', 'session'],
   'console.ts': ['errors.ts', 'io.ts', 'output'],
-  'declarations.ts': [],
   'duration.ts': [],
   'errors.ts': [],
   'json.ts': [],
   'io.ts': ['errors.ts'],
+  cli: ['context.ts', 'errors.ts', 'output', 'query', 'session'],
   commands: [
     'api',
     'catalogue',
+    'cli',
     'context.ts',
-    'declarations.ts',
     'duration.ts',
     'errors.ts',
     'files',
@@ -82,6 +73,9 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
     /^(node:(tty|readline|child_process|process)|undici|conf|chalk|ora|cli-table3|commander)/,
 };
 
+/** What commands load only when they run, since their files are loaded for help and completion too. */
+const HEAVY = /^(api\/(client|sync)|http\/(connect|proxies|transport)|(emulator|mcp|ovf|upload)\/)/;
+
 /** The files that may read the process, the clock and the environment. */
 const REAL_WORLD = ['main.ts', 'io.ts'];
 
@@ -126,6 +120,12 @@ describe.each(files)('src/%s', (file) => {
       return !EXCEPTIONS.some(([from, to]) => from.test(file) && to.test(target));
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('loads heavy modules only while its command runs', () => {
+    if (part !== 'commands' && part !== 'cli') return;
+    const statics = [...text.matchAll(/^import (?!type )[^;]+? from '\.\.\/([^']+)';$/gm)];
+    expect(statics.filter(([, target = '']) => HEAVY.test(target))).toEqual([]);
   });
 
   it('takes the process, the clock and randomness from its caller', () => {

@@ -13,7 +13,6 @@ import {
   optionTerm,
   type Value,
 } from './declarations.ts';
-import { showPage } from './help-page.ts';
 import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './spec.ts';
 
 /** Returns the names below imgctl. */
@@ -56,7 +55,10 @@ export function buildTree(
     if (spec.subcommands) {
       add(command, spec.subcommands);
       const help = command.command('help', { hidden: true }).argument('[command...]');
-      help.action((words: readonly string[]) => showPage(context, [...pathOf(command), ...words]));
+      help.action(async (words: readonly string[]) => {
+        const { showPage } = await import('./help-page.ts');
+        await showPage(context, [...pathOf(command), ...words]);
+      });
     }
     const { run } = spec;
     if (run === undefined) return;

@@ -11,12 +11,7 @@ import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { emulator } from './emulator.ts';
 import { help } from './help.ts';
-import { imagesChanges } from './images-changes.ts';
-import { imagesGet } from './images-get.ts';
-import { imagesLatest } from './images-latest.ts';
-import { imagesList } from './images-list.ts';
-import { imagesLock } from './images-lock.ts';
-import { imagesSnapshot } from './images-snapshot.ts';
+import { images } from './images.ts';
 import { inspect } from './inspect.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
@@ -30,13 +25,6 @@ import { token } from './token.ts';
 import { validate } from './validate.ts';
 import { version } from './version.ts';
 import { whoami } from './whoami.ts';
-
-const images: CommandSpec = {
-  name: 'images',
-  summary: 'list and show images of the public catalogue',
-  examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
-  subcommands: [imagesList, imagesGet, imagesLatest, imagesChanges, imagesSnapshot, imagesLock],
-};
 
 /** The headings of the overview and their commands. */
 const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {

@@ -1,6 +1,5 @@
 // imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
 
-import { parseSyncId, syncState } from '../api/sync.ts';
 import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
@@ -67,7 +66,7 @@ export async function run(
 ): Promise<void> {
   if (options.list) return list(context, options, argument);
   const get = readGet(context, options, REQUEST_FIELDS);
-  const id = argument === undefined ? await lastId(context) : parseId(argument);
+  const id = argument === undefined ? await lastId(context) : await parseId(argument);
   if (options.wait) {
     const submitted = (await localRequest(context, id))?.submitted_on;
     const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
@@ -89,6 +88,7 @@ async function list(context: Context, options: GetOptions, id: string | undefine
       hint: `show one request with: imgctl sync-status ${id}`,
     });
   }
+  const { syncState } = await import('../api/sync.ts');
   const entries = (await localRequests(context)).reverse();
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
@@ -107,7 +107,8 @@ async function lastId(context: Context): Promise<number | string> {
   throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
 }
 
-function parseId(text: string): number | string {
+async function parseId(text: string): Promise<number | string> {
+  const { parseSyncId } = await import('../api/sync.ts');
   if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
   throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }

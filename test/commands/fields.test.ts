@@ -4,14 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-<<<<<<< HEAD
 import { testImage } from '../support/catalogue-page.ts';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
-=======
-import type { CommandDeclaration } from '../../src/cli/declarations.ts';
-import { ROOT } from '../../src/commands/index.ts';
-import { type CliResult, temporaryDirectory } from '../support/io.ts';
->>>>>>> 9d2d4ae (Put each command's declaration and run into one file)
 import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';

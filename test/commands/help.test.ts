@@ -1,12 +1,6 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
-<<<<<<< HEAD
-=======
-import type { CommandDeclaration } from '../../src/cli/declarations.ts';
-import { GLOBAL_OPTIONS } from '../../src/cli/spec.ts';
-import { ROOT } from '../../src/commands/index.ts';
->>>>>>> 9d2d4ae (Put each command's declaration and run into one file)
 import { failed, runCli } from '../support/io.ts';
 
 const show = async (line: string, io = {}) =>
