@@ -104,10 +104,4 @@ describe('a success', () => {
     expect(stderr).toBe(`${start} in to ${emulator.baseUrl} as demo (token valid for 24 h)\n`);
     expect((await imgctl('login -q', options)).stderr).toBe('');
   });
-
-  it('is a note in JSON', async () => {
-    const { imgctl } = await emulatorUser();
-    const { stderr } = await imgctl('login --json', { env: PASSWORD });
-    expect(JSON.parse(stderr).note.message).toMatch(/^logged in to/);
-  });
 });
