@@ -49,17 +49,6 @@ export function codes({ findings }: PackageSummary): string[] {
   return findings.map(({ code, severity }) => (severity === 'error' ? code : `${code}?`));
 }
 
-/** Cuts an archive at 50 offsets: each time exactly one finding tells that the end is missing. */
-export async function expectCutsFound(archive: Buffer): Promise<void> {
-  const kinds = ['not-a-tar', 'truncated-header', 'truncated-member', 'no-end-of-archive'];
-  for (let step = 0; step < 50; step += 1) {
-    const cut = Math.round((step * (archive.length - END)) / 49);
-    const found = codes(await readBytes(archive.subarray(0, cut)));
-    const matching = found.filter((code) => kinds.includes(code));
-    expect(matching, `cut at ${cut}`).toHaveLength(1);
-  }
-}
-
 export function member(name: string, content: string | Uint8Array = ''): TarMember {
   return { name, content: Buffer.from(content) };
 }

@@ -125,33 +125,4 @@ describe('virtual systems', () => {
       { product: 'Part', vendor: null, version: null, fullVersion: null, properties: 0 },
     ]);
   });
-
-  it('are read from OVF 0.9', async () => {
-    const ns = 'http://www.vmware.com/schema/ovf/1/envelope';
-    const { ovfVersion, systems, disks, networks, findings } = await readDescriptor(`
-      <ovf:Envelope xmlns:ovf="${ns}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
-        xmlns:rasd="http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData">
-        <ovf:References/>
-        <ovf:Section xsi:type="ovf:DiskSection_Type"><ovf:Disk ovf:diskId="d" ovf:capacity="1024"/></ovf:Section>
-        <ovf:Section xsi:type="ovf:NetworkSection_Type"><ovf:Network ovf:name="n"/></ovf:Section>
-        <ovf:Content ovf:id="old" xsi:type="ovf:VirtualSystem_Type">
-          <ovf:Section xsi:type="ovf:OperatingSystemSection_Type"><ovf:Description>BSD</ovf:Description></ovf:Section>
-          <ovf:Section xsi:type="ovf:VirtualHardwareSection_Type">
-            <ovf:Item><rasd:InstanceId>1</rasd:InstanceId><rasd:ResourceType>3</rasd:ResourceType>
-              <rasd:VirtualQuantity>2</rasd:VirtualQuantity></ovf:Item>
-            <ovf:Item><rasd:InstanceId>2</rasd:InstanceId><rasd:ResourceType>17</rasd:ResourceType>
-              <rasd:HostResource>/disk/d</rasd:HostResource></ovf:Item>
-          </ovf:Section>
-        </ovf:Content>
-      </ovf:Envelope>`);
-    expect(findings).toEqual([]);
-    expect(ovfVersion).toBe('0.9');
-    expect(disks).toEqual([{ id: 'd', capacity: 1024, format: null, file: null }]);
-    expect(networks).toEqual([{ name: 'n', description: null }]);
-    expect(systems[0]).toMatchObject({
-      name: 'old',
-      operatingSystem: 'BSD',
-      hardware: { cpus: 2, memory: null, disks: ['d'], networks: [] },
-    });
-  });
 });
