@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
 import { manifestOf, packTar, type TarMember } from '../support/package-writer.ts';
+import { rows } from '../support/rows.ts';
 import { codes, envelope, member, readBytes, readFolder, readMembers, sample } from './harness.ts';
 
 const SHA1 = 'a'.repeat(40);
@@ -35,18 +36,15 @@ describe('parseManifest', () => {
     expect(parse(text)).toEqual({ manifest, findings: [] });
   });
 
-  it.each([
-    ['SHA256', SHA256],
-    ['SHA512', SHA512],
-  ])('reads the label of OpenSSL 3 for %s, with one warning', (algorithm, digest) => {
-    const label = algorithm.replace('SHA', 'SHA2-');
-    const { manifest, findings } = parse(`${label}(a)= ${digest}\n${label}(b)= ${digest}`);
+  it('reads the label of OpenSSL 3, with one warning', () => {
+    const { manifest, findings } = parse(`SHA2-256(a)= ${SHA256}\nSHA2-512(b)= ${SHA512}`);
     expect(manifest.entries).toMatchObject([
-      { name: 'a', algorithm, digest },
-      { name: 'b', algorithm, digest },
+      { name: 'a', algorithm: 'SHA256', digest: SHA256 },
+      { name: 'b', algorithm: 'SHA512', digest: SHA512 },
     ]);
-    expect(findings).toMatchObject([
-      { code: 'manifest-label', severity: 'warning', place: 'a.mf:1' },
+    expect(findings.map(({ code, place }) => [code, place])).toEqual([
+      ['manifest-label', 'a.mf:1'],
+      ['manifest-algorithms', 'a.mf'],
     ]);
   });
 
@@ -70,25 +68,19 @@ describe('the manifest of a package', () => {
   const [descriptor, manifest, disk] = sample();
   const certificate = member('vm.cert', 'x');
 
-  function manifestWith(algorithm: string): TarMember {
+  it.each(['sha1', 'sha256', 'sha512'])('is verified with %s', async (algorithm) => {
     const lines = [descriptor, disk].map(({ name, content }) => {
       const digest = createHash(algorithm).update(content).digest('hex');
       return `${algorithm.toUpperCase()}(${name})= ${digest}\n`;
     });
-    return member('vm.mf', lines.join(''));
-  }
-
-  it.each(['sha1', 'sha256', 'sha512'])('is verified with %s', async (algorithm) => {
     const changed = member(disk.name, disk.content);
     changed.content[70_000] = 1;
     for (const read of [readMembers, readFolder]) {
-      const sound = await read([descriptor, manifestWith(algorithm), disk]);
-      expect(sound.findings).toEqual([]);
-      expect(sound.manifest?.algorithm).toBe(algorithm.toUpperCase());
-      const broken = await read([descriptor, manifestWith(algorithm), changed]);
-      expect(broken.findings).toMatchObject([
-        { code: 'digest-mismatch', severity: 'error', place: 'vm-disk1.vmdk' },
-      ]);
+      const own = member('vm.mf', lines.join(''));
+      const sound = await read([descriptor, own, disk]);
+      expect([codes(sound), sound.manifest?.algorithm]).toEqual([[], algorithm.toUpperCase()]);
+      const [finding] = (await read([descriptor, own, changed])).findings;
+      expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
     }
   });
 
@@ -148,34 +140,23 @@ describe('the manifest of a package', () => {
 describe('the order of members', () => {
   const files = ['1', '2'].map((name) => `<File ovf:id="${name}" ovf:href="${name}"/>`).join('');
   const descriptor = member('vm.ovf', envelope(`<References>${files}</References>`));
-  const [one, two, other] = ['1', '2', 'x'].map((name) => member(name, 'x')) as [
-    TarMember,
-    TarMember,
-    TarMember,
-  ];
+  const [one, two, x] = [member('1', 'x'), member('2', 'x'), member('x', 'x')];
+  const manifest = member('vm.mf', manifestOf([descriptor, one, two]));
+  const certificate = member('vm.cert', 'x');
   const contents: Record<string, TarMember> = {
     o: descriptor,
-    m: member('vm.mf', manifestOf([descriptor, one, two])),
-    c: member('vm.cert', 'x'),
+    m: manifest,
+    c: certificate,
     1: one,
     2: two,
-    x: other,
+    x,
   };
 
   it.each([
-    ['omc12', []],
-    ['o12mc', []],
-    ['om12', []],
-    ['o12m', []],
-    ['xom12', ['descriptor-not-first']],
-    ['mo12', ['descriptor-not-first']],
-    ['m12o', ['descriptor-not-first']],
-    ['21mo', ['descriptor-not-first', 'member-order']],
-    ['om21', ['member-order']],
-    ['o1m2', ['member-order']],
-    ['om12c', ['member-order']],
-    ['ocm12', ['member-order']],
-    ['omx12', []],
+    ...rows([], 'omc12', 'o12mc', 'om12', 'o12m', 'omx12'),
+    ...rows(['descriptor-not-first'], 'xom12', 'mo12', 'm12o'),
+    ...rows(['member-order'], 'om21', 'o1m2', 'om12c', 'ocm12'),
+    ...rows(['descriptor-not-first', 'member-order'], '21mo'),
   ])('%s has the findings %j', async (order, expected) => {
     const members = [...order].flatMap((key) => contents[key] ?? []);
     const found = codes(await readMembers(members));
