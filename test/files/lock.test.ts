@@ -57,34 +57,21 @@ describe('the lock', () => {
   });
 
   it.each([
-    ['a minute ago', 60],
-    ['while the clock was a day ahead', -86_400],
-  ])('of a holder that died %s is taken over by one at a time', async (_when, age) => {
+    ['a minute ago', 60, []],
+    ['while the clock was a day ahead', -86_400, []],
+    ['after it wrote its file', 60, ['a']],
+    ['beside another one', 60, ['a', 'b']],
+  ])('of a holder that died %s is taken over by one at a time', async (_when, age, names) => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'config.json');
     leaveLock(file, age);
+    for (const name of names) writeFileSync(path.join(`${file}.lock`, name), '');
     expect(await contend(file)).toBe(1);
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it.each([[['a']], [['a', 'b']]])(
-    'of killed holders that left the files %j is taken over by one at a time',
-    async (names) => {
-      const directory = temporaryDirectory();
-      const file = path.join(directory, 'config.json');
-      leaveLock(file);
-      for (const name of names) writeFileSync(path.join(`${file}.lock`, name), '');
-      expect(await contend(file)).toBe(1);
-      expect(readdirSync(directory)).toEqual([]);
-    },
-  );
-
-  it.each([
-    ['behind', -10_000],
-    ['ahead', 10_000],
-  ])(
-    'of a living holder is not taken over by one whose clock is 10 s %s',
-    async (_where, skew) => {
+  it('of a living holder is not taken over by one whose clock is 10 s behind or ahead', async () => {
+    const compete = async (skew: number) => {
       const file = path.join(temporaryDirectory(), 'config.json');
       const events: string[] = [];
       const hold = (name: string, io: Io, milliseconds: number) =>
@@ -100,9 +87,9 @@ describe('the lock', () => {
       await expect.poll(() => events).toEqual(['first begins']);
       await Promise.all([first, hold('second', { ...io, now: () => Date.now() + skew }, 0)]);
       expect(events).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
-    },
-    15_000,
-  );
+    };
+    await Promise.all([compete(-10_000), compete(10_000)]);
+  }, 15_000);
 
   it('of a holder that was stopped is taken over, and the holder notices', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
@@ -140,23 +127,20 @@ describe('the lock', () => {
 
   it('of another process stays when one that lost its own lock ends', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let taken: Promise<boolean> | undefined;
+    let isTaken = false;
+    let isOver = false;
+    let second: Promise<boolean> | undefined;
     await withLock(file, PATIENCE, fakeIo(), async () => {
-      await new Promise<void>((resolve) => {
-        taken = withLock(file, PATIENCE, impatientIo(), async (confirm) => {
-          resolve();
-          await released;
-          confirm();
-          return true;
-        });
+      second = withLock(file, PATIENCE, impatientIo(), async (confirm) => {
+        isTaken = true;
+        await expect.poll(() => isOver).toBe(true);
+        confirm();
+        return true;
       });
+      await expect.poll(() => isTaken).toBe(true);
     });
-    release();
-    expect(await taken).toBe(true);
+    isOver = true;
+    expect(await second).toBe(true);
     expect(existsSync(`${file}.lock`)).toBe(false);
   });
 
@@ -174,14 +158,6 @@ describe('the lock', () => {
     expect(existsSync(`${file}.lock`)).toBe(true);
   });
 
-  // Not even root can make a directory there.
-  it.skipIf(!existsSync('/proc/self'))('is not waited for if none can be made', async () => {
-    const io = fakeIo({ time: 0 });
-    const locked = withLock('/proc/self/config.json', PATIENCE, io, async () => 'done');
-    await expect(locked).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(io.sleeps).toEqual([]);
-  });
-
   it('is not waited for after an interrupt', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
     mkdirSync(`${file}.lock`);
@@ -194,12 +170,28 @@ describe('the lock', () => {
     );
   });
 
-  it('is optional for withLockIfPossible if none can be made', async () => {
+  it('is not waited for if none can be made, and is optional for withLockIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    const below = path.join(file, 'config.json');
-    expect(await withLockIfPossible(undefined, PATIENCE, fakeIo(), async () => 1)).toBe(1);
-    expect(await withLockIfPossible(below, PATIENCE, fakeIo(), async () => 2)).toBe(2);
-    await expect(withLock(below, PATIENCE, fakeIo(), async () => 3)).rejects.toThrow();
+    const io = fakeIo({ time: 0 });
+    // Not even root can make a directory in /proc.
+    const places = [path.join(file, 'config.json'), '/proc/self/config.json'];
+    for (const place of existsSync('/proc/self') ? places : places.slice(0, 1)) {
+      await expect(withLock(place, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
+      expect(await withLockIfPossible(place, PATIENCE, io, async () => 2)).toBe(2);
+    }
+    expect(await withLockIfPossible(undefined, PATIENCE, io, async () => 3)).toBe(3);
+    expect(io.sleeps).toEqual([]);
+  });
+
+  it('for withLockIfPossible passes on the errors of the action, which runs once', async () => {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    let runs = 0;
+    const failing = withLockIfPossible(file, PATIENCE, fakeIo(), async () => {
+      runs += 1;
+      throw new Error('of the action');
+    });
+    await expect(failing).rejects.toThrow('of the action');
+    expect([runs, existsSync(`${file}.lock`)]).toEqual([1, false]);
   });
 });
