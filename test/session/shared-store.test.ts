@@ -5,11 +5,13 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectStore } from '../../src/session/redis.ts';
+import { SETTINGS } from '../../src/session/setting-table.ts';
 import { parseKey, seal, unseal } from '../../src/session/shared-store.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
+import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { type SessionUnderTest, sessionWith, startService } from './harness.ts';
 
@@ -271,6 +273,51 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       ]);
       expect([actions, redis.cli('get', lock)]).toEqual([2, 'another machine']);
     });
+  });
+});
+
+describe.skipIf(NO_REDIS)(`a connection to the store${REDIS_REASON}`, () => {
+  const LOCK = 'imgctl:{x}:lock';
+  const NAME = 'imgctl:{x}:token';
+
+  async function connect(database = '0') {
+    const redis = await startRedis();
+    const address = SETTINGS['token-store'].parse(redis.url.replace(/0$/, database));
+    if (address === undefined) throw new Error('not an address');
+    const options = { address, password: STORE_PASSWORD, ca: undefined, io: fakeIo() };
+    const connection = await connectStore(options);
+    onTestFinished(connection.close);
+    return { redis, connection };
+  }
+
+  it('lets only the owner of a lock renew and release it', async () => {
+    const { redis, connection } = await connect();
+    const take = (owner: string) => connection.takeLock(LOCK, owner, 10_000);
+    const renew = (owner: string) => connection.renewLock(LOCK, owner, 10_000);
+    expect([await take('A'), await take('B'), await renew('B')]).toEqual([true, false, false]);
+    await connection.releaseLock(LOCK, 'B');
+    expect(redis.cli('get', LOCK)).toBe('A');
+    redis.cli('pexpire', LOCK, '3000');
+    expect(await renew('A')).toBe(true);
+    expect(Number(redis.cli('pttl', LOCK))).toBeGreaterThan(5_000);
+    await connection.releaseLock(LOCK, 'A');
+    expect(redis.cli('exists', LOCK)).toBe('0');
+    // Expired, and nobody has taken it.
+    expect([await renew('A'), await take('B')]).toEqual([true, false]);
+  });
+
+  it('reads a key with the time until it expires, in a database other than 0', async () => {
+    const { redis, connection } = await connect('3');
+    expect([await connection.get(NAME), await connection.timeLeft(NAME)]).toEqual([undefined, -2]);
+    await connection.set(NAME, 'T', 60_000);
+    const { value, milliseconds = 0 } = (await connection.get(NAME)) ?? {};
+    expect(value).toBe('T');
+    expect(milliseconds).toBeGreaterThan(0);
+    expect(milliseconds).toBeLessThanOrEqual(60_000);
+    expect([redis.cli('exists', NAME), redis.cli('-n', '3', 'exists', NAME)]).toEqual(['0', '1']);
+    redis.cli('-n', '3', 'persist', NAME);
+    expect(await connection.timeLeft(NAME)).toBe(-1);
+    expect([await connection.delete(NAME), await connection.delete(NAME)]).toEqual([true, false]);
   });
 });
 
