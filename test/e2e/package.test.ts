@@ -84,6 +84,14 @@ describe('the package', () => {
     expect(await execute(project, program, 'demo')).toMatch(/sample\.ova/);
   });
 
+  it.skipIf(process.platform === 'win32')('brings the man page when it is installed', async () => {
+    const prefix = path.join(folder, 'prefix');
+    const options = ['--global', '--offline', '--ignore-scripts', '--prefix', prefix];
+    await execute(folder, 'npm', 'install', ...options, path.join(folder, packed.filename));
+    const page = readFileSync(path.join(prefix, 'share/man/man1/imgctl.1'), 'utf8');
+    expect(page).toContain('IMGCTL IMAGES LIST');
+  });
+
   it('names the licence of every bundled package', async () => {
     const build = path.join(folder, 'build');
     await execute(ROOT, 'npx', 'rolldown', '-c', '-d', path.join(build, 'dist'));
