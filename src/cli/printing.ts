@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { defaultTimeStyle, type Row } from '../output/writers.ts';
+import type { Row } from '../output/writers.ts';
 import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, TIME_STYLES } from '../query/timestamp.ts';
 
@@ -43,7 +43,8 @@ export function timesOf(
 ) {
   const text = option ?? context.settings.get('time');
   const choice = { noun: 'time style', valid: TIME_STYLES, where: '--time' };
-  const style = text === undefined ? defaultTimeStyle(format) : parseChoice(text, choice);
+  const usual = format === 'table' ? 'local' : 'wire';
+  const style = text === undefined ? usual : parseChoice(text, choice);
   if (style === 'wire') return undefined;
   return { fields, format: (time: string) => formatTimestamp(time, style, context.io.now()) };
 }

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { replaceUserFile } from '../files/user-file.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
-import { writeJsonText } from '../output/writers.ts';
+import { escapeInJson, writeText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
 import { openSource, readAll } from './image-source.ts';
 
@@ -52,7 +52,9 @@ export async function run(context: Context, { file }: { file?: string }): Promis
   }
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   const text = formatSnapshot(head, lines);
-  if (file === undefined || file === '-') return writeJsonText(console.stdout, text);
+  if (file === undefined || file === '-') {
+    return writeText(console.stdout, [escapeInJson(text)]);
+  }
   await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`, io.system);
   console.success(`${counted(lines.length, 'image')} saved in ${file}`);
 }

@@ -3,15 +3,11 @@
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
 import type { Terminal } from './terminal.ts';
-import { cellText, escapeInJson, jsonText, printable, writeText } from './text.ts';
+import { cellText, jsonText, printable, writeText } from './text.ts';
 
 export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
 export type Format = (typeof FORMATS)[number];
-
-export function defaultTimeStyle(format: Format): 'local' | 'wire' {
-  return format === 'table' ? 'local' : 'wire';
-}
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -120,11 +116,6 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   } else {
     await sink.write(`${jsonText(dataOf(record, options), format === 'json' ? 2 : 0)}\n`);
   }
-}
-
-/** Writes JSON that may be long. */
-export async function writeJsonText(sink: Sink, json: string): Promise<void> {
-  await writeText(sink, [escapeInJson(json)]);
 }
 
 function fieldOf(row: Row, name: string, times?: PrintOptions['times']): unknown {
