@@ -96,20 +96,12 @@ describe('a damaged archive', () => {
     ]);
   });
 
-  it.each([
-    ['junk', '4 bytes'],
-    ['x', '1 byte'],
-  ])('is reported with the place of the data after its end: %s', async (junk, size) => {
+  it('is reported with the place of the data after its end', async () => {
     const archive = packTar(sample());
-    const { findings } = await readBytes(Buffer.concat([archive, Buffer.from(`\0\0${junk}`)]));
-    expect(findings).toEqual([
-      {
-        code: 'trailing-data',
-        severity: 'error',
-        message: `${size} after the end of the archive`,
-        place: `test.ova, byte ${archive.length + 2}`,
-      },
-    ]);
+    const { findings } = await readBytes(Buffer.concat([archive, Buffer.from('\0\0junk')]));
+    const message = '4 bytes after the end of the archive';
+    const place = `test.ova, byte ${archive.length + 2}`;
+    expect(findings).toEqual([{ code: 'trailing-data', severity: 'error', message, place }]);
   });
 
   it('is found when cut at any of 50 offsets', async () => {
