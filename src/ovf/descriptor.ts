@@ -13,38 +13,22 @@ import {
 } from './elements.ts';
 import type { PackageSource } from './package-source.ts';
 import { readRegion } from './region.ts';
-import {
-  checkHardware,
-  type DeploymentOption,
-  findSystems,
-  readSystem,
-  type VirtualSystem,
-} from './systems.ts';
+import { checkHardware, findSystems, readSystem } from './systems.ts';
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
 
 /** A large real descriptor has a tenth of these elements. */
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
 const MAX_OPTIONS = 32;
 
-/** What the package has if its descriptor is missing or unreadable. */
-const NOTHING: Envelope = {
-  ovfVersion: null,
-  products: [],
-  systems: [],
-  disks: [],
-  networks: [],
-  deploymentOptions: [],
-  references: [],
-};
-
+/** Returns null if the descriptor is missing or unreadable. */
 export async function readDescriptor(
   { descriptor: file, findings }: PackageSource,
   maxHardware: number | undefined,
-): Promise<Envelope> {
-  if (!file?.complete) return NOTHING;
+): Promise<Envelope | null> {
+  if (!file?.complete) return null;
   if (file.size > DESCRIPTOR_LIMITS.bytes) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
-    return NOTHING;
+    return null;
   }
   const bytes = await readRegion(file, 0, file.size);
   try {
@@ -56,47 +40,22 @@ export async function readDescriptor(
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
-    return NOTHING;
+    return null;
   }
 }
 
-/** What a descriptor says. */
-export interface Envelope {
-  /** The version attribute, else 0.9, 1.x or 2.x by namespace; null without an envelope. */
-  readonly ovfVersion: string | null;
-  readonly products: readonly Product[];
-  readonly systems: readonly VirtualSystem[];
-  readonly disks: readonly Disk[];
-  readonly networks: readonly { readonly name: string; readonly description: string | null }[];
-  readonly deploymentOptions: readonly DeploymentOption[];
-  readonly references: readonly FileReference[];
-}
+export type Envelope = NonNullable<ReturnType<typeof readEnvelope>>;
+export type FileReference = ReturnType<typeof readReferences>[number];
+export type DeploymentOption = ReturnType<typeof readOptions>[number];
+export type Disk = ReturnType<typeof readDisks>[number];
+export type Product = ReturnType<typeof readProduct>;
 
-export interface Product {
-  readonly product: string | null;
-  readonly vendor: string | null;
-  readonly version: string | null;
-  readonly fullVersion: string | null;
-  /** Number of properties. */
-  readonly properties: number;
-}
-
-export interface Disk {
-  readonly id: string;
-  /** Bytes; null if it is missing, invalid or set by a property. */
-  readonly capacity: number | null;
-  /** The declared URI. */
-  readonly format: string | null;
-  /** The href of its file; null for an empty disk. */
-  readonly file: string | null;
-}
-
-function readEnvelope(root: XmlElement, report: Report): Envelope {
+function readEnvelope(root: XmlElement, report: Report) {
   const ovfVersion = versionOf(root);
   if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
-    return NOTHING;
+    return null;
   }
   const references = readReferences(root, report);
   const disks = readDisks(root, references, report);
@@ -125,8 +84,9 @@ function readEnvelope(root: XmlElement, report: Report): Envelope {
     else report('empty-collection', collection, 'no virtual system in the collection');
   }
   return {
+    /** The version attribute, else 0.9, 1.x or 2.x by namespace. */
     ovfVersion,
-    products: readProducts(root),
+    products: findProducts(root).map(readProduct),
     systems: systems.map((system) => readSystem(system, deploymentOptions, declared, report)),
     disks,
     networks,
@@ -135,17 +95,7 @@ function readEnvelope(root: XmlElement, report: Report): Envelope {
   };
 }
 
-export interface FileReference {
-  readonly id: string;
-  readonly href: string;
-  /** Declared size in bytes. */
-  readonly size: number | null;
-  /** Bytes per chunk, for a file stored in chunks. */
-  readonly chunkSize: number | null;
-  readonly compression: string | null;
-}
-
-function readReferences(root: XmlElement, report: Report): FileReference[] {
+function readReferences(root: XmlElement, report: Report) {
   if (childrenOf(root, 'References').length === 0) {
     report('missing-element', root, 'no References section');
   }
@@ -155,12 +105,13 @@ function readReferences(root: XmlElement, report: Report): FileReference[] {
     const href = required(element, 'href', report);
     if (id === null || href === null) return [];
     const size = wholeNumber(element, 'size', report);
+    /** Bytes per chunk, for a file stored in chunks. */
     const chunkSize = wholeNumber(element, 'chunkSize', report);
     return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
   });
 }
 
-function readDisks(root: XmlElement, references: readonly FileReference[], report: Report): Disk[] {
+function readDisks(root: XmlElement, references: readonly FileReference[], report: Report) {
   const keys = isOvirt(root) ? (['id', 'href'] as const) : (['id'] as const);
   const hrefs = new Map(
     keys.flatMap((key) => references.map((reference) => [reference[key], reference.href])),
@@ -182,8 +133,10 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
     if (parent !== null && !known.has(parent)) {
       report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
     }
-    const format = attribute(element, 'format');
-    return { id, capacity: capacityOf(element, report), format, file };
+    /** Bytes; null if it is missing, invalid or set by a property. */
+    const capacity = capacityOf(element, report);
+    // The format is a URI; the file is an href, or null for an empty disk.
+    return { id, capacity, format: attribute(element, 'format'), file };
   });
 }
 
@@ -203,7 +156,7 @@ function grandchildrenOf(root: XmlElement, section: string, kind: string): XmlEl
   return childrenOf(root, section).flatMap((child) => childrenOf(child, kind));
 }
 
-function readOptions(configurations: readonly XmlElement[], report: Report): DeploymentOption[] {
+function readOptions(configurations: readonly XmlElement[], report: Report) {
   const firstIgnored = configurations[MAX_OPTIONS];
   if (firstIgnored !== undefined) {
     report('too-many-options', firstIgnored, `only the first ${MAX_OPTIONS} options are read`);
@@ -223,19 +176,20 @@ function readOptions(configurations: readonly XmlElement[], report: Report): Dep
   });
 }
 
-function readProducts(element: XmlElement): Product[] {
+function findProducts(element: XmlElement): XmlElement[] {
   return childrenOf(element, 'ProductSection', 'VirtualSystemCollection', 'VirtualSystem').flatMap(
-    (child) => {
-      if (elementKind(child) !== 'ProductSection') return readProducts(child);
-      return {
-        product: childText(child, 'Product'),
-        vendor: childText(child, 'Vendor'),
-        version: childText(child, 'Version'),
-        fullVersion: childText(child, 'FullVersion'),
-        properties: childrenOf(child, 'Property').length,
-      };
-    },
+    (child) => (elementKind(child) === 'ProductSection' ? child : findProducts(child)),
   );
+}
+
+function readProduct(section: XmlElement) {
+  return {
+    product: childText(section, 'Product'),
+    vendor: childText(section, 'Vendor'),
+    version: childText(section, 'Version'),
+    fullVersion: childText(section, 'FullVersion'),
+    properties: childrenOf(section, 'Property').length,
+  };
 }
 
 function required(element: XmlElement, name: string, report: Report): string | null {

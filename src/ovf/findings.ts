@@ -107,7 +107,7 @@ export class FindingList {
   }
 
   /** Returns all findings; codes over the limit end with the number of omitted ones. */
-  list(file: string): Finding[] {
+  list(file: string): readonly Finding[] {
     const findings = [...this.#findings];
     for (const [code, count] of this.#counts) {
       if (count <= MAX_PER_CODE) continue;

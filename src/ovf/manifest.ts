@@ -6,23 +6,20 @@ import { type Finding, FindingList } from './findings.ts';
 import type { PackageSource } from './package-source.ts';
 import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
 
-export interface Manifest {
-  /** Of the first entry. */
-  readonly algorithm: Algorithm | null;
-  readonly entries: readonly ManifestEntry[];
+export interface ReadOptions {
+  /** Verifies the manifest's digests, which reads every byte (true). */
+  readonly digests?: boolean | undefined;
+  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
+  readonly maxHardware?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
 
-export interface ManifestEntry {
-  readonly name: string;
-  readonly algorithm: Algorithm;
-  /** Lower-case hexadecimal. */
-  readonly digest: string;
-}
+export type Manifest = ReturnType<typeof parseManifest>;
+type ManifestEntry = NonNullable<ReturnType<typeof parseLine>>;
 
 /** Hexadecimal digits of a digest. */
 const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
-
-type Algorithm = keyof typeof DIGITS;
 
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
@@ -67,7 +64,7 @@ function placeOf({ path, offset }: PackageFile): string {
   return `${offset} ${path}`;
 }
 
-export function parseManifest(text: string, name: string, findings: FindingList): Manifest {
+export function parseManifest(text: string, name: string, findings: FindingList) {
   const entries = new Map<string, ManifestEntry>();
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
@@ -88,27 +85,23 @@ export function parseManifest(text: string, name: string, findings: FindingList)
   const list = [...entries.values()];
   const algorithms = [...new Set(list.map(({ algorithm }) => algorithm))];
   if (algorithms.length > 1) findings.add('manifest-algorithms', name, algorithms.join(', '));
+  // Of the first entry; others are a finding.
   return { algorithm: algorithms[0] ?? null, entries: list };
 }
 
-function parseLine(line: string): ManifestEntry | null {
+function parseLine(line: string) {
   if (line.length > MAX_LINE_LENGTH) return null;
   // OpenSSL 3 writes SHA2-256.
   const parts = /^\s*(SHA-?1|SHA(?:2?-)?(?:256|512))\s*\((.+)\)\s*=\s*([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
-  const algorithm = label.toUpperCase().replace(/2?-/, '') as Algorithm;
+  const algorithm = label.toUpperCase().replace(/2?-/, '') as keyof typeof DIGITS;
   if (digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
 }
 
 /** Larger reads fall out of the processor's cache before they are hashed. */
 const CHUNK = 1024 * 1024;
-
-export interface DigestOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
-}
 
 export interface ExpectedDigest {
   readonly file: PackageFile;
@@ -120,7 +113,7 @@ export function digestFindings(
   file: string,
   expected: readonly ExpectedDigest[],
   digests: readonly string[],
-): Finding[] {
+): readonly Finding[] {
   const findings = new FindingList();
   for (const [index, { file: part, entry }] of expected.entries()) {
     const digest = digests[index] ?? '';
@@ -134,7 +127,7 @@ export function digestFindings(
 /** Reads each file once, in order and in constant memory. A file that shrinks meanwhile gets a wrong digest. */
 export async function computeDigests(
   expected: readonly ExpectedDigest[],
-  { signal, onProgress }: DigestOptions,
+  { signal, onProgress }: ReadOptions,
 ): Promise<string[]> {
   const total = expected.reduce((sum, { file }) => sum + file.size, 0);
   const digests: string[] = [];

@@ -1,53 +1,39 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { basename } from 'node:path';
-import { type Envelope, readDescriptor } from './descriptor.ts';
+import { readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
-import type { Finding } from './findings.ts';
 import {
   computeDigests,
-  type DigestOptions,
   digestFindings,
-  type ExpectedDigest,
-  type Manifest,
   matchManifest,
+  type ReadOptions,
   readManifest,
 } from './manifest.ts';
 import { openSource, type PackageSource } from './package-source.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
 
-export type { Product } from './descriptor.ts';
+export type { DeploymentOption, Product } from './descriptor.ts';
 export type { Finding } from './findings.ts';
-export type { DeploymentOption, Hardware, VirtualSystem } from './systems.ts';
+export type { ReadOptions } from './manifest.ts';
+export type { Hardware, VirtualSystem } from './systems.ts';
 export { digestFindings };
 
 /** A package, as far as it could be read. */
-export interface PackageSummary extends Omit<Envelope, 'references'> {
-  readonly kind: 'ova' | 'ovf';
-  /** The path as given. */
-  readonly file: string;
-  /** The existing files, the descriptor first. */
-  readonly files: readonly PackagedFile[];
-  readonly manifest: Manifest | null;
-  /** File name; the signature is not verified. */
-  readonly certificate: string | null;
-  readonly findings: readonly Finding[];
-}
+export type PackageSummary = CheckedPackage['summary'];
+export type CheckedPackage = Awaited<ReturnType<typeof checkPackage>>;
 
-interface PackagedFile {
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly role: 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
-}
-
-export interface ReadOptions extends DigestOptions {
-  /** Verifies the manifest's digests, which reads every byte (true). */
-  readonly digests?: boolean | undefined;
-  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
-  readonly maxHardware?: number | undefined;
-}
+/** What a package has if its descriptor is missing or unreadable. */
+const NOTHING = {
+  ovfVersion: null,
+  products: [],
+  systems: [],
+  disks: [],
+  networks: [],
+  deploymentOptions: [],
+  references: [],
+};
 
 /**
  * Reads a package. A broken one has findings and throws nothing.
@@ -63,23 +49,16 @@ export async function readPackage(
   return { ...summary, findings: [...summary.findings, ...found] };
 }
 
-export interface CheckedPackage {
-  readonly summary: PackageSummary;
-  /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
-  readonly files: readonly Pick<PackageFile, 'name' | 'path'>[];
-  /** The digests to verify, in the order of the manifest. */
-  readonly expected: readonly ExpectedDigest[];
-}
-
 /** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
 export async function checkPackage(
   file: string,
   { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'>,
-): Promise<CheckedPackage> {
+) {
   signal?.throwIfAborted();
   const source = await openSource(file, signal);
   const { kind, findings, descriptor } = source;
-  const { references: declared, ...content } = await readDescriptor(source, maxHardware);
+  const envelope = (await readDescriptor(source, maxHardware)) ?? NOTHING;
+  const { references: declared, ...content } = envelope;
   const references = await resolveReferences(declared, source);
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
@@ -101,13 +80,17 @@ export async function checkPackage(
       kind,
       file,
       ...content,
+      /** The existing files, the descriptor first. */
       files: listFiles(layout),
       manifest,
+      /** File name; the signature is not verified. */
       certificate: certificate?.name ?? null,
       findings: findings.list(file),
     },
+    /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
     files:
       kind === 'ovf' ? own.filter((each) => each !== null) : [{ name: basename(file), path: file }],
+    /** The digests to verify, in the order of the manifest. */
     expected,
   };
 }
@@ -119,9 +102,11 @@ interface PackageLayout extends PackageSource {
   readonly referenced: readonly PackageFile[];
 }
 
-function listFiles(layout: PackageLayout): PackagedFile[] {
-  const files = new Map<string, PackagedFile>();
-  const add = (role: PackagedFile['role'], file: PackageFile | null) => {
+type Role = 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
+
+function listFiles(layout: PackageLayout) {
+  const files = new Map<string, { name: string; size: number; role: Role }>();
+  const add = (role: Role, file: PackageFile | null) => {
     if (file === null || files.has(file.name)) return;
     files.set(file.name, { name: file.name, size: file.size, role });
   };

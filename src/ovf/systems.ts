@@ -11,20 +11,7 @@ import {
 } from './elements.ts';
 import type { XmlElement } from './xml.ts';
 
-export interface VirtualSystem {
-  readonly id: string | null;
-  /** The name, else the identifier. */
-  readonly name: string | null;
-  /** Identifiers of the enclosing collections, outermost first. */
-  readonly collections: readonly string[];
-  readonly operatingSystem: string | null;
-  /** Virtual hardware families such as `vmx-08`. */
-  readonly hardwareFamilies: readonly string[];
-  /** With the default deployment option, if there are options. */
-  readonly hardware: Hardware;
-  /** With each deployment option; empty if none makes a difference. */
-  readonly options: readonly { readonly option: string; readonly hardware: Hardware }[];
-}
+export type VirtualSystem = ReturnType<typeof readSystem>;
 
 export interface Hardware {
   readonly cpus: number | null;
@@ -34,13 +21,6 @@ export interface Hardware {
   readonly disks: readonly (string | null)[];
   /** The network of each adapter; null if it names none. */
   readonly networks: readonly (string | null)[];
-}
-
-export interface DeploymentOption {
-  readonly id: string;
-  readonly label: string | null;
-  readonly description: string | null;
-  readonly default: boolean;
 }
 
 interface SystemElement {
@@ -60,10 +40,10 @@ export function findSystems(
 
 export function readSystem(
   { element, collections }: SystemElement,
-  options: readonly DeploymentOption[],
+  options: readonly { readonly id: string; readonly default: boolean }[],
   declared: DeclaredNames,
   report: Report,
-): VirtualSystem {
+) {
   const id = attribute(element, 'id');
   if (id === null) report('missing-attribute', element, `${element.name} without id`);
   // Other hardware sections are alternatives to the first.
@@ -75,10 +55,13 @@ export function readSystem(
   return {
     id,
     name: childText(element, 'Name') ?? id,
+    /** Identifiers of the enclosing collections, outermost first. */
     collections,
     operatingSystem: (system && childText(system, 'Description')) ?? null,
     hardwareFamilies: section === undefined ? [] : familiesOf(section),
+    /** With the default deployment option, if there are options. */
     hardware: hardwareFor(items, standard),
+    /** With each deployment option; empty if none makes a difference. */
     options: dependent.map((option) => {
       return { option: option.id, hardware: hardwareFor(items, option.id) };
     }),
