@@ -6,19 +6,7 @@ import { isIPv4 } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { ErrorRecord } from '../api/types.ts';
 
-export interface ApiRequest {
-  readonly method: string;
-  /** Scheme, host and port as the client addressed them. */
-  readonly baseUrl: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly authorization: string | undefined;
-  readonly remoteAddress: string;
-  /** Milliseconds since it arrived. */
-  readonly elapsed: () => number;
-}
+export type ApiRequest = ReturnType<typeof toApiRequest>;
 
 /** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
@@ -31,7 +19,7 @@ export function toApiRequest(
   { method = 'GET', url: target = '/', headers, socket }: IncomingMessage,
   listenHost: string,
   now: () => number,
-): ApiRequest {
+) {
   const started = now();
   const [path = '', ...search] = target.split('?');
   try {
@@ -49,12 +37,15 @@ export function toApiRequest(
   }
   return {
     method,
+    /** As the client addressed it. */
     baseUrl: `http://${host}`,
+    /** Path and query. */
     target,
     path,
     query: new URLSearchParams(search.join('?')),
     authorization,
     remoteAddress,
+    /** Returns the milliseconds since it arrived. */
     elapsed: () => now() - started,
   };
 }

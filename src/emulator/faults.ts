@@ -16,30 +16,21 @@ export type FaultKind =
   | { readonly type: 'drop-after'; readonly bytes: number }
   | { readonly type: (typeof NAMED_KINDS)[number] };
 
-export interface Fault {
-  /** A method, or `*` for all. */
-  readonly method: string;
-  /** A path without its query; a final `*` matches any path with that prefix. */
-  readonly path: string;
-  readonly kind: FaultKind;
-  /** Applies to all matching requests (with a count of 1), the first `count`, or every `count`-th. */
-  readonly when: 'always' | 'first' | 'every';
-  readonly count: number;
-}
+export type Fault = ReturnType<typeof parseFault>;
 
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
- * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`.
+ * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any method, and at the end
+ * of the path, which has no query, anything. Applies always (with a count of 1), to the first N or to every N-th.
  * @throws Error with a one-line message
  */
-export function parseFault(spec: string): Fault {
+export function parseFault(spec: string) {
   const [, method, path, kind, when = 'always', count = '1'] = SPEC.exec(spec) ?? [];
   if (method === undefined || path === undefined || kind === undefined) {
     throw new Error(`fault "${spec}" is not METHOD PATH=KIND[,first=N|,every=N]`);
   }
-  const applies = { when: when as Fault['when'], count: Number(count) };
-  return { method, path, kind: parseKind(spec, kind), ...applies };
+  return { method, path, kind: parseKind(spec, kind), when, count: Number(count) };
 }
 
 function parseKind(spec: string, text: string): FaultKind {

@@ -22,18 +22,21 @@ interface SyncRequest {
   readonly record: SyncRequestRecord;
   readonly created: number;
   /** Undefined while the folder is being scanned. */
-  scan?: Scan;
-  scannedAt: number;
+  scan?: Scan & { readonly at: number };
 }
 
-interface Account {
-  /** By file name; the version changes whenever one of the package's files does. */
-  readonly images: Map<string, { readonly image: Image; readonly version: string }>;
-  readonly records: SyncRequestRecord[];
-  /** Those that have not ended, oldest first. */
-  readonly open: SyncRequest[];
-  /** Settles after the last scan: a user's scans run one after the other. */
-  scanning: Promise<void>;
+type Account = ReturnType<typeof newAccount>;
+
+function newAccount() {
+  return {
+    /** By file name; the version changes whenever one of the package's files does. */
+    images: new Map<string, { readonly image: Image; readonly version: string }>(),
+    records: [] as SyncRequestRecord[],
+    /** Those that have not ended, oldest first. */
+    open: [] as SyncRequest[],
+    /** Settles after the last scan: a user's scans run one after the other. */
+    scanning: Promise.resolve(),
+  };
 }
 
 export function createImageSync(settings: EmulatorSettings, signal: AbortSignal) {
@@ -60,11 +63,8 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
 
   /** Returns the account with every request as of now. */
   const accountOf = (user: string): Account => {
-    let account = accounts.get(user);
-    if (account === undefined) {
-      account = { images: new Map(), records: [], open: [], scanning: Promise.resolve() };
-      accounts.set(user, account);
-    }
+    const account = accounts.get(user) ?? newAccount();
+    accounts.set(user, account);
     const { images, open } = account;
     for (const { record, created } of open) {
       const begun = created + syncDelay / 3;
@@ -72,8 +72,8 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
       record.status = 'IN_PROGRESS';
       record.updated_on = serviceTimestamp(begun);
     }
-    for (const { record, created, scan, scannedAt } of [...open]) {
-      const at = Math.max(scannedAt, created + syncDelay);
+    for (const { record, created, scan } of [...open]) {
+      const at = Math.max(scan?.at ?? 0, created + syncDelay);
       if (scan === undefined || now() < at) break;
       const { errors, warnings, packages } = scan;
       const failed = errors.length > 0 && packages.length === 0;
@@ -103,12 +103,12 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
         user: { username: user },
         message: { errors: [], warnings: [] },
       };
-      const request: SyncRequest = { record, created, scannedAt: 0 };
+      const request: SyncRequest = { record, created };
       account.records.push(record);
       account.open.push(request);
       account.scanning = account.scanning.then(async () => {
-        request.scan = await scanUploads(uploads && join(uploads, user), signal);
-        request.scannedAt = now();
+        const scan = await scanUploads(uploads && join(uploads, user), signal);
+        request.scan = { ...scan, at: now() };
       });
       return record;
     },
