@@ -4,10 +4,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { type ConfirmLock, isMissing, replaceFile } from '../files/atomic-file.ts';
+import {
+  type ConfirmLock,
+  cannotWrite,
+  isMissing,
+  readTextFile,
+  replaceFile,
+} from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
-import { cannotWrite, readTextFile } from '../files/user-file.ts';
-import type { Io, System } from '../io.ts';
+import type { Io } from '../io.ts';
 import { stringify } from '../json.ts';
 import {
   type FileLabel,
@@ -64,13 +69,12 @@ export async function writeState(
   key: StateKey,
   takenAt: string,
   lines: readonly string[],
-  system: System,
   confirm: ConfirmLock,
 ): Promise<void> {
   const { base_url, username } = key;
   const head = { taken_at: takenAt, base_url, username, key: keyMembers(key) };
   const text = formatSnapshot(head, lines);
-  await replaceFile(file.path, text, system, { confirm }).catch((error: unknown) => {
+  await replaceFile(file.path, text, { confirm }).catch((error: unknown) => {
     if (error instanceof ImgctlError) throw error;
     throw cannotWrite(file.what, error).with({
       hint: 'free some space; the next run shows these changes again',

@@ -5,7 +5,7 @@ import { version } from '../../package.json';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
-import { MAX_AGE, parseDuration } from '../session/setting-values.ts';
+import { MAX_AGE, parseDuration } from '../session/setting-table.ts';
 import {
   type ArgumentDeclaration,
   argumentTerm,

@@ -28,8 +28,13 @@ import {
 } from '../session/session.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../session/setting-table.ts';
 import { configFilePath } from '../session/settings.ts';
-import { TokenCache, tokenFolder } from '../session/token-cache.ts';
-import { type Account, type CachedToken, StoreError } from '../session/token-store.ts';
+import {
+  type Account,
+  type CachedToken,
+  StoreError,
+  TokenCache,
+  tokenFolder,
+} from '../session/token-cache.ts';
 import { readColumns } from './image-listing.ts';
 import { noValidToken, openSharedStore, tokenState } from './token-state.ts';
 import { openUploadStorage } from './upload-storage.ts';

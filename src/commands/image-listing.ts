@@ -14,8 +14,7 @@ import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.t
 import { patternHint } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
 import { type ListedNames, rememberImages } from '../session/image-names.ts';
-import type { SettingKey } from '../session/setting-table.ts';
-import { SETTINGS } from '../session/setting-table.ts';
+import { SETTINGS, type SettingKey } from '../session/setting-table.ts';
 
 export const WORDS: ArgumentDeclaration = {
   name: 'text',
@@ -159,7 +158,7 @@ export async function rememberNames(
   isComplete: boolean,
 ): Promise<void> {
   const { account } = await context.session();
-  await rememberImages(context.paths.cache, account, names, isComplete, context.io.system);
+  await rememberImages(context.paths.cache, account, names, isComplete);
 }
 
 /** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */

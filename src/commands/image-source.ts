@@ -14,7 +14,7 @@ import { option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
-import { readTextFile } from '../files/user-file.ts';
+import { readTextFile } from '../files/atomic-file.ts';
 import { shellQuote } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 

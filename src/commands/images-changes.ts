@@ -11,9 +11,8 @@ import {
 import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
-import type { ConfirmLock } from '../files/atomic-file.ts';
+import { type ConfirmLock, cannotWrite } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
-import { cannotWrite } from '../files/user-file.ts';
 import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
@@ -146,7 +145,7 @@ async function compareWithState(
     const changes = state ? await comparison.changes(file) : [];
     await print(task, changes, state?.takenAt);
     if (!options.peek && (state === undefined || changes.length > 0)) {
-      await writeState(file, key, takenAt, comparison.lines, io.system, confirm);
+      await writeState(file, key, takenAt, comparison.lines, confirm);
     }
     if (state === undefined) {
       const isStored = options.peek ? 'would be stored' : 'stored';

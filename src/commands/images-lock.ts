@@ -19,9 +19,9 @@ import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
-import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/user-file.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
@@ -390,13 +390,7 @@ async function changePins(
       const pins = await readPins(context, options, required);
       const changed = await change(pins);
       if (changed === pins) return;
-      await replaceUserFile(
-        target,
-        escapeInJson(formatLockFile(changed)),
-        what,
-        io.system,
-        confirm,
-      );
+      await replaceUserFile(target, escapeInJson(formatLockFile(changed)), what, confirm);
     };
     // withLock would create the folder.
     fs.accessSync(path.dirname(target));

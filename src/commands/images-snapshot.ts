@@ -4,7 +4,7 @@ import path from 'node:path';
 import { formatSnapshot } from '../catalogue/snapshot.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { replaceUserFile } from '../files/user-file.ts';
+import { replaceUserFile } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson, writeText } from '../output/text.ts';
@@ -55,6 +55,6 @@ export async function run(context: Context, { file }: { file?: string }): Promis
   if (file === undefined || file === '-') {
     return writeText(console.stdout, [escapeInJson(text)]);
   }
-  await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`, io.system);
+  await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`);
   console.success(`${counted(lines.length, 'image')} saved in ${file}`);
 }

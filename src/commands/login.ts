@@ -14,7 +14,7 @@ import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { SETTINGS, STORED_PASSWORD } from '../session/setting-table.ts';
 import type { SettingFlags, Settings } from '../session/settings.ts';
-import type { Account } from '../session/token-store.ts';
+import type { Account } from '../session/token-cache.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -66,7 +66,7 @@ export async function run(context: Context, options: LoginOptions): Promise<void
   const location = settings.passwordLocation;
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
-  await store?.check(account);
+  await store?.lookup(account);
   const { password, token } = await requestToken(context, options, settings, session);
 
   await changeProfile(paths.config, io, settings.profile, {

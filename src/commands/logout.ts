@@ -8,8 +8,7 @@ import { openPasswordStore } from '../session/keychain.ts';
 import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { type Settings, storedSettings } from '../session/settings.ts';
-import { forgetAllTokens, forgetTokens } from '../session/token-cache.ts';
-import { StoreError } from '../session/token-store.ts';
+import { forgetAllTokens, forgetTokens, StoreError } from '../session/token-cache.ts';
 import { openSharedStore } from './token-state.ts';
 
 export const logout: CommandSpec = {
@@ -33,7 +32,11 @@ export async function run(context: Context, options: { all?: boolean }): Promise
 
 async function logoutProfile(context: Context): Promise<void> {
   const { settings } = context;
-  const { count, alsoUsedBy } = forgetTokens(context.paths.config, settings.account);
+  const { count, alsoUsedBy } = forgetTokens(
+    context.paths.config,
+    settings.profile,
+    settings.account,
+  );
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
   if (count > 0) context.console.success(`Logged out${several}`);
   else context.console.note('you were not logged in');

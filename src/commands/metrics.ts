@@ -87,7 +87,7 @@ async function write(context: Context, file: string, run: Run, values: Values): 
     await withLockIfPossible(file, PATIENCE, io, async (confirm) => {
       const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
       const text = withValues(old, run, profileName, values);
-      await replaceFile(file, text, io.system, {
+      await replaceFile(file, text, {
         confirm,
         // The exporter runs as another user.
         create(staging) {

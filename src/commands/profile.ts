@@ -7,7 +7,7 @@ import { ImgctlError, valueOr } from '../errors.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { changeConfigFile } from '../session/profile.ts';
 import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/settings.ts';
-import { forgetUnsharedTokens } from '../session/token-cache.ts';
+import { forgetTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
 
@@ -120,7 +120,7 @@ export async function use(context: Context, _options: object, profile: string): 
 export async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
   const { paths, io } = context;
-  forgetUnsharedTokens(paths.config, name);
+  forgetTokens(paths.config, name);
   await deleteStoredPassword(context, storedSettings(context.config, name));
   const wasDefault = context.config.profile === name;
   await changeConfigFile(paths.config, io, (config) => {

@@ -4,9 +4,8 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { openStore, readCertificates } from '../session/session.ts';
 import type { Settings } from '../session/settings.ts';
-import type { SharedStore } from '../session/shared/shared-store.ts';
-import { TokenCache } from '../session/token-cache.ts';
-import type { Account, CachedToken } from '../session/token-store.ts';
+import type { SharedStore } from '../session/shared-store.ts';
+import { type Account, type CachedToken, TokenCache } from '../session/token-cache.ts';
 
 type TokenState = 'none' | 'expired' | 'valid';
 

@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
 import { findSecret, SECRETS } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
-import type { UploadTarget } from '../session/setting-values.ts';
+import type { UploadTarget } from '../session/setting-table.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
 
 const DEFAULT_PART_SIZE = 16 * 2 ** 20;

@@ -119,8 +119,8 @@ function look(folder: string): readonly [holder: string | undefined, state: stri
 /** Takes a free lock. Of several processes, one succeeds. */
 function claim(folder: string, own: string): boolean {
   try {
-    fs.mkdirSync(folder, { mode: 0o700 });
-    fs.writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
+    fs.mkdirSync(folder);
+    fs.writeFileSync(own, '');
     return isAlone(own);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;

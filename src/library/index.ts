@@ -9,8 +9,8 @@ import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { baseUrlText, isLoopback, parseBaseUrl } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
-import { certificateFlaw } from '../session/setting-values.ts';
-import type { RememberedLimit, TokenStore } from '../session/token-store.ts';
+import { certificateFlaw } from '../session/setting-table.ts';
+import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync.ts';
@@ -131,7 +131,7 @@ async function openClient(
 ): Promise<Client> {
   const { createClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
-  const { isInForce } = await import('../session/token-store.ts');
+  const { isInForce } = await import('../session/token-cache.ts');
   const { describeEvent } = await import('../session/trace.ts');
   const { parseProxy } = await import('../http/proxies.ts');
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;

@@ -53,7 +53,7 @@ export async function remember(
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
     const requests = entries.slice(-MAX_ENTRIES);
-    await writeJsonFile(file, { requests }, io.system, { confirm });
+    await writeJsonFile(file, { requests }, { confirm });
   });
 }
 

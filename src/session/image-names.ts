@@ -5,7 +5,6 @@ import path from 'node:path';
 import { valueOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
-import type { System } from '../io.ts';
 import type { Account } from './token-cache.ts';
 
 type Catalogue = Omit<Account, 'username'>;
@@ -49,7 +48,6 @@ export async function rememberImages(
   catalogue: Catalogue,
   listed: ListedNames,
   isComplete: boolean,
-  system: System,
 ): Promise<void> {
   if (directory === undefined || (listed.size === 0 && !isComplete)) return;
   const cached: ListedNames = isComplete ? new Map() : readImageNames(directory, catalogue);
@@ -62,7 +60,7 @@ export async function rememberImages(
   const text = JSON.stringify({ images });
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
   const isSame = valueOr(() => fs.readFileSync(file, 'utf8') === text, false);
-  if (!isSame) await replaceFile(file, text, system).catch(() => {});
+  if (!isSame) await replaceFile(file, text).catch(() => {});
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {

@@ -193,8 +193,6 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   }
 
   return {
-    /** Fails if the store cannot be used. */
-    check: lookup,
     lookup,
     /** @returns true if it may have had a password */
     async forget(account: Account): Promise<boolean> {

@@ -52,7 +52,7 @@ export async function changeConfigFile(
         ...rest,
       };
       const create = (staging: string) => storeWithConf(staging, value);
-      await writeJsonFile(file, value, io.system, { create, confirm });
+      await writeJsonFile(file, value, { create, confirm });
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;

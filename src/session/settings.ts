@@ -2,8 +2,7 @@
 
 import path from 'node:path';
 import { ImgctlError, valueOrError } from '../errors.ts';
-import { errorReason, readJsonFile } from '../files/atomic-file.ts';
-import { followLinks } from '../files/user-file.ts';
+import { errorReason, followLinks, readJsonFile } from '../files/atomic-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import {

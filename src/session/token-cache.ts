@@ -202,7 +202,7 @@ export class TokenCache implements TokenStore {
     try {
       if (file === undefined) throw new Error('no home directory');
       this.#tighten(path.dirname(file));
-      await writeJsonFile(file, value, this.#system);
+      await writeJsonFile(file, value);
     } catch (error) {
       if (isCopy) return;
       this.writeFailed = true;
@@ -269,21 +269,13 @@ export function forgetAllTokens(directory: string | undefined): number {
   return removeAll(entriesIn(directory));
 }
 
-/** Removes the tokens that no other profile used. @throws ImgctlError config: one cannot be removed */
-export function forgetUnsharedTokens(directory: string | undefined, profile: string): void {
-  forget(directory, profile);
-}
-
 /**
- * Removes every token that the profile used, also of another user or base URL, and that of its account.
+ * Removes every token that a profile used, also of another user or base URL.
+ * @param account the token of this account is removed too; without it, those that other profiles used stay
  * @returns their number, and other profiles that used one of them
  * @throws ImgctlError config: one cannot be removed
  */
-export function forgetTokens(directory: string | undefined, account: Account) {
-  return forget(directory, account.profile, account);
-}
-
-function forget(directory: string | undefined, profile: string, account?: Account) {
+export function forgetTokens(directory: string | undefined, profile: string, account?: Account) {
   const entries = entriesIn(directory);
   const uses = entries.filter(({ isUse }) => isUse);
   const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));

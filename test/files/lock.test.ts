@@ -1,19 +1,21 @@
 // The lock: one holder at a time, and none forever.
 
-import {
+import fs, {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { replaceFile } from '../../src/files/atomic-file.ts';
 import { LockLostError, withLock, withLockIfPossible } from '../../src/files/lock.ts';
 import type { Io } from '../../src/io.ts';
+import { thrownBy } from '../support/errors.ts';
 import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
@@ -98,7 +100,9 @@ describe('the lock', () => {
     const stopped = withLock(file, PATIENCE, fakeIo(), async (confirmLost) => {
       confirmLost();
       await withLock(file, PATIENCE, watcher, async (confirm) => {
-        expect(confirmLost).toThrow(LockLostError);
+        const { code, message, hint } = thrownBy(confirmLost);
+        expect([code, hint]).toEqual(['failed', 'run the command again']);
+        expect(message).toBe(`another imgctl took over ${file}.lock while this one was stopped`);
         confirm();
       });
       return readdirSync(path.dirname(file));
@@ -108,14 +112,13 @@ describe('the lock', () => {
 
   it('is confirmed right before a file is put in place, so that a holder that hung overwrites nothing', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
-    const { system } = fakeIo();
     const hung = withLock(file, PATIENCE, fakeIo(), (confirm) =>
-      replaceFile(file, 'of the one that hung', system, {
+      replaceFile(file, 'of the one that hung', {
         confirm,
         create: async (staging, text) => {
           writeFileSync(staging, text);
           await withLock(file, PATIENCE, impatientIo(), (confirmOther) =>
-            replaceFile(file, 'of the other', system, { confirm: confirmOther }),
+            replaceFile(file, 'of the other', { confirm: confirmOther }),
           );
         },
       }),
@@ -180,8 +183,58 @@ describe('the lock', () => {
       await expect(withLock(place, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
       expect(await withLockIfPossible(place, PATIENCE, io, async () => 2)).toBe(2);
     }
-    expect(await withLockIfPossible(undefined, PATIENCE, io, async () => 3)).toBe(3);
+    const isLocked = async () => existsSync('undefined.lock');
+    expect(await withLockIfPossible(undefined, PATIENCE, io, isLocked)).toBe(false);
     expect(io.sleeps).toEqual([]);
+  });
+
+  const failing = (code: string, syscall: string) => () => {
+    throw Object.assign(new Error(code), { code, syscall });
+  };
+
+  /** Calls the action with the lock of a file, while the next call of a function of fs does something else. */
+  async function lockWhile(
+    name: 'mkdirSync' | 'utimesSync' | 'writeFileSync',
+    instead: (file: string) => void,
+  ) {
+    const file = path.join(temporaryDirectory(), 'config.json');
+    const spy = vi.spyOn(fs, name).mockImplementationOnce(() => {
+      instead(file);
+      return undefined;
+    });
+    onTestFinished(() => spy.mockRestore());
+    const held = await withLock(file, PATIENCE, impatientIo(), async (confirm) => {
+      confirm();
+      return readdirSync(`${file}.lock`);
+    }).finally(() => expect(existsSync(`${file}.lock`)).toBe(false));
+    return held.length;
+  }
+
+  it('is free if its holder released it between two looks', async () => {
+    expect(await lockWhile('mkdirSync', failing('EEXIST', 'mkdir'))).toBe(1);
+  });
+
+  it('is taken again if another process took its empty folder for stale and removed it', async () => {
+    const removed = (file: string) => {
+      rmdirSync(`${file}.lock`);
+      failing('ENOENT', 'open')();
+    };
+    expect(await lockWhile('writeFileSync', removed)).toBe(1);
+  });
+
+  it('is not held beside another process that took its empty folder for stale', async () => {
+    const taken = (file: string) => {
+      for (const name of ['other', 'own']) fs.writeFileSync(path.join(`${file}.lock`, name), '');
+    };
+    expect(await lockWhile('writeFileSync', taken)).toBe(1);
+  });
+
+  it('is not left behind if its file cannot be written', async () => {
+    await expect(lockWhile('writeFileSync', failing('ENOSPC', 'open'))).rejects.toThrow('ENOSPC');
+  });
+
+  it('stays held if it cannot be renewed for a moment', async () => {
+    expect(await lockWhile('utimesSync', failing('EROFS', 'utime'))).toBe(1);
   });
 
   it('for withLockIfPossible passes on the errors of the action, which runs once', async () => {

@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemOf } from '../../src/io.ts';
 import { collectNames, readImageNames, rememberImages } from '../../src/session/image-names.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
@@ -13,7 +12,7 @@ const remember = (
   directory: string | undefined,
   elements: readonly unknown[],
   isComplete: boolean,
-) => rememberImages(directory, HERE, collectNames(elements), isComplete, systemOf(process));
+) => rememberImages(directory, HERE, collectNames(elements), isComplete);
 
 const remembered = (directory: string | undefined) =>
   [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));

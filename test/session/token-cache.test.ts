@@ -18,7 +18,6 @@ import {
   type Account,
   forgetAllTokens,
   forgetTokens,
-  forgetUnsharedTokens,
   needsRenewal,
   TokenCache,
 } from '../../src/session/token-cache.ts';
@@ -187,9 +186,9 @@ describe('forgetting tokens', () => {
     await cacheIn(directory, { ...work, username: 'carol' }).cache.write(TOKEN);
     writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
     const account = { ...ACCOUNT, username: 'new' };
-    expect(forgetTokens(directory, account)).toEqual({ count: 2, alsoUsedBy: ['work'] });
+    expect(forgetTokens(directory, 'default', account)).toEqual({ count: 2, alsoUsedBy: ['work'] });
     expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^work\./)]);
-    expect(forgetTokens(directory, account).count).toBe(0);
+    expect(forgetTokens(directory, 'default', account).count).toBe(0);
     expect(cacheIn(directory, { username: 'carol' }).cache.read()).toEqual(TOKEN);
   });
 
@@ -198,7 +197,7 @@ describe('forgetting tokens', () => {
     await cacheIn(directory).cache.write(TOKEN);
     cacheIn(directory, work).cache.read();
     await cacheIn(directory, { ...work, username: 'bob' }).cache.write(TOKEN);
-    forgetUnsharedTokens(directory, 'work');
+    forgetTokens(directory, 'work');
     expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^default\./)]);
     expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
   });
@@ -211,10 +210,10 @@ describe('forgetting tokens', () => {
     writeFileSync(target, 'mine');
     rmSync(file);
     symlinkSync(target, file);
-    expect(forgetTokens(directory, ACCOUNT).count).toBe(1);
+    expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(1);
     expect(statSync(target).isFile()).toBe(true);
     mkdirSync(file);
-    expect(forgetTokens(directory, ACCOUNT).count).toBe(0);
+    expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(0);
   });
 
   it('removes the tokens of all profiles, whatever their names, but not the limit', async () => {
@@ -233,7 +232,9 @@ describe('forgetting tokens', () => {
   });
 
   it('removes nothing without a directory, nor a folder', () => {
-    expect([forgetAllTokens(undefined), forgetTokens(undefined, ACCOUNT).count]).toEqual([0, 0]);
+    expect([forgetAllTokens(undefined), forgetTokens(undefined, 'default', ACCOUNT).count]).toEqual(
+      [0, 0],
+    );
     const directory = temporaryDirectory();
     mkdirSync(path.join(directory, 'tokens', 'x'), { recursive: true });
     expect(forgetAllTokens(directory)).toBe(0);
