@@ -25,6 +25,9 @@ const TRAPPED: unknown[] = [
   ...[999, 1_001, 2_000].map((length) => ({ [':'.repeat(length)]: [{ ['"'.repeat(length)]: 1 }] })),
 ];
 
+/** An object that stands twice must not become an alias. */
+const SHARED = { a: 1 };
+
 it.each([
   [[], '[]\n'],
   [{}, '{}\n'],
@@ -32,6 +35,8 @@ it.each([
   ['x', '"x"\n'],
   [1e21, '1.0e+21\n'],
   [-1.5e-7, '-1.5e-7\n'],
+  [Array(2).fill(SHARED), '- "a": 1\n- "a": 1\n'],
+  ['long '.repeat(40), `"${'long '.repeat(40)}"\n`],
   ['a\u009bb\u{e0001}', '"a\\u009bb\\U000e0001"\n'],
   [
     [{ id: 1, name: 'a (1).ova', folder: null, public: true, none: {} }],
