@@ -2,7 +2,7 @@
 
 import { brotliDecompressSync } from 'node:zlib';
 
-/** Made from what test/support/package-writer.ts writes; Brotli, base64. */
+/** Brotli, base64; the boot sector prints through the BIOS. */
 const SAMPLE = `
 W/8xEVFBqYV45n2v77NQ18qZWXCCprontwsyDS47487CegZ+8f3s9+33qhGOj42LMUgejU7u7sx+2qSE8HbeFgAVgq6vr/L1
 9TWiSrYKABwfj0KJKllfRvsxlV+lMMIdvF3UDy3cHzOTSwzYJeEilzGA3V/hW0gIBWb3V/c8RgHE4BarFJHPMIAxMJZjGAE1

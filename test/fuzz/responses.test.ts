@@ -8,7 +8,15 @@ import { expect, it } from 'vitest';
 import { basic, serve } from '../support/emulator.ts';
 import { fakeIo, runCli } from '../support/io.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
-import { applyChange, change, deliver, FOREIGN, OWN, type Response } from './hostile-response.ts';
+import {
+  applyChange,
+  change,
+  deliver,
+  FOREIGN,
+  OWN,
+  type Response,
+  soundResponse,
+} from './hostile-response.ts';
 import { CANARIES, expectSound, FORMATS, parametersFor } from './verdict.ts';
 
 /** The start of the clock in every run. */
@@ -136,17 +144,12 @@ async function startOriginals() {
     const { status, headers, body } = isIssued
       ? issued
       : await emulator.send(verb, address, authorization);
-    return {
-      ...{ status, version: '1.1', framing: 'length', lengthError: 0 },
-      ...{ before: '', after: '', sent: 1, end: 'keep' },
-      body: Buffer.from(settled(body === undefined ? '' : JSON.stringify(body))),
-      headers: [
-        ['date', new Date(START).toUTCString()],
-        ...[...headers]
-          .filter(([name]) => !replaced.includes(name))
-          .map(([name, value]) => [name, settled(value)] as const),
-      ],
-    };
+    const kept = [...headers]
+      .filter(([name]) => !replaced.includes(name))
+      .map(([name, value]) => [name, settled(value)] as const);
+    const all = [['date', new Date(START).toUTCString()] as const, ...kept];
+    const text = settled(body === undefined ? '' : JSON.stringify(body));
+    return soundResponse(status, all, Buffer.from(text));
   };
 }
 
