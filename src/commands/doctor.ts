@@ -492,9 +492,6 @@ function limitResult(cache: TokenCache, now: number): Result {
   return warning(`none left until ${until}`, `log in after ${until}`);
 }
 
-/** Tokens do not depend on the clocks, but a wrong clock breaks certificates and logs. */
-const MAX_CLOCK_DIFFERENCE = 30_000;
-
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context): Promise<Result | Result[]> {
   const { settings } = context;
@@ -502,13 +499,10 @@ async function storeResult(context: Context): Promise<Result | Result[]> {
   const store = address === 'file' ? undefined : await openSharedStore(context, settings);
   if (store === undefined) return [];
   try {
-    const { milliseconds, ahead, isSealed } = await store.inspect();
+    const milliseconds = await store.inspect();
     await store.read();
-    const seal = isSealed ? 'tokens are sealed' : 'tokens are not sealed';
-    const finding = `${address}: reachable in ${Math.round(milliseconds)} ms, ${seal}`;
-    if (Math.abs(ahead) <= MAX_CLOCK_DIFFERENCE) return `${finding}, same time`;
-    const skew = `${describeSkew(ahead)} the store`;
-    return warning(`${finding}; this machine is ${skew}`, 'set the clock');
+    const seal = store.isSealed ? 'tokens are sealed' : 'tokens are not sealed';
+    return `${address}: reachable in ${Math.round(milliseconds)} ms, ${seal}`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const { message } = error;

@@ -101,8 +101,6 @@ export async function connectStore(options: ConnectionOptions) {
     },
     /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
     timeLeft: (key: string): Promise<number> => limited(client.pTTL(key)),
-    /** Returns the seconds of the server's clock. */
-    clock: async () => Number((await limited(client.time()))[0]),
     close: () => client.destroy(),
   };
 }

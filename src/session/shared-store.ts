@@ -122,23 +122,20 @@ export class SharedStore implements TokenStore {
     return connection.delete(this.#nameOf('token'));
   }
 
-  /**
-   * Connects, reads and writes.
-   * @returns the time of one command, and how far the clock of this machine is ahead of the store's, both in
-   *   milliseconds; and whether this machine seals tokens
-   * @throws StoreError
-   */
-  async inspect() {
-    const { io, key } = this.#options;
+  /** Connects, writes and reads. @returns the milliseconds of one command. @throws StoreError */
+  async inspect(): Promise<number> {
+    const { io } = this.#options;
     const connection = await this.#connect();
     const started = io.now();
-    const seconds = await connection.clock();
-    const milliseconds = io.now() - started;
-    const ahead = started + milliseconds / 2 - seconds * 1_000;
     await connection.set(this.#nameOf('check'), 'imgctl doctor', 1_000);
+    const milliseconds = io.now() - started;
     await this.#readToken(connection);
     await this.#checkLock(connection);
-    return { milliseconds, ahead, isSealed: key !== undefined };
+    return milliseconds;
+  }
+
+  get isSealed(): boolean {
+    return this.#options.key !== undefined;
   }
 
   async close(): Promise<void> {
