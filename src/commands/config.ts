@@ -7,7 +7,6 @@ import { type CommandSpec, GET_OPTION } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
-import { changeProfile, requireDirectory } from '../session/profile.ts';
 import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
 import {
   SETTING_KEYS,
@@ -15,7 +14,7 @@ import {
   type SettingDefinition,
   type SettingKey,
 } from '../session/setting-table.ts';
-import { configFilePath } from '../session/settings.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../session/settings.ts';
 import { readColumns } from './image-listing.ts';
 
 const KEY: ArgumentDeclaration = {

@@ -8,12 +8,11 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../session/keychain.ts';
-import { changeProfile } from '../session/profile.ts';
 import { ask, type Prompt } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { SETTINGS, STORED_PASSWORD } from '../session/setting-table.ts';
-import type { SettingFlags, Settings } from '../session/settings.ts';
+import { changeProfile, type SettingFlags, type Settings } from '../session/settings.ts';
 import type { Account } from '../session/token-cache.ts';
 
 export const login: CommandSpec = {

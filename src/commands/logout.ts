@@ -5,9 +5,8 @@ import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { openPasswordStore } from '../session/keychain.ts';
-import { changeProfile } from '../session/profile.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
-import { type Settings, storedSettings } from '../session/settings.ts';
+import { changeProfile, type Settings, storedSettings } from '../session/settings.ts';
 import { forgetAllTokens, forgetTokens, StoreError } from '../session/token-cache.ts';
 import { openSharedStore } from './token-state.ts';
 

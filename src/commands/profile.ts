@@ -5,8 +5,12 @@ import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { quoted, suggest } from '../query/suggest.ts';
-import { changeConfigFile } from '../session/profile.ts';
-import { DEFAULT_PROFILE, type Settings, storedSettings } from '../session/settings.ts';
+import {
+  changeConfigFile,
+  DEFAULT_PROFILE,
+  type Settings,
+  storedSettings,
+} from '../session/settings.ts';
 import { forgetTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';

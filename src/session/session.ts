@@ -19,19 +19,7 @@ import type { SharedStore } from './shared-store.ts';
 import { type Account, TokenCache, type TokenStore } from './token-cache.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
-export interface Session {
-  readonly baseUrl: string;
-  readonly client: Client;
-  readonly account: Account;
-  /** undefined with IMGCTL_TOKEN. */
-  readonly tokens: Tokens | undefined;
-  /** The tokens of this machine. */
-  readonly cache: TokenCache;
-  /** The shared store if the setting token-store names one, else the cache. */
-  readonly store: TokenStore;
-  /** Closes the connections after a renewal under way has stored its token and released its lock. */
-  close(): Promise<void>;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 export interface SessionOptions {
   readonly io: Io;
@@ -46,7 +34,7 @@ export interface SessionOptions {
 }
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions) {
   const { createClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
@@ -61,7 +49,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const fixed = io.env.IMGCTL_TOKEN;
   const ca = readCertificates(settings, io);
   const shared = fixed ? undefined : await openStore(options, cache, ca);
-  const store = shared ?? cache;
+  const store: TokenStore = shared ?? cache;
   const tokens = fixed
     ? undefined
     : new Tokens({
@@ -96,11 +84,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     random: io.random,
     onEvent: options.onEvent,
   });
-  const close = async () => {
-    await tokens?.settled();
-    await Promise.all([client.close(), shared?.close()]);
+  return {
+    baseUrl: account.baseUrl,
+    client,
+    account,
+    /** undefined with IMGCTL_TOKEN. */
+    tokens,
+    /** The tokens of this machine. */
+    cache,
+    /** The shared store if the setting token-store names one, else the cache. */
+    store,
+    /** Closes the connections after a renewal under way has stored its token and released its lock. */
+    async close(): Promise<void> {
+      await tokens?.settled();
+      await Promise.all([client.close(), shared?.close()]);
+    },
   };
-  return { baseUrl: account.baseUrl, client, account, tokens, cache, store, close };
 }
 
 /** Returns undefined if the tokens of this machine are all there is. @throws ImgctlError config */

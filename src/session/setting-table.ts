@@ -241,18 +241,10 @@ export function certificateFlaw(text: string): string | undefined {
   return broken < 0 ? undefined : `certificate ${broken + 1} is invalid`;
 }
 
-export interface StoreAddress {
-  readonly tls: boolean;
-  readonly host: string;
-  readonly port: number;
-  readonly username: string | undefined;
-  readonly database: number;
-  /** The URL, for messages; it holds no password. */
-  readonly text: string;
-}
+export type StoreAddress = NonNullable<ReturnType<typeof parseStoreAddress>>;
 
 /** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
-function parseStoreAddress(text: string): StoreAddress | undefined {
+function parseStoreAddress(text: string) {
   if (text === 'file') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const [, database] = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none') ?? [];
@@ -272,6 +264,7 @@ function parseStoreAddress(text: string): StoreAddress | undefined {
     port: Number(url.port || 6379),
     username: username || undefined,
     database: Number(database),
+    /** The URL, for messages; it holds no password. */
     text,
   };
 }

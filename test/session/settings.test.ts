@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { changeConfigFile, changeProfile } from '../../src/session/profile.ts';
 import { requireStoreAddress } from '../../src/session/session.ts';
 import {
   MAX_AGE,
@@ -13,6 +12,8 @@ import {
   type SettingKey,
 } from '../../src/session/setting-table.ts';
 import {
+  changeConfigFile,
+  changeProfile,
   checkProfileName,
   configFilePath,
   readConfigFile,
