@@ -2,6 +2,7 @@
 
 import { describeLater } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { isRedirect, redirectError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import {
   isRetryableStatus,
@@ -92,7 +93,8 @@ export function statusError(response: HttpResponse): ImgctlError {
   const error = (code: ErrorCode, text: string, hint?: string) =>
     new ImgctlError(code, text, { hint: proxyHint ?? hint, status });
 
-  if (status >= 300 && status < 400) return redirectError(response);
+  if (isRedirect(response))
+    return redirectError(response, 'if the service has moved, run: imgctl config set base-url URL');
   if (status === 401) return unauthorizedError(response);
   if (status === 403) {
     const text = proxyHint ? message : `the service says: ${reason || 'not permitted'}`;
@@ -131,17 +133,6 @@ function unauthorizedError({ body }: HttpResponse): ImgctlError {
   // The hint depends on the source of the password, which the caller knows.
   if (/password/i.test(reason)) return error('wrong-credentials', 'the service says');
   return error('token-refused', 'the service refused the access token');
-}
-
-function redirectError(response: HttpResponse): ImgctlError {
-  const { headers, status, url } = response;
-  const { location } = headers;
-  const target =
-    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-  const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
-  const message = `${describeRequest(response)} was redirected${where} (${status}); redirects are not followed`;
-  const hint = 'if the service has moved, run: imgctl config set base-url URL';
-  return new ImgctlError('failed', message, { hint, status });
 }
 
 /** 429, with the time at which the limit ends if the response says so. */

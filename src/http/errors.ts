@@ -1,7 +1,7 @@
 // Errors of a request that got no usable response: the network's error codes in plain words.
 
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
-import type { Endpoint, HttpRequest } from './message.ts';
+import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
 interface TransportErrorDetails extends ErrorDetails {
   /** The request may have reached the server. */
@@ -116,4 +116,19 @@ export const trustHint = ({ trust }: Endpoint) => `for a private certificate aut
 export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
   return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
+}
+
+export function isRedirect({ status }: HttpResponse): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Credentials never follow a redirect. @param hint what to do if the target is right */
+export function redirectError(response: HttpResponse, hint: string): ImgctlError {
+  const { method, headers, status, url } = response;
+  const { location } = headers;
+  const target =
+    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
+  const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
+  return new ImgctlError('failed', message, { hint, status });
 }

@@ -8,6 +8,7 @@ import { backoff, httpDate, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
 import { findAll, textOf } from '../ovf/xml.ts';
 import {
+  CHECK_URL,
   createRequests,
   PIECE,
   type Requests,
@@ -40,21 +41,13 @@ const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
-interface DavFile {
-  readonly name: string;
-  readonly isFolder: boolean;
-  readonly size: number;
-  /** Empty if the server has none. */
-  readonly etag: string;
-  /** Milliseconds since the last change, by the clock of the server. */
-  readonly age: number;
-}
-
 export class DavStorage implements Storage {
   readonly address: string;
   readonly #folder: URL;
   readonly #options: StorageOptions;
   readonly #requests: Requests;
+  /** Parts of failed attempts, which the server may still be writing. */
+  readonly #failed = new Set<string>();
 
   /** @param user undefined if the storage needs none */
   constructor(
@@ -77,15 +70,13 @@ export class DavStorage implements Storage {
     const [own] = (await this.#propfind(this.#folder, 0)) ?? [];
     if (own?.isFolder) return;
     throw new ImgctlError('not-found', `folder ${this.#place} does not exist`, {
-      hint: 'create it, or check the URL: imgctl config get upload-url',
+      hint: `create it, or ${CHECK_URL}`,
     });
   }
 
   async list(): Promise<string[]> {
     const files = (await this.#propfind(this.#folder, 1)) ?? [];
-    return files
-      .filter(({ name, isFolder }) => !isFolder && !isHidden(name))
-      .map(({ name }) => name);
+    return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
   }
 
   async compare(name: string, source: Source): Promise<Comparison> {
@@ -112,33 +103,33 @@ export class DavStorage implements Storage {
 
   /** Uploads under a new name each time: the server may still be writing what it got before. */
   async put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged> {
-    const { clock, retries } = this.#options;
-    const failed: string[] = [];
-    const clean = () => Promise.allSettled(failed.map((part) => this.#remove(part)));
+    const { clock, retries, partsFile } = this.#options;
     for (let count = 1; ; count += 1) {
       const part = partName(name, clock.system);
-      this.#remember(part);
+      // nginx does not list hidden files. Without this file, a killed push may leave one.
+      if (partsFile)
+        valueOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
       try {
-        const body = streamBody(source.size, () => source.readAll(), onProgress);
+        const body = streamBody(source.size, source.readAll, onProgress);
         const headers = { 'content-type': 'application/octet-stream' };
         await this.#do({ method: 'PUT', url: this.#urlOf(part), headers, body });
         const etag = await this.#requireSize(part, name, source);
-        await clean();
         return {
           finish: (replace) => this.#finish(part, name, source, etag, replace),
           discard: () => this.#remove(part),
         };
       } catch (error) {
-        failed.push(part);
+        this.#failed.add(part);
         const isLost = error instanceof TransportError;
-        const isBusy = error instanceof ImgctlError && error.code === 'server-error';
-        if ((isLost ? error.transient && error.sent : isBusy) && count <= retries) {
-          await clock.sleep(backoff(count, clock.random()), clock.signal);
-          continue;
+        const mayPass = isLost
+          ? error.transient && error.sent
+          : error instanceof ImgctlError && error.code === 'server-error';
+        if (!mayPass || count > retries) {
+          // A server that is away would only delay the error; a later run removes the parts.
+          if (!isLost) await this.#removeFailed();
+          throw error;
         }
-        // A server that is away would only delay the error; a later run removes the parts.
-        if (!isLost) await clean();
-        throw error;
+        await clock.sleep(backoff(count, clock.random()), clock.signal);
       }
     }
   }
@@ -152,6 +143,7 @@ export class DavStorage implements Storage {
     for (const { name, age } of (await this.#propfind(this.#folder, 1)) ?? []) ages.set(name, age);
     for (const [name, age] of ages)
       if (isDeadPart(name, age, clock.system)) await this.#remove(name);
+    await this.#removeFailed();
     if (partsFile && isLast) valueOr(() => fs.rmSync(partsFile, { force: true }), undefined);
   }
 
@@ -173,15 +165,8 @@ export class DavStorage implements Storage {
     if (!isSuccess(response)) throw statusError(response);
   }
 
-  /** nginx does not list hidden files. Without this file, a killed push may leave one. */
-  #remember(part: string): void {
-    const { partsFile } = this.#options;
-    if (!partsFile) return;
-    valueOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
-  }
-
   /** Returns undefined if there is no such file or folder. */
-  async #propfind(url: URL, depth: 0 | 1): Promise<DavFile[] | undefined> {
+  async #propfind(url: URL, depth: 0 | 1) {
     const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
     const request = { method: 'PROPFIND', url, headers, body: PROPFIND, repeatable: true };
     const response = await this.#requests.send(request);
@@ -190,13 +175,11 @@ export class DavStorage implements Storage {
     const files = status === 207 ? filesOf(response) : undefined;
     if (files) return files;
     if (status >= 400 && status !== 405 && status !== 501) throw statusError(response);
-    throw new ImgctlError('bad-answer', `${this.#place} is not a WebDAV folder (${status})`, {
-      hint: 'check the URL, and that the server allows PROPFIND: imgctl config get upload-url',
-      status,
-    });
+    const message = `${this.#place} is not a WebDAV folder (${status})`;
+    throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
   }
 
-  async #stat(name: string): Promise<DavFile | undefined> {
+  async #stat(name: string) {
     const file = (await this.#propfind(this.#urlOf(name), 0))?.[0];
     if (file?.isFolder) throw conflict(name, this.address);
     return file;
@@ -223,11 +206,13 @@ export class DavStorage implements Storage {
   }
 
   async #remove(name: string): Promise<void> {
-    await this.#do({ method: 'DELETE', url: this.#urlOf(name), repeatable: true }).catch(
-      (error: unknown) => {
-        if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
-      },
-    );
+    const request = { method: 'DELETE', url: this.#urlOf(name), repeatable: true };
+    const response = await this.#requests.send(request);
+    if (!isSuccess(response) && response.status !== 404) throw statusError(response);
+  }
+
+  async #removeFailed(): Promise<void> {
+    await Promise.allSettled([...this.#failed].map((part) => this.#remove(part)));
   }
 
   /** Moves a part to its name and checks it again. */
@@ -247,7 +232,7 @@ export class DavStorage implements Storage {
 }
 
 /** Returns undefined if the body is no multistatus. */
-function filesOf(response: HttpResponse): DavFile[] | undefined {
+function filesOf(response: HttpResponse) {
   const root = xmlOf(response);
   if (root?.name !== 'multistatus') return undefined;
   const now = httpDate(response.headers.date ?? '') ?? response.receivedAt;
@@ -258,7 +243,9 @@ function filesOf(response: HttpResponse): DavFile[] | undefined {
       isFolder: findAll(file, 'collection').length > 0,
       // A property that a file does not have comes with a status of its own, and empty.
       size: Number(textOf(file, 'getcontentlength') || 0),
+      /** Empty if the server has none. */
       etag: textOf(file, 'getetag') ?? '',
+      /** Milliseconds since the last change, by the clock of the server. */
       age: now - (httpDate(textOf(file, 'getlastmodified') ?? '') ?? now),
     }));
 }

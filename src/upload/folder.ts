@@ -1,13 +1,12 @@
 // A storage that is a folder, such as a mounted share: write, flush, compare, rename.
 
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, type Stats } from 'node:fs';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
-import type { Source } from './source.ts';
 import {
   arrivedWrong,
   conflict,
@@ -19,12 +18,8 @@ import {
   storageFull,
 } from './storage.ts';
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
-/** Errors of a file system without hard links. */
-const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'];
 const PIECE = 1024 * 1024;
 
 export function folderStorage(folder: string, { signal, system, now }: Clock): Storage {
@@ -43,47 +38,15 @@ export function folderStorage(folder: string, { signal, system, now }: Clock): S
     return stats;
   };
 
-  const readBack = async function* (handle: FileHandle) {
-    const piece = Buffer.allocUnsafe(PIECE);
-    for (let position = 0; ; ) {
-      signal.throwIfAborted();
-      const { bytesRead } = await handle.read(piece, 0, PIECE, position);
-      if (bytesRead === 0) return;
-      yield piece.subarray(0, bytesRead);
-      position += bytesRead;
-    }
-  };
-
-  const digestAt = async (name: string): Promise<string> => {
-    const handle = await open(at(name), O_RDONLY | O_NONBLOCK);
-    return digestOf(readBack(handle)).finally(() => handle.close());
-  };
-
-  /** Writes, flushes and reads back; returns the facts of the file and its digest, which is that of the source. */
-  const write = async (
-    handle: FileHandle,
-    name: string,
-    source: Source,
-    onProgress: (bytes: number) => void,
-  ) => {
+  const digestOf = async (chunks: AsyncIterable<Buffer>): Promise<string> => {
     const hash = createHash('sha256');
-    let position = 0;
-    onProgress(position);
-    for await (const bytes of source.readAll()) {
-      hash.update(bytes);
-      await handle.writeFile(bytes);
-      position += bytes.length;
-      onProgress(position);
+    for await (const chunk of chunks) {
+      signal.throwIfAborted();
+      hash.update(chunk);
     }
-    await handle.sync();
-    const digest = hash.digest('hex');
-    const facts = await handle.stat();
-    if (facts.size !== source.size)
-      throw arrivedWrong(name, `${facts.size} of ${source.size} bytes`);
-    if ((await digestOf(readBack(handle))) !== digest)
-      throw arrivedWrong(name, 'its digest is wrong');
-    return { facts, digest };
+    return hash.digest('hex');
   };
+  const digestAt = (name: string) => digestOf(createReadStream(at(name), { highWaterMark: PIECE }));
 
   return {
     address,
@@ -92,11 +55,9 @@ export function folderStorage(folder: string, { signal, system, now }: Clock): S
       throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
     },
     async list() {
-      const names = (await readdir(folder).catch(fail)).filter((name) => !isHidden(name));
-      const files: string[] = [];
-      for (const name of names.sort())
-        if (await statOf(name).catch(() => undefined)) files.push(name);
-      return files;
+      const entries = await readdir(folder, { withFileTypes: true }).catch(fail);
+      const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
+      return files.map(({ name }) => name).sort();
     },
     async compare(name, source) {
       const stored = await statOf(name);
@@ -108,10 +69,21 @@ export function folderStorage(folder: string, { signal, system, now }: Clock): S
     async put(name, source, onProgress) {
       const part = partName(name, system);
       const discard = () => rm(at(part), { force: true }).catch(fail);
-      const flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-      const handle = await open(at(part), flags, 0o666).catch(fail);
+      const handle = await open(at(part), 'wx').catch(fail);
       try {
-        const { facts, digest } = await write(handle, name, source, onProgress);
+        const hash = createHash('sha256');
+        let position = 0;
+        onProgress(position);
+        for await (const bytes of source.readAll()) {
+          hash.update(bytes);
+          await handle.writeFile(bytes);
+          position += bytes.length;
+          onProgress(position);
+        }
+        await handle.sync();
+        const digest = hash.digest('hex');
+        const facts = await handle.stat();
+        if ((await digestAt(part)) !== digest) throw arrivedWrong(name, 'its digest is wrong');
         /** True if it is the file that was written, or has its content if the file system renumbers files. */
         const isWritten = async (file: string) => {
           const stats = await statOf(file);
@@ -152,26 +124,16 @@ export function folderStorage(folder: string, { signal, system, now }: Clock): S
   };
 }
 
-async function digestOf(chunks: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest('hex');
-}
-
 /** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
 async function renameToNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
   } catch (error) {
-    const reason = errorReason(error);
-    if (reason === 'EEXIST') return false;
-    if (!NO_LINKS.includes(reason)) throw error;
-    const isTaken = await stat(to).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) await rename(from, to);
-    return !isTaken;
+    // File systems without hard links fail in many ways.
+    const isTaken = () => stat(to).then(Boolean, () => false);
+    if (errorReason(error) === 'EEXIST' || (await isTaken())) return false;
+    await rename(from, to);
+    return true;
   }
   await rm(from);
   return true;
@@ -179,7 +141,7 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
 
 /** Makes the new name survive a power failure, if folders can be flushed. */
 async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, O_RDONLY).catch(() => undefined);
+  const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();
 }
@@ -191,10 +153,8 @@ function folderError(folder: string, address: string, cause: unknown): ImgctlErr
   if (FULL.includes(reason)) return storageFull(address, reason, cause);
   if (FORBIDDEN.includes(reason)) {
     const message = `no permission to write to ${folder} (${reason})`;
-    return new ImgctlError('not-permitted', message, {
-      hint: `check its permissions: ls -ld ${folder}`,
-      cause,
-    });
+    const hint = `check its permissions: ls -ld ${folder}`;
+    return new ImgctlError('not-permitted', message, { hint, cause });
   }
   if (isMissing(cause)) {
     const hint = `is it mounted? ${SHOW}`;

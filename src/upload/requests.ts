@@ -1,6 +1,7 @@
 // Sends requests to an HTTP storage, reads its XML and lists within limits, and says what its refusals mean.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { isRedirect, redirectError } from '../http/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
@@ -23,26 +24,23 @@ const ENDPOINT = {
 };
 
 export const CHECK_URL = `check the URL: ${ENDPOINT.show}`;
-export const CHECK_SETTINGS = 'check its settings: imgctl config list';
-const SIZE_HINT = 'ask the administrators of the storage to raise its limit';
+const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
+const ASK = 'try again later, or ask the administrators of the storage';
+const RAISE = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
   extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'repeatable'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Requests {
-  /** Returns the response of any status but a redirect. @throws ImgctlError */
-  send(request: StorageRequest): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
+export type Requests = ReturnType<typeof createRequests>;
 
 /** @param authorize returns all headers of a request, with its credentials */
 export function createRequests(
   base: URL,
   options: StorageOptions,
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
-): Requests {
+) {
   const { clock, ca, env, onSecret, onEvent, retries, timeout, userAgent, parallel } = options;
   const { now, signal, sleep, random } = clock;
   const { proxy } = chooseProxy(base, env);
@@ -52,13 +50,16 @@ export function createRequests(
     connections: parallel + 1,
   });
   return {
-    async send(request) {
+    /** Returns the response of any status but a redirect. @throws ImgctlError */
+    async send(request: StorageRequest): Promise<HttpResponse> {
       const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
       const sent = { ...request, headers, timeout, signal };
       const response = await sendWithRetry(transport, sent, { retries, sleep, random, onEvent });
-      const { status } = response;
-      if (status >= 300 && status < 400) throw redirectError(response);
-      return response;
+      if (!isRedirect(response)) return response;
+      throw redirectError(
+        response,
+        'if the storage has moved, run: imgctl config set upload-url URL',
+      );
     },
     close: transport.close,
   };
@@ -111,39 +112,27 @@ export function endlessList({ host }: URL): ImgctlError {
   });
 }
 
-/** Credentials never follow a redirect. */
-function redirectError({ url, status, headers }: HttpResponse): ImgctlError {
-  const { location = '' } = headers;
-  const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-  const where = target ? `${target.origin}${target.pathname}` : 'nowhere';
-  const message = `${url.origin}${url.pathname} redirects to ${where} (${status})`;
-  return new ImgctlError('bad-answer', message, {
-    hint: 'imgctl follows no redirects; if that address is right, set it as upload-url',
-    status,
-  });
-}
-
-/** Returns the error of a response that is no success. @param detail the storage's own words */
-export function statusError({ status, url, method }: HttpResponse, detail = ''): ImgctlError {
+/**
+ * Returns the error of a response that is no success.
+ * @param detail the storage's own words
+ * @param meaning the status that says what it is, unless it is its own
+ */
+export function statusError(response: HttpResponse, detail = '', meaning = response.status) {
+  const { status, method, url } = response;
   const { host, origin, pathname } = url;
   const about = detail === '' ? `${status}` : `${status}: ${detail}`;
-  if (status === 507) return storageFull(host, about);
+  if (meaning === 507) return storageFull(host, about);
   const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
     401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
-    403: [
-      'not-permitted',
-      `${host} does not permit ${method} ${pathname}`,
-      'check the permissions of that user, and its settings: imgctl config list',
-    ],
+    403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
-    413: ['failed', `${host} does not take files of this size`, SIZE_HINT],
+    413: ['failed', `${host} does not take files of this size`, RAISE],
     429: ['rate-limited', `${host} limits requests`, 'try again later'],
   };
-  const retry = 'try again later, or ask the administrators of the storage';
   const [code, what, hint] =
-    refusals[status] ??
-    (status >= 500
-      ? ['server-error', `${host} failed: ${method} ${pathname}`, retry]
+    refusals[meaning] ??
+    (meaning >= 500
+      ? ['server-error', `${host} failed: ${method} ${pathname}`, ASK]
       : ['bad-answer', `${host} refused ${method} ${pathname}`, CHECK_URL]);
   return new ImgctlError(code, `${what} (${about})`, { hint, status });
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
@@ -12,7 +12,6 @@ import {
   createRequests,
   endlessList,
   type Requests,
-  CHECK_SETTINGS as SETTINGS,
   type StorageRequest,
   statusError,
   streamBody,
@@ -29,7 +28,6 @@ import {
   type Staged,
   type Storage,
   type StorageOptions,
-  storageFull,
 } from './storage.ts';
 
 const MIB = 2 ** 20;
@@ -37,7 +35,7 @@ const MAX_PARTS = 10_000;
 /** Bytes. */
 const MAX_KEY = 1_024;
 const MAX_PAGES = 1_000;
-const MAX_OBJECTS = 1_000_000;
+const MAX_ITEMS = 1_000_000;
 /** Milliseconds. */
 const SETTLING = 2_000;
 /** Unfinished uploads of a file that are looked at, the last ones. */
@@ -98,13 +96,10 @@ export class S3Storage implements Storage {
     const names: string[] = [];
     const query = { 'list-type': '2', delimiter: '/', prefix: this.#prefix };
     const markers = { 'continuation-token': 'NextContinuationToken' };
-    for await (const page of this.#pages({ query }, markers)) {
-      for (const object of findAll(page, 'Contents')) {
-        // A copy, since a slice would keep the whole page in memory.
-        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(this.#prefix.length))}`;
-        if (name !== '' && !isHidden(name)) names.push(name);
-      }
-      if (names.length > MAX_OBJECTS) throw endlessList(this.#url);
+    for await (const object of this.#items('Contents', { query }, markers)) {
+      // A copy, since a slice would keep the whole page in memory.
+      const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(this.#prefix.length))}`;
+      if (name !== '' && !isHidden(name)) names.push(name);
     }
     return names;
   }
@@ -121,14 +116,12 @@ export class S3Storage implements Storage {
     // Without a number it is the MD5 of the whole.
     const [, count] = stored.tag.split('-');
     const partSize = count === undefined ? Number.POSITIVE_INFINITY : this.#partSize(source);
-    if (count !== undefined && Number(count) !== Math.max(1, Math.ceil(source.size / partSize))) {
-      const note = 'the same file in parts of another size counts as different, see --part-size';
-      return { state: 'different', note };
-    }
     const md5s: string[] = [];
     for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
     const tag = count === undefined ? md5s[0] : multipartTag(md5s);
-    return { state: tag === stored.tag ? 'same' : 'different' };
+    if (tag === stored.tag) return { state: 'same' };
+    const note = 'the same file in parts of another size counts as different, see --part-size';
+    return { state: 'different', ...(count && Number(count) !== md5s.length && { note }) };
   }
 
   async put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged> {
@@ -167,7 +160,10 @@ export class S3Storage implements Storage {
     const root = xmlOf(response);
     // A request that takes long has its status before its error.
     if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
-    if (root) return root;
+    return root ?? this.#fail();
+  }
+
+  #fail(): never {
     const message = `${this.#url.host} did not answer as S3`;
     throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
   }
@@ -177,23 +173,27 @@ export class S3Storage implements Storage {
   }
 
   /**
-   * Yields the pages of a list.
+   * Yields the elements of a list with that name.
    * @param markers by parameter of the next page, the element that has its value
    * @param ends statuses that end the list
    */
-  async *#pages(
+  async *#items(
+    name: string,
     request: S3Request,
     markers: Query,
     ends: readonly number[] = [],
   ): AsyncGenerator<XmlElement> {
     const seen = new Set<string>();
     let next: Query = {};
-    while (seen.size < MAX_PAGES) {
+    let count = 0;
+    while (seen.size < MAX_PAGES && count <= MAX_ITEMS) {
       const response = await this.#send({ ...request, query: { ...request.query, ...next } });
       if (ends.includes(response.status)) return;
       const root = this.#rootOf(response);
-      yield root;
+      const items = findAll(root, name);
+      yield* items;
       if (textOf(root, 'IsTruncated') !== 'true') return;
+      count += items.length;
       const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
       next = Object.fromEntries(Object.entries(markers).map(markerOf));
       const marker = JSON.stringify(next);
@@ -229,14 +229,12 @@ export class S3Storage implements Storage {
   /** Returns the ids of the unfinished uploads of a file. */
   async #listUploads(name: string): Promise<string[]> {
     const prefix = `${this.#prefix}${name}`;
+    const query = { uploads: '', prefix };
     const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
     const ids: string[] = [];
     // Without permission to list them nothing is continued.
-    const pages = this.#pages({ query: { uploads: '', prefix } }, markers, [403, 405, 501]);
-    for await (const page of pages) {
-      for (const upload of findAll(page, 'Upload'))
-        if (textOf(upload, 'Key') === prefix) ids.push(textOf(upload, 'UploadId') ?? '');
-    }
+    for await (const upload of this.#items('Upload', { query }, markers, [403, 405, 501]))
+      if (textOf(upload, 'Key') === prefix) ids.push(textOf(upload, 'UploadId') ?? '');
     return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
   }
 
@@ -245,17 +243,13 @@ export class S3Storage implements Storage {
     for (const id of await this.#listUploads(name)) {
       const tags = await this.#listParts(name, id);
       let isSame = tags.size > 0;
-      for (const [number, tag] of tags) isSame &&= (await this.#md5Of(source, number)) === tag;
+      for (const [number, tag] of tags) {
+        const { start, end } = this.#rangeOf(source, number);
+        if (isSame) for await (const md5 of md5sOf(source.read(start, end))) isSame = md5 === tag;
+      }
       if (isSame) return { name, id, source, tags };
     }
     return undefined;
-  }
-
-  async #md5Of(source: Source, number: number): Promise<string> {
-    const { start, end } = this.#rangeOf(source, number);
-    const hash = createHash('md5');
-    for await (const chunk of source.read(start, end)) hash.update(chunk);
-    return hash.digest('hex');
   }
 
   async #listParts(name: string, uploadId: string): Promise<Map<number, string>> {
@@ -263,21 +257,14 @@ export class S3Storage implements Storage {
     const query = { uploadId, 'part-number-marker': '0' };
     const markers = { 'part-number-marker': 'NextPartNumberMarker' };
     // It was completed or removed meanwhile, or belongs to another user.
-    for await (const page of this.#pages({ name, query }, markers, [403, 404])) {
-      for (const part of findAll(page, 'Part'))
-        tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-      if (tags.size > MAX_PARTS) throw endlessList(this.#url);
-    }
+    for await (const part of this.#items('Part', { name, query }, markers, [403, 404]))
+      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
     return tags;
   }
 
   async #startUpload(name: string, source: Source): Promise<Upload> {
     const root = await this.#ask({ method: 'POST', name, query: { uploads: '' } });
-    const id = textOf(root, 'UploadId');
-    if (id) return { name, id, source, tags: new Map() };
-    throw new ImgctlError('bad-answer', 'the storage started an upload without an id', {
-      hint: 'ask the administrators of the storage',
-    });
+    return { name, id: textOf(root, 'UploadId') || this.#fail(), source, tags: new Map() };
   }
 
   async #abort(name: string, uploadId: string): Promise<void> {
@@ -291,7 +278,6 @@ export class S3Storage implements Storage {
     const { source, tags } = upload;
     const md5s: string[] = [];
     const sending = new Set<Promise<void>>();
-    let failure: unknown;
     let total = 0;
     const count = (bytes: number) => {
       total += bytes;
@@ -304,18 +290,18 @@ export class S3Storage implements Storage {
         const number = md5s.push(md5);
         if (tags.get(number) === md5) continue;
         if (sending.size >= this.#options.parallel) await Promise.race(sending);
-        if (failure) break;
-        const part: Promise<void> = this.#sendPart(upload, number, md5, count)
-          .catch((error: unknown) => {
-            failure ??= error;
-          })
-          .finally(() => sending.delete(part));
+        const part = this.#sendPart(upload, number, md5, count);
         sending.add(part);
+        // A part that failed stays, and ends the next wait.
+        part.then(
+          () => sending.delete(part),
+          () => {},
+        );
       }
-    } finally {
       await Promise.all(sending);
+    } finally {
+      await Promise.allSettled(sending);
     }
-    if (failure) throw failure;
     return md5s;
   }
 
@@ -332,13 +318,10 @@ export class S3Storage implements Storage {
       count(bytes - counted);
       counted = bytes;
     });
+    const query = { partNumber: `${number}`, uploadId: id };
+    const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
     const response = await this.#send({
-      method: 'PUT',
-      name,
-      query: { partNumber: `${number}`, uploadId: id },
-      headers: { 'content-md5': Buffer.from(md5, 'hex').toString('base64') },
-      body,
-      repeatable: true,
+      ...{ method: 'PUT', name, query, headers, body, repeatable: true },
     });
     if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
     if (!isSuccess(response)) throw s3Error(response);
@@ -387,14 +370,12 @@ export class S3Storage implements Storage {
     if (failure && stored && !isRight && !replace) throw conflict(name, this.address);
     if (failure && !(isRight && isMd5)) throw failure;
     if (isRight) return;
-    if (!stored) throw arrivedWrong(name, 'it is missing');
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
     const removal = { method: 'DELETE', name, repeatable: true };
     const isRemoved =
-      stored.tag === ownTag && (await this.#send(removal).then(isSuccess, () => false));
-    const { size, tag } = stored;
-    const what = size === source.size ? `its ETag is ${tag}` : `its size is ${size}`;
-    throw arrivedWrong(name, `${what}${isRemoved ? '' : ', and it stays there'}`);
+      stored?.tag === ownTag && (await this.#send(removal).then(isSuccess, () => false));
+    const what = stored?.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored?.size}`;
+    throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it stays there'}`);
   }
 
   /** Removes what killed runs left, and the uploads of other pushes, which are told. */
@@ -409,7 +390,7 @@ export class S3Storage implements Storage {
 
 /** True unless the uploaded parts are of no use after this error. */
 function mayContinue(error: unknown): boolean {
-  const useless: readonly ErrorCode[] = ['invalid-package', 'storage-full', 'conflict', 'failed'];
+  const useless = ['invalid-package', 'storage-full', 'conflict', 'failed'];
   return !(error instanceof ImgctlError) || !useless.includes(error.code);
 }
 
@@ -433,7 +414,10 @@ function multipartTag(md5s: readonly string[]): string {
 }
 
 /** Yields the MD5 of each part; empty content is one part. */
-async function* md5sOf(chunks: AsyncIterable<Buffer>, partSize: number): AsyncGenerator<string> {
+async function* md5sOf(
+  chunks: AsyncIterable<Buffer>,
+  partSize = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   let hash = createHash('md5');
   let position = 0;
   for await (const chunk of chunks) {
@@ -448,8 +432,8 @@ async function* md5sOf(chunks: AsyncIterable<Buffer>, partSize: number): AsyncGe
   yield hash.digest('hex');
 }
 
-function plainTag(etag: string | undefined): string {
-  return (etag ?? '').replace(/^W\/|"/g, '').toLowerCase();
+function plainTag(etag = ''): string {
+  return etag.replace(/^W\/|"/g, '').toLowerCase();
 }
 
 function isEncrypted({ headers }: HttpResponse): boolean {
@@ -457,36 +441,33 @@ function isEncrypted({ headers }: HttpResponse): boolean {
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
 }
 
-const CLOCK = 'set the clock, then run the command again';
-const REGION = 'run: imgctl config set upload-region REGION';
-const LIMIT = 'ask its administrators to raise the limit';
-
-/** What some of S3's own codes mean, which say more than the status. */
-const CODES: Readonly<Record<string, readonly [ErrorCode, string, string]>> = {
-  NoSuchBucket: ['not-found', 'the bucket does not exist', CHECK_URL],
-  InvalidAccessKeyId: ['wrong-credentials', 'the storage does not know the access key', SETTINGS],
-  SignatureDoesNotMatch: ['wrong-credentials', 'the storage refused the secret key', SETTINGS],
-  RequestTimeTooSkewed: ['not-permitted', 'the clock of this machine is wrong', CLOCK],
-  AuthorizationHeaderMalformed: ['config', 'the region is wrong', REGION],
-  EntityTooLarge: ['failed', 'the storage does not take files of this size', LIMIT],
-};
-
 /** Returns S3's own code of an error, or an empty text. */
 function s3Code(response: HttpResponse): string {
   const root = xmlOf(response);
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
+/** The status that an error of S3 stands for, if it is not its own. */
+const MEANINGS: readonly (readonly [RegExp, number])[] = [
+  [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
+  [/^EntityTooLarge$/, 413],
+  [/Quota|StorageFull|InsufficientStorage/i, 507],
+];
+
+const HINTS: Readonly<Record<string, string>> = {
+  RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
+  AuthorizationHeaderMalformed: 'check the region: imgctl config set upload-region REGION',
+};
+
 /** Returns the error of a response that is no success. */
 function s3Error(response: HttpResponse): ImgctlError {
+  const root = xmlOf(response);
   const code = s3Code(response);
-  const { status, url } = response;
-  const [known, what, hint] = (Object.hasOwn(CODES, code) && CODES[code]) || [];
-  if (known) return new ImgctlError(known, `${what} (${code})`, { hint, status });
-  if (/Quota|StorageFull|InsufficientStorage/i.test(code)) return storageFull(url.host, code);
-  const root = code === '' ? undefined : xmlOf(response);
   const message = root && textOf(root, 'Message');
-  const detail = [code, message].filter(Boolean).join(': ').slice(0, 200);
+  const detail = code === '' ? '' : [code, message].filter(Boolean).join(': ').slice(0, 200);
+  const known = MEANINGS.find(([pattern]) => pattern.test(code));
   // The status of an error that came with 200 says nothing.
-  return statusError(status === 200 ? { ...response, status: 500 } : response, detail);
+  const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
+  const error = statusError(response, detail, meaning);
+  return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
 }

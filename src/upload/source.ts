@@ -16,56 +16,31 @@ export interface Region {
 /** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */
 const CHUNK = 256 * 1024;
 
-export class Source {
-  readonly path: string;
-  readonly size: number;
-  /** Differs after every change of the file. */
-  readonly identity: string;
-  readonly #handle: FileHandle;
-  readonly #regions: readonly Region[];
-  readonly #signal: AbortSignal;
-  #digests: readonly string[] | undefined;
+export type Source = Awaited<ReturnType<typeof openSource>>;
 
-  private constructor(
-    path: string,
-    handle: FileHandle,
-    { size, identity }: Pick<Source, 'size' | 'identity'>,
-    regions: readonly Region[],
-    signal: AbortSignal,
-  ) {
-    this.path = path;
-    this.size = size;
-    this.identity = identity;
-    this.#handle = handle;
-    this.#regions = regions;
-    this.#signal = signal;
-  }
+/** Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed. */
+export async function openSource(path: string, regions: readonly Region[], signal: AbortSignal) {
+  const fail = (cause: unknown): never => {
+    throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
+  };
+  const changed = () =>
+    new ImgctlError('failed', `${path} changed while it was uploaded`, {
+      hint: 'wait until the file is complete, then run the command again',
+    });
+  const handle = await open(path).catch(fail);
+  const { size, identity } = await factsOf(handle);
+  let known: readonly string[] | undefined;
 
-  /** @throws ImgctlError failed */
-  static async open(path: string, regions: readonly Region[], signal: AbortSignal) {
-    try {
-      const handle = await open(path);
-      return new Source(path, handle, await factsOf(handle), regions, signal);
-    } catch (error) {
-      throw readError(path, error);
-    }
-  }
-
-  /**
-   * Returns the bytes in chunks, each full but the last.
-   * @throws ImgctlError failed: unreadable, or shorter than before
-   */
-  async *read(start = 0, end = this.size): AsyncGenerator<Buffer> {
+  /** Returns the bytes in chunks, each full but the last. */
+  async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
     for (let position = start; position < end; ) {
-      this.#signal.throwIfAborted();
+      signal.throwIfAborted();
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK, end - position));
       for (let filled = 0; filled < chunk.length; ) {
-        const { bytesRead } = await this.#handle
+        const { bytesRead } = await handle
           .read(chunk, filled, chunk.length - filled, position + filled)
-          .catch((error: unknown) => {
-            throw readError(this.path, error);
-          });
-        if (bytesRead === 0) throw this.changed();
+          .catch(fail);
+        if (bytesRead === 0) throw changed();
         filled += bytesRead;
       }
       yield chunk;
@@ -73,49 +48,40 @@ export class Source {
     }
   }
 
-  /** Returns all bytes and computes the digests meanwhile, from the beginning each time. @throws as read does */
-  async *readAll(): AsyncGenerator<Buffer> {
-    const hashes = this.#regions.map(({ algorithm }) => createHash(algorithm));
+  /** Returns all bytes and computes the digests meanwhile, from the beginning each time. */
+  async function* readAll(): AsyncGenerator<Buffer> {
+    const hashes = regions.map(({ algorithm }) => createHash(algorithm));
     let position = 0;
-    for await (const chunk of this.read()) {
-      for (const [index, { offset, size }] of this.#regions.entries()) {
-        const start = Math.max(offset - position, 0);
-        const end = Math.min(offset + size - position, chunk.length);
+    for await (const chunk of read()) {
+      for (const [index, region] of regions.entries()) {
+        const start = Math.max(region.offset - position, 0);
+        const end = Math.min(region.offset + region.size - position, chunk.length);
         if (start < end) hashes[index]?.update(chunk.subarray(start, end));
       }
       yield chunk;
       position += chunk.length;
     }
-    this.#digests = hashes.map((hash) => hash.digest('hex'));
+    known = hashes.map((hash) => hash.digest('hex'));
   }
 
-  /**
-   * Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did.
-   * @throws ImgctlError failed: it changed
-   */
-  async digests(): Promise<readonly string[]> {
-    if (!this.#digests) for await (const _ of this.readAll());
-    const { identity } = await factsOf(this.#handle);
-    if (identity !== this.identity) throw this.changed();
-    return this.#digests ?? [];
-  }
-
-  changed(): ImgctlError {
-    return new ImgctlError('failed', `${this.path} changed while it was uploaded`, {
-      hint: 'wait until the file is complete, then run the command again',
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
+  return {
+    size,
+    /** Differs after every change of the file. */
+    identity,
+    read,
+    readAll,
+    /** Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did. */
+    async digests(): Promise<readonly string[]> {
+      if (!known) for await (const _ of readAll());
+      if ((await factsOf(handle)).identity !== identity) throw changed();
+      return known ?? [];
+    },
+    changed,
+    close: () => handle.close(),
+  };
 }
 
 async function factsOf(handle: FileHandle) {
   const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
   return { size: Number(size), identity: [dev, ino, size, mtimeNs, ctimeNs].join(':') };
-}
-
-function readError(path: string, cause: unknown): ImgctlError {
-  return new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
 }

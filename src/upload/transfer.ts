@@ -1,7 +1,7 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
 import { ImgctlError } from '../errors.ts';
-import { type Region, Source } from './source.ts';
+import { openSource, type Region, type Source } from './source.ts';
 import { conflict, type Staged, type Storage } from './storage.ts';
 
 export interface UploadFile {
@@ -86,7 +86,7 @@ async function withSource<Result>(
   signal: AbortSignal,
   action: (source: Source) => Promise<Result>,
 ): Promise<Result> {
-  const source = await Source.open(path, regions, signal);
+  const source = await openSource(path, regions, signal);
   return action(source).finally(() => source.close());
 }
 

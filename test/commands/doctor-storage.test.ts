@@ -45,9 +45,7 @@ describe('doctor checks the storage', () => {
   it('and blames a wrong clock, not the credentials', async () => {
     const { env } = await storageUser('s3');
     const { of } = await diagnose({ env, time: Date.now() + 3_600_000 });
-    expect(of('storage')).toMatch(
-      /^failed: the clock of this machine is wrong \(RequestTimeTooSkewed\) -> set the clock/,
-    );
+    expect(of('storage')).toMatch(/^failed: .*RequestTimeTooSkewed.* -> set the clock/);
   });
 
   it('and says that the user name is missing', async () => {

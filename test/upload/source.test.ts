@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Source } from '../../src/upload/source.ts';
+import { openSource } from '../../src/upload/source.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { bytesOf } from '../support/uploads.ts';
 
@@ -26,7 +26,7 @@ async function setUp(size = SIZE) {
   const expected = regions.map(({ offset, size: length, algorithm }) =>
     digest(algorithm, bytes.subarray(offset, offset + length)),
   );
-  const source = await Source.open(file, regions, new AbortController().signal);
+  const source = await openSource(file, regions, new AbortController().signal);
   return { bytes, file, source, expected };
 }
 

@@ -124,7 +124,7 @@ const PUT_CASES: readonly Case[] = [
   { fault: '500', exitCode: 1, text: 'failed: PUT' },
   { fault: '500,first=1', exitCode: 0 },
   { fault: 'late:401', exitCode: 4, text: 'refused the credentials (401' },
-  { fault: '302', exitCode: 1, text: 'redirects to http://elsewhere.invalid/ (302)' },
+  { fault: '302', exitCode: 1, text: 'redirected to http://elsewhere.invalid/ (302)' },
   { fault: 'drop:300000', exitCode: 3, text: 'the connection was closed' },
   { fault: 'drop:300000,first=1', exitCode: 0 },
   { fault: 'stall', exitCode: 3, text: 'no progress within 0.4 s', options: '--timeout 400ms' },
