@@ -23,21 +23,30 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return 1`;
 
-interface ConnectionOptions {
-  readonly address: StoreAddress;
-  readonly password: string | undefined;
-  /** Additional trusted certificates, PEM. */
-  readonly ca: string | undefined;
-  readonly io: Clock;
-}
-
 /** Every function but `close` may throw StoreError, and the reason of an interrupt. */
 export type StoreConnection = Awaited<ReturnType<typeof connectStore>>;
 
-/** Connects and logs in. @throws StoreError, or the reason of an interrupt */
-export async function connectStore(options: ConnectionOptions) {
-  const { io } = options;
-  const client = createStoreClient(options);
+/** Connects and logs in. @param ca additional trusted certificates, PEM. @throws StoreError, or the reason of an interrupt */
+export async function connectStore(
+  { tls, host, port, username, database }: StoreAddress,
+  password: string | undefined,
+  ca: string | undefined,
+  io: Clock,
+) {
+  const socket = { host, port, connectTimeout: TIME_LIMIT, reconnectStrategy: false } as const;
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  // Name, password and database stand apart from the address: the option `url` would ignore the password.
+  const client = createClient({
+    socket: tls
+      ? { ...socket, tls, ...trustOptions(builtin('node:tls'), ca), ...servername }
+      : socket,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+    RESP: 2,
+    // A user with few rights may not say who it is.
+    disableClientInfo: true,
+  });
   // While it connects, the client has no socket that `destroy` could close: it must not hold the process.
   client.unref();
   let failure: unknown;
@@ -96,31 +105,11 @@ export async function connectStore(options: ConnectionOptions) {
     renewLock: async (key: string, owner: string, milliseconds: number) =>
       (await limited(evaluate(RENEW, key, owner, `${milliseconds}`))) === 1,
     /** Releases the lock if the owner still has it, also after an interrupt. */
-    async releaseLock(key: string, owner: string) {
-      await limited(evaluate(RELEASE, key, owner), []);
-    },
+    releaseLock: (key: string, owner: string) => limited(evaluate(RELEASE, key, owner), []),
     /** Returns the milliseconds until a key expires, -1 if it never does, -2 without such a key. */
     timeLeft: (key: string): Promise<number> => limited(client.pTTL(key)),
     close: () => client.destroy(),
   };
-}
-
-/** Name, password and database stand apart from the address: the option `url` would ignore the password. */
-function createStoreClient({ address, password, ca }: ConnectionOptions) {
-  const { host, port, username, database } = address;
-  const socket = { host, port, connectTimeout: TIME_LIMIT, reconnectStrategy: false } as const;
-  const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  return createClient({
-    socket: address.tls
-      ? { ...socket, tls: true, ...trustOptions(builtin('node:tls'), ca), ...servername }
-      : socket,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    database,
-    RESP: 2,
-    // A user with few rights may not say who it is.
-    disableClientInfo: true,
-  });
 }
 
 function asStoreError(error: unknown): StoreError {

@@ -91,12 +91,11 @@ export class SharedStore implements TokenStore {
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const shared = await this.#try(async (connection) => {
-      const { value = '', milliseconds = 0 } = (await connection.get(this.#nameOf('limit'))) ?? {};
-      const limit = { remaining: Number(value), receivedAt: now, resetsAt: now + milliseconds };
-      return /^\d+$/.test(value) && isInForce(limit, now) ? limit : undefined;
-    });
-    return shared ?? this.#options.files.readLimit(now);
+    const found = await this.#try((connection) => connection.get(this.#nameOf('limit')));
+    const resetsAt = now + (found?.milliseconds ?? 0);
+    const limit = { remaining: Number(found?.value), receivedAt: now, resetsAt };
+    const isShared = /^\d+$/.test(found?.value ?? '') && isInForce(limit, now);
+    return isShared ? limit : this.#options.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
@@ -222,7 +221,7 @@ export class SharedStore implements TokenStore {
       throw new StoreError(message, hint);
     }
     if (password !== undefined) onSecret(password);
-    return connectStore({ address, password, ca, io });
+    return connectStore(address, password, ca, io);
   }
 
   async #readToken(connection: StoreConnection): Promise<CachedToken | undefined> {

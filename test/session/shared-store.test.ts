@@ -284,8 +284,7 @@ describe.skipIf(NO_REDIS)(`a connection to the store${REDIS_REASON}`, () => {
     const redis = await startRedis();
     const address = SETTINGS['token-store'].parse(redis.url.replace(/0$/, database));
     if (address === undefined) throw new Error('not an address');
-    const options = { address, password: STORE_PASSWORD, ca: undefined, io: fakeIo() };
-    const connection = await connectStore(options);
+    const connection = await connectStore(address, STORE_PASSWORD, undefined, fakeIo());
     onTestFinished(connection.close);
     return { redis, connection };
   }
