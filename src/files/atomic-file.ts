@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { ImgctlError, valueOr, valueOrError } from '../errors.ts';
 import { builtin, type Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { makeDirectory } from './paths.ts';
@@ -56,34 +56,25 @@ export function errorReason(error: unknown): string {
 }
 
 function parse(json: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    const before = json.slice(0, errorPosition(json)).split('\n');
-    const column = (before.at(-1) ?? '').length + 1;
-    throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
+  const parsed = valueOrError<unknown>(() => JSON.parse(json));
+  if ('value' in parsed) {
+    if (isObject(parsed.value)) return parsed.value;
+    throw new Error('it does not hold a JSON object');
   }
-  if (isObject(value)) return value;
-  throw new Error('it does not hold a JSON object');
-}
-
-/** V8 does not always say where the error is. */
-function errorPosition(json: string): number {
-  try {
-    parseLossless(json, undefined, { onDuplicateKey: () => undefined });
-  } catch (error) {
-    const [, position] = /at position (\d+)$/.exec((error as Error).message) ?? [];
-    if (position !== undefined) return Number(position);
-  }
-  return json.length;
+  // V8 does not always say where the error is.
+  const again = valueOrError(() => parseLossless(json, undefined, { onDuplicateKey: () => {} }));
+  const message = 'error' in again ? again.error.message : '';
+  const [, position = json.length] = /at position (\d+)$/.exec(message) ?? [];
+  const before = json.slice(0, Number(position)).split('\n');
+  const column = (before.at(-1) ?? '').length + 1;
+  throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
 }
 
 interface WriteOptions {
   /** Called right before the rename, as the flush before it may take long. */
   readonly confirm?: ConfirmLock | undefined;
-  /** Creates the staging file, mode 0600, with the text. */
-  readonly create?: (staging: string, text: string) => void | Promise<void>;
+  /** Creates the staging file with the text, if not with mode 0600. */
+  readonly create?: (staging: string) => void | Promise<void>;
 }
 
 export function writeJsonFile(
@@ -102,14 +93,15 @@ export function writeJsonFile(
 export async function replaceFile(
   file: string,
   text: string,
-  { create = createFile, confirm }: WriteOptions = {},
+  { create, confirm }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
   makeDirectory(directory);
   const unique = builtin('node:crypto').randomUUID();
   const staging = path.join(directory, `.${path.basename(file)}.${unique}.new`);
   try {
-    await create(staging, text);
+    if (create) await create(staging);
+    else fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });
     flushAndVerify(staging, text);
     for (let delay = 8; ; delay *= 2) {
       confirm?.();
@@ -129,10 +121,6 @@ export async function replaceFile(
 /** On Windows a virus scanner or another reader blocks a rename for a moment: retried for a second. */
 const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 const MAX_DELAY = 512;
-
-function createFile(file: string, text: string): void {
-  fs.writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
-}
 
 function flushAndVerify(file: string, text: string): void {
   const descriptor = fs.openSync(file, 'r+');

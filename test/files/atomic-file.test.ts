@@ -133,9 +133,9 @@ describe('writeJsonFile', () => {
 describe('replaceFile', () => {
   it('keeps the old file if the new one was written only in part', async () => {
     const file = fileWith('old');
-    const create = (staging: string, text: string) => {
-      writeFileSync(staging, text.slice(1));
-      writeFileSync(`${staging}.tmp-1`, text);
+    const create = (staging: string) => {
+      writeFileSync(staging, 'ne');
+      writeFileSync(`${staging}.tmp-1`, 'new');
     };
     await expect(replaceFile(file, 'new', { create })).rejects.toThrow('written only in part');
     expect(readFileSync(file, 'utf8')).toBe('old');

@@ -115,8 +115,8 @@ describe('the lock', () => {
     const hung = withLock(file, PATIENCE, fakeIo(), (confirm) =>
       replaceFile(file, 'of the one that hung', {
         confirm,
-        create: async (staging, text) => {
-          writeFileSync(staging, text);
+        create: async (staging) => {
+          writeFileSync(staging, 'of the one that hung');
           await withLock(file, PATIENCE, impatientIo(), (confirmOther) =>
             replaceFile(file, 'of the other', { confirm: confirmOther }),
           );
