@@ -10,6 +10,7 @@ import { PAGES } from '../cli/topics.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { asImgctlError, type ErrorCode, ImgctlError, valueOr, valueOrError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { httpDate } from '../http/retry.ts';
 import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';
@@ -18,7 +19,6 @@ import { loadStyle, mark } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
 import { nearest } from '../query/suggest.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import { helperProgram } from '../session/keychain.ts';
 import { unreadableFile } from '../session/secrets.ts';
 import {
   readCertificates,
@@ -167,54 +167,43 @@ export async function run(context: Context): Promise<void> {
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-/** Checks owners and modes. Must run before a token is read, because that tightens the mode of its file. */
+/** Checks modes. Must run before a token is read, because that tightens the mode of its file. */
 function fileResults({ paths: { config, state }, io: { system } }: Context): Result[] {
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
     return [warning(finding, SET_CONFIG_DIR)];
   }
-  const results: Result[] = [];
-  const warn = (what: string, fix: string, files: readonly string[]) => {
-    if (files.length === 0) return;
-    const hint = `${fix} ${files.map(shellQuote).join(' ')}`;
-    results.push(warning(`${what}: ${files.join(', ')}`, hint));
-  };
-  const isOpen = (bits: number) => (file: string) =>
-    system.platform !== 'win32' && (fs.statSync(file).mode & bits) !== 0;
-  const isForeign = (file: string) =>
-    system.uid !== undefined && fs.statSync(file).uid !== system.uid;
   // They may be links, whose targets count.
   const existing = (file: string) => (fs.existsSync(file) ? [fs.realpathSync(file)] : []);
-  try {
-    const folder = existing(config);
-    const tokens = existing(tokenFolder(config));
-    const tokenFiles = tokens
-      .flatMap((parent) => fs.readdirSync(parent, { withFileTypes: true }))
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.join(entry.parentPath, entry.name));
-    const files = [...existing(configFilePath(config)), ...tokenFiles];
-    warn('writable by other users', 'chmod 700', folder.filter(isOpen(0o022)));
-    warn('accessible to other users', 'chmod 700', tokens.filter(isOpen(0o077)));
-    warn('readable by other users', 'chmod 600', files.filter(isOpen(0o077)));
-    const foreign = [...folder, ...tokens, ...files].filter(isForeign);
-    warn('owned by another user', 'sudo chown "$(id -un)"', foreign);
-    for (const written of new Set([config, state ?? config].map(nearestExisting))) {
-      const problem = fs.statSync(written).isDirectory()
-        ? accessProblem(written, fs.constants.W_OK | fs.constants.X_OK)
-        : 'not a directory';
-      if (problem === undefined) continue;
-      results.push(warning(`cannot write to ${written}: ${problem}`, SET_CONFIG_DIR));
-    }
-    if (results.length > 0) return results;
-    const isMissing = folder.length === 0;
-    return [
-      isMissing ? `the first login creates ${config}` : `${config}: owner and modes are correct`,
-    ];
-  } catch (error) {
-    const hint = `check the owner and the modes: ls -la ${shellQuote(config)}`;
-    const message = `cannot check the files: ${(error as Error).message}`;
-    throw new ImgctlError('config', message, { hint });
+  const folder = existing(config);
+  const tokens = existing(tokenFolder(config));
+  const tokenFiles = tokens
+    .flatMap((parent) => fs.readdirSync(parent, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+  const modes: readonly (readonly [what: string, bits: number, mode: number, string[]])[] = [
+    ['writable by other users', 0o022, 700, folder],
+    ['accessible to other users', 0o077, 700, tokens],
+    ['readable by other users', 0o077, 600, [...existing(configFilePath(config)), ...tokenFiles]],
+  ];
+  const results: Result[] = [];
+  for (const [what, bits, mode, files] of modes) {
+    const open = files.filter(
+      (file) => system.platform !== 'win32' && (fs.statSync(file).mode & bits) !== 0,
+    );
+    if (open.length === 0) continue;
+    const hint = `chmod ${mode} ${open.map(shellQuote).join(' ')}`;
+    results.push(warning(`${what}: ${open.join(', ')}`, hint));
   }
+  for (const written of new Set([config, state ?? config].map(nearestExisting))) {
+    const problem = writeProblem(written);
+    if (problem === undefined) continue;
+    results.push(warning(`cannot write to ${written}: ${problem}`, SET_CONFIG_DIR));
+  }
+  if (results.length > 0) return results;
+  return [
+    folder.length === 0 ? `the first login creates ${config}` : `${config}: modes are correct`,
+  ];
 }
 
 function nearestExisting(directory: string): string {
@@ -222,13 +211,13 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-/** Returns the code of the error; undefined if the file can be used in this way. */
-function accessProblem(file: string, mode: number): string | undefined {
+function writeProblem(directory: string): string | undefined {
+  if (!fs.statSync(directory).isDirectory()) return 'not a directory';
   try {
-    fs.accessSync(file, mode);
+    fs.accessSync(directory, fs.constants.W_OK | fs.constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code;
+    return errorReason(error);
   }
 }
 
@@ -460,28 +449,11 @@ function passwordResult(context: Context, account: Account): Result {
     const file = path.resolve(io.cwd, io.env.IMGCTL_PASSWORD_FILE ?? '');
     try {
       fs.accessSync(file, fs.constants.R_OK);
-      if (io.system.platform !== 'win32' && (fs.statSync(file).mode & 0o007) !== 0) {
-        return warning(`readable by all users: ${file}`, `chmod o= ${shellQuote(file)}`);
-      }
     } catch (error) {
       return unreadableFile(file, error);
     }
   }
-  const helper = valueOr(() => settings.get('credential-helper'), undefined);
-  if (helper !== undefined && !isInstalled(helperProgram(helper), context)) {
-    const message = `the credential helper ${helperProgram(helper)} is not installed`;
-    const hint = `install it, or run: imgctl config unset credential-helper${settings.profileFlag}`;
-    return new ImgctlError('config', message, { hint });
-  }
   return `from ${origin}; not tested`;
-}
-
-function isInstalled(program: string, { io: { env, cwd, system } }: Context): boolean {
-  const folders = /[\\/]/.test(program) ? [''] : (env.PATH ?? '').split(path.delimiter);
-  const names = system.platform === 'win32' ? [program, `${program}.exe`] : [program];
-  return folders
-    .flatMap((folder) => names.map((name) => path.resolve(cwd, folder, name)))
-    .some((file) => accessProblem(file, fs.constants.X_OK) === undefined);
 }
 
 function limitResult(cache: TokenCache, now: number): Result {

@@ -11,7 +11,7 @@ import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
-import { readSnapshot } from './image-source.ts';
+import { readSnapshot } from './image-listing.ts';
 
 export const emulator: CommandSpec = {
   name: 'emulator',

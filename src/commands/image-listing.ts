@@ -1,5 +1,15 @@
-// The options, query and view that images list, images get and my-images share.
+// What the commands for images share: options, the query, the view, and reading images with progress.
 
+import path from 'node:path';
+import type { ReceivedImage } from '../api/types.ts';
+import {
+  type Batch,
+  type CatalogueObserver,
+  type CatalogueQuery,
+  listCatalogue,
+  readCataloguePage,
+} from '../catalogue/listing.ts';
+import { parseLines, parseSnapshot } from '../catalogue/snapshot.ts';
 import type {
   ArgumentDeclaration,
   FieldDeclaration,
@@ -8,11 +18,13 @@ import type {
 import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import { option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted } from '../output/messages.ts';
+import { readTextFile } from '../files/atomic-file.ts';
+import { counted, shellQuote } from '../output/messages.ts';
 import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
-import { planQuery } from '../query/plan.ts';
+import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { type ListedNames, rememberImages } from '../session/image-names.ts';
 import { SETTINGS, type SettingKey } from '../session/setting-table.ts';
 
@@ -193,4 +205,124 @@ export function reportEmpty(
 ): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
   if (always || context.format === 'table') context.console.note(message, hint);
+}
+
+/** Reads a saved catalogue instead of the service. */
+export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+  option('--from <file>', 'read this snapshot instead of the service; needs no login', {
+    value: { kind: 'text', from: 'files' },
+    conflicts: ['page', 'perPage'],
+  }),
+  option('--max-age <duration>', 'exit with 1 if the snapshot is older, such as 12h or 7d', {
+    value: { kind: 'duration', isAge: true },
+  }),
+];
+
+export interface SourceOptions {
+  from?: string;
+  maxAge?: number;
+}
+
+interface SourceQuery extends Omit<CatalogueQuery, 'concurrency'> {
+  /** Not for a snapshot. */
+  readonly page?: number | undefined;
+}
+
+export interface Source {
+  readonly baseUrl: string;
+  /** Yields every image that matches, or those of one page. */
+  list(query: SourceQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
+  /** Returns undefined if there is no such image. */
+  getImage(id: number): Promise<ReceivedImage | undefined>;
+}
+
+/** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
+export async function openSource(context: Context, options: SourceOptions): Promise<Source> {
+  const { from, maxAge } = options;
+  if (from !== undefined) return openSnapshot(context, from, maxAge);
+  if (maxAge !== undefined) {
+    throw new ImgctlError('usage', '--max-age needs a snapshot', {
+      hint: 'add --from FILE, or omit --max-age',
+    });
+  }
+  const { client, baseUrl } = await context.session();
+  const concurrency = context.settings.get('concurrency');
+  return {
+    baseUrl,
+    async *list({ page, ...query }, observer) {
+      if (page === undefined) yield* listCatalogue(client, { ...query, concurrency }, observer);
+      else yield readCataloguePage(client, query, page, observer);
+    },
+    getImage: (id) =>
+      client.getImage(id).catch((error: unknown) => {
+        if (error instanceof ImgctlError && error.code === 'not-found') return undefined;
+        throw error;
+      }),
+  };
+}
+
+/** The clocks of two machines may differ by this much. */
+const CLOCK_SKEW = 5 * 60_000;
+
+async function openSnapshot(
+  context: Context,
+  name: string,
+  maxAge: number | undefined,
+): Promise<Source> {
+  const { baseUrl, takenAt, ...snapshot } = await readSnapshot(context, name);
+  const age = context.io.now() - takenAt;
+  const isFuture = age < -CLOCK_SKEW;
+  const text = isFuture ? 'is from the future' : `is ${describeDuration(age)} old`;
+  const message = `the snapshot ${name} ${text}`;
+  if (maxAge !== undefined && (isFuture || age > maxAge)) {
+    throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
+      hint: saveCommand(name),
+    });
+  }
+  context.console.note(`${message} (${new Date(takenAt).toISOString()})`);
+  const images = await snapshot.images();
+  return {
+    baseUrl,
+    async *list({ plan, limit }) {
+      const sorted = plan.sort(images.filter(plan.matchesAll));
+      yield { images: sorted.slice(0, limit), meta: {} };
+    },
+    getImage: async (id) => images.find((image) => image.id === id),
+  };
+}
+
+/** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
+export async function readSnapshot({ io }: Context, name: string) {
+  const file = { what: `the snapshot ${name}`, hint: saveCommand(name) };
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
+  if (text === undefined) {
+    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.hint });
+  }
+  const snapshot = parseSnapshot(text, file);
+  return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
+}
+
+/** Yields every image that matches, page by page, with warnings and, unless `quiet`, a progress line. */
+export async function* readBatches(
+  { console }: Context,
+  source: Source,
+  query: SourceQuery,
+  quiet = false,
+): AsyncGenerator<Batch, void, void> {
+  const progress = console.startProgress({ lines: false, quiet });
+  progress.update('reading the catalogue');
+  yield* source.list(query, {
+    warn: (message) => console.warn(message),
+    progress: (text) => progress.update(text),
+  });
+  await progress.stop();
+}
+
+export async function* readAll(context: Context, source: Source, plan: QueryPlan) {
+  for await (const { images } of readBatches(context, source, { plan, streams: true }))
+    yield images;
+}
+
+function saveCommand(name: string): string {
+  return `save a new one with: imgctl images snapshot --file ${shellQuote(name)}`;
 }

@@ -19,13 +19,15 @@ import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import {
   FILTER_OPTION,
+  openSource,
+  readAll,
   readQuery,
+  readSnapshot,
   readView,
   TABLE_OPTIONS,
   type ViewOptions,
   WORDS,
 } from './image-listing.ts';
-import { openSource, readAll, readSnapshot } from './image-source.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 
 export const imagesChanges: CommandSpec = {

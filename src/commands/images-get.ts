@@ -10,12 +10,15 @@ import { nearestFew } from '../query/suggest.ts';
 import { collectNames } from '../session/image-names.ts';
 import {
   IMAGE_FIELDS,
+  openSource,
   readView,
   rememberNames,
+  SOURCE_OPTIONS,
+  type Source,
+  type SourceOptions,
   VIEW_OPTIONS,
   type ViewOptions,
 } from './image-listing.ts';
-import { openSource, SOURCE_OPTIONS, type Source, type SourceOptions } from './image-source.ts';
 import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
 
 export const imagesGet: CommandSpec = {
@@ -191,7 +194,7 @@ async function listMatching(
 ): Promise<ReceivedImage[]> {
   const plan = planQuery(input, { now: context.io.now() });
   const images: ReceivedImage[] = [];
-  for await (const batch of source.list({ plan, limit })) {
+  for await (const batch of source.list({ plan, limit }, {})) {
     // A snapshot is one batch, which may have more images than a call can have arguments.
     for (const image of batch.images) images.push(image);
   }

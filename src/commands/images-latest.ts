@@ -8,13 +8,16 @@ import { FIELDS } from '../query/fields.ts';
 import {
   FILTER_OPTION,
   IMAGE_FIELDS,
+  openSource,
+  readAll,
   readQuery,
   readView,
+  SOURCE_OPTIONS,
+  type SourceOptions,
   VIEW_OPTIONS,
   type ViewOptions,
   WORDS,
 } from './image-listing.ts';
-import { openSource, readAll, SOURCE_OPTIONS, type SourceOptions } from './image-source.ts';
 
 export const imagesLatest: CommandSpec = {
   name: 'latest',

@@ -1,7 +1,7 @@
 // imgctl images list: lists the public catalogue, or the images that match a query.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { type Batch, readCataloguePage } from '../catalogue/listing.ts';
+import type { Batch } from '../catalogue/listing.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -13,14 +13,17 @@ import {
   IMAGE_FIELDS,
   LISTING_OPTIONS,
   type ListingOptions,
+  openSource,
+  readBatches,
   readQuery,
   readView,
   rememberNames,
   reportEmpty,
   reportNoMatch,
+  SOURCE_OPTIONS,
+  type SourceOptions,
   WORDS,
 } from './image-listing.ts';
-import { observeReading, openSource, SOURCE_OPTIONS, type SourceOptions } from './image-source.ts';
 
 export const imagesList: CommandSpec = {
   name: 'list',
@@ -85,24 +88,18 @@ export async function run(
     ? context.openValues('url', { header: view.header })
     : context.openList(view.columns, { ...view, summary });
   const source = await openSource(context, options);
-  const query = { plan, limit, perPage, streams: format === 'ndjson' };
+  const query = { plan, limit, perPage, page, streams: format === 'ndjson' };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
-  const observer = observeReading(context, format === 'ndjson' || !io.stdout.isTTY);
-  const readPage = async (number: number) => {
-    const { client } = await context.session();
-    return readCataloguePage(client, query, number, observer);
-  };
-  const batches = page === undefined ? source.list(query, observer) : [await readPage(page)];
+  const quiet = format === 'ndjson' || !io.stdout.isTTY;
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
-  for await (const batch of batches) {
+  for await (const batch of readBatches(context, source, query, quiet)) {
     const { images } = batch;
     await list.write(urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
     count += images.length;
     collectNames(images, names);
     meta = batch.meta;
   }
-  await observer.stop();
   await list.end(options.meta ? { ...meta, count } : undefined);
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) await rememberNames(context, names, !isPart);

@@ -31,8 +31,7 @@ import { versionOf } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
 import { type Reading, WordReader } from '../query/words.ts';
-import { FILTER_OPTION } from './image-listing.ts';
-import { openSource, readAll, type Source } from './image-source.ts';
+import { FILTER_OPTION, openSource, readAll, type Source } from './image-listing.ts';
 import { listCommand } from './images-latest.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {

@@ -192,17 +192,3 @@ describe('the setting token-store', () => {
     expect(result.stderr).not.toContain('canary');
   });
 });
-
-it('doctor reports a missing credential helper', async () => {
-  const { imgctl } = await emulatorUser();
-  await imgctl('config set credential-helper nonexistent');
-  const { stdout } = await imgctl('doctor --json');
-  expect(findingOf(stdout, 'password')).toEqual([
-    {
-      check: 'password',
-      state: 'failed',
-      finding: 'the credential helper docker-credential-nonexistent is not installed',
-      hint: 'install it, or run: imgctl config unset credential-helper',
-    },
-  ]);
-});
