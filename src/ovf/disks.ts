@@ -129,7 +129,7 @@ const MARKERS = 1 << 17;
 const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
 
 /** Parses the header at the start of a file, or the footer that repeats it; null for other data. */
-export function parseSparseHeader(head: Buffer) {
+function parseSparseHeader(head: Buffer) {
   if (head.toString('latin1', 0, 4) !== 'KDMV' || head.length < SECTOR) return null;
   const flags = head.readUInt32LE(8);
   const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;

@@ -14,7 +14,7 @@ import {
   startCli,
 } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { packTar, sampleMembers } from '../support/package-writer.ts';
+import { sampleMembers } from '../support/package-writer.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
@@ -80,54 +80,27 @@ describe.each(RESPONSES)('a response of %s', (_kind, response) => {
   });
 });
 
-const [descriptor, , disk] = sampleMembers('vm');
-const around = (content: string) => ({
-  'vm.ovf': `<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1">${content}</Envelope>`,
-});
-const withSample = (name: string, content: string | Uint8Array) => {
-  return { 'vm.ovf': descriptor.content, [name]: content };
-};
-
-/** Returns the sample's disk with a directory of 1,000,000 tables that are all the same. */
-function repeatedTables(): Buffer {
-  const bytes = Buffer.from(disk.content);
-  const directory = Number(bytes.readBigUInt64LE(bytes.length - 1024 + 56)) * 512;
-  const tables = Buffer.alloc(4_000_000).fill(bytes.subarray(directory, directory + 4));
-  bytes.writeBigUInt64LE(BigInt(Math.ceil(bytes.length / 512)), 56);
-  bytes.writeBigUInt64LE(BigInt((tables.length / 4) * 512 * 128), 12);
-  return Buffer.concat([bytes, tables]);
-}
-
-function manyMembers(): Buffer {
-  const content = Buffer.alloc(0);
-  return packTar(Array.from({ length: 1e5 }, (_, index) => ({ name: `${index}`, content })));
-}
-
-const file = '<File id="a" href="b"/>';
-const entities = `<!DOCTYPE a [<!ENTITY b "${'x'.repeat(1e4)}"><!ENTITY c "${'&b;'.repeat(1e4)}">]>`;
+const around = (content: string) =>
+  `<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1">${content}</Envelope>`;
+const [descriptor] = sampleMembers('vm');
 const digest = `SHA256(x)= ${'0'.repeat(64)}\n`;
-const PACKAGES: Readonly<Record<string, () => Readonly<Record<string, string | Uint8Array>>>> = {
-  'a descriptor nested 1,000,000 deep': () => around('<a>'.repeat(1e6) + '</a>'.repeat(1e6)),
-  'a descriptor of 5,000,000 elements': () => around('<a/>'.repeat(5e6)),
-  'a descriptor of 1,000,000 files': () => around(`<References>${file.repeat(1e6)}</References>`),
-  'an attribute of 60 MB': () => around(`<a b="${'x'.repeat(60e6)}"/>`),
-  'an entity in an entity': () => ({ 'vm.ovf': `${entities}${around('&c;')['vm.ovf']}` }),
-  'a manifest of 2,000,000 lines': () => withSample('vm.mf', digest.repeat(2e6)),
-  'an archive of 100,000 members': () => ({ 'vm.ova': manyMembers() }),
-  'a disk of 1,000,000 equal tables': () => withSample(disk.name, repeatedTables()),
-};
 
-describe.each(Object.entries(PACKAGES))('a package with %s', (_name, files) => {
-  /** Returns the path of the package. */
+describe.each([
+  ['a descriptor nested 1,000,000 deep', () => around('<a>'.repeat(1e6) + '</a>'.repeat(1e6)), ''],
+  ['a descriptor of 5,000,000 elements', () => around('<a/>'.repeat(5e6)), ''],
+  ['an attribute of 60 MB', () => around(`<a b="${'x'.repeat(60e6)}"/>`), ''],
+  ['a manifest of 2,000,000 lines', () => descriptor.content, digest.repeat(2e6)],
+])('a package with %s', (_name, content, manifest) => {
+  /** Returns the path of the descriptor. */
   const write = () => {
     const folder = temporaryDirectory();
-    const contents = Object.entries(files());
-    for (const [name, content] of contents) writeFileSync(path.join(folder, name), content);
-    return path.join(folder, contents[0]?.[0] ?? '');
+    writeFileSync(path.join(folder, 'vm.mf'), manifest);
+    writeFileSync(path.join(folder, 'vm.ovf'), content());
+    return path.join(folder, 'vm.ovf');
   };
 
   it.skipIf(!canMeasure)('fails in time, with little memory (skipped without /proc)', async () => {
-    const message = /\.ov[af] is invalid: \d+ errors?$/;
+    const message = /vm\.ovf is invalid: \d+ errors?$/;
     await expectCheapFailure(['validate', write()], freshHome(), message);
   });
 

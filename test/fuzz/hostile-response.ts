@@ -34,56 +34,50 @@ export function soundResponse(status: number, headers: Header[], body: Buffer) {
   };
 }
 
-const STATUSES = [
-  ...[200, 201, 202, 204, 206, 301, 302, 304, 307, 400, 401, 403, 404, 405, 407, 409, 410],
-  ...[413, 418, 421, 429, 500, 501, 502, 503, 504, 511, 599],
-];
 const HEADERS = [
   ...['retry-after', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'date'],
   ...['location', 'content-type', 'content-encoding', 'content-length', 'transfer-encoding'],
-  ...['connection', 'keep-alive', 'retry-after', 'location', 'x-padding'],
 ];
 const HEADER_VALUES = [
-  ...['0', '1', '59', '61', '-1', '1.5', '1e9', '1767614400', '1767614400000', '9'.repeat(400)],
-  ...['Mon, 05 Jan 2026 12:00:30 GMT', 'Fri, 31 Dec 999999 23:59:59 GMT', 'soon', '1,2', 'é', ''],
-  ...['\u001b[2J', '\u009b1m', 'x'.repeat(20_000), 'gzip', 'br', 'gzip, gzip', 'chunked', 'close'],
-  ...[FOREIGN, `${FOREIGN}/v2`, '//', '/v2/request/image_sync/7', 'text/html', 'a; charset=utf-16'],
+  ...['0', '1', '59', '-1', '1.5', '1e9', '1767614400', '9'.repeat(400), 'soon', 'é', '', '//'],
+  ...['Mon, 05 Jan 2026 12:00:30 GMT', 'Fri, 31 Dec 999999 23:59:59 GMT', '\u001b[2J', '\u009b1m'],
+  ...['x'.repeat(20_000), 'gzip', 'br', 'gzip, gzip', 'chunked', 'text/html', 'a; charset=utf-16'],
+  ...[FOREIGN, `${FOREIGN}/v2`, '/v2/request/image_sync/7'],
 ];
-const PATHS = ['/v2/image?page=1', '/v2/image?page=2&per_page=10', '/v2/request/image_sync/1'];
 const URLS = [
-  ...PATHS.flatMap((path) => [path, `${OWN}${path}`, `${FOREIGN}${path}`]),
-  ...[FOREIGN.replace('//', '//own@'), FOREIGN.replace('http:', ''), '?page=2', '/x/..%2f..%2f'],
-  ...['javascript:alert(1)', 'http://[', 'file:///etc/passwd'],
+  ...['/v2/image?page=1', '/v2/image?page=2&per_page=10', `${OWN}/v2/image?page=2`, '?page=2'],
+  ...[`${FOREIGN}/v2/image?page=2`, FOREIGN.replace('//', '//own@'), FOREIGN.replace('http:', '')],
+  ...['/v2/request/image_sync/1', '/x/..%2f..%2f', 'javascript:alert(1)', 'http://['],
 ];
 /** JSON in place of a value, which OLD stands for: another type, more or fewer members, odd names, huge numbers. */
 const JSON_TEXTS = [
-  ...[
-    '[OLD]',
-    '{"data":OLD}',
-    '',
-    `OLD${',OLD'.repeat(50)}`,
-    'OLD,"__proto__":{"id":1,"name":"x"}',
-  ],
+  ...['[OLD]', '{"data":OLD}', '', `OLD${',OLD'.repeat(50)}`, 'OLD,"__proto__":{"id":1}', '[null]'],
   ...['OLD,"toString":OLD', 'OLD,"id":2', 'OLD,"data":null', 'OLD,"":1', '{"id":1,"id":2}', '[[]]'],
-  ...['{"toJSON":"x","then":"y","length":-1}', '{"data":[]}', '{"id":1}', '{"__proto__":null}'],
-  ...['1e400', '-1e400', '9007199254740993', `1${'0'.repeat(400)}`, '0.1e-400', '-0', '1.5', '1e9'],
-  ...['null', 'true', 'false', '0', '1', '-1', '2', '100', '"1"', '{}', '[]', '[null]'],
+  ...['{"toJSON":"x","then":"y","length":-1}', '{"data":[]}', '{"__proto__":null}', 'null', 'true'],
+  ...[
+    '1e400',
+    '9007199254740993',
+    `1${'0'.repeat(400)}`,
+    '0.1e-400',
+    '-0',
+    '1.5',
+    '-1',
+    '0',
+    '"1"',
+  ],
   ...[200, 20_000].map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
-  `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
 ];
 const BODIES = ['', '<!doctype html><title>502</title>', 'null', '[]', '{}', '"text"', '\ufeff{}'];
 const STARTS = ['HTTP/1.1 100 Continue\r\n\r\n', '\r\n\r\n', 'SSH-2.0-OpenSSH\r\n', '\u0000\u0001'];
 const ENDS = ['junk', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'];
+const COMMON = [200, 202, 204, 301, 304, 400, 401, 403, 404, 407, 413, 429, 500, 502, 503, 511];
 /** Far beyond every limit, and decoded within milliseconds. */
 const BOMBS = bombs(500_000);
 
 const text = fc.oneof(anyText(), fc.constantFrom(HOSTILE, HOSTILE, 'ERROR', 'x'.repeat(20_000)));
-const status = fc.oneof(fc.constantFrom(...STATUSES), fc.integer({ min: 100, max: 599 }));
-const json = fc.oneof(
-  fc.constantFrom(...JSON_TEXTS),
-  fc.oneof(text, fc.constantFrom(...URLS)).map((value) => JSON.stringify(value)),
-  fc.json({ maxDepth: 2 }),
-);
+const status = fc.oneof(fc.constantFrom(...COMMON), fc.integer({ min: 100, max: 599 }));
+const quoted = fc.oneof(text, fc.constantFrom(...URLS)).map((value) => JSON.stringify(value));
+const json = fc.oneof(fc.constantFrom(...JSON_TEXTS), quoted, fc.json({ maxDepth: 2 }));
 const header = fc.tuple(fc.constantFrom(...HEADERS), fc.constantFrom(...HEADER_VALUES));
 /** Near the root, anywhere, or near the end, as most values are fields of images. */
 const place = fc.oneof(fc.nat(3), fc.nat(200), fc.integer({ min: -20, max: -1 }));
