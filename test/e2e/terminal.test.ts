@@ -165,7 +165,7 @@ describe.skipIf(noScript)('on a terminal, images list (skipped without script)',
     const { env, release } = await slowService();
     const list = 'tty; eval "$IMGCTL images list --per-page 1 -c name,path,label"';
     const started = startCommand(env, list, 'stty cols 20');
-    const shown = await started.waitFor('stdout', 'page 1 of 3, 1 i…');
+    const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
     const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
     expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
     await started.waitFor('stdout', 'page 1 of 3, 1 image');
