@@ -47,7 +47,9 @@ for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.txt', 'README.md', 'CHANGEL
 copyFileSync(nodeLicence(), join(FOLDER, 'NODE-LICENSE.txt'));
 cpSync(join(ROOT, 'completions'), join(FOLDER, 'completions'), { recursive: true });
 copyFileSync(join(ROOT, 'dist/man/imgctl.1'), join(FOLDER, 'imgctl.1'));
-run('tar', '-czf', `${FOLDER}.tar.gz`, '-C', join(ROOT, 'build'), NAME);
+// A tar that takes D: for a host needs names without a path.
+process.chdir(join(ROOT, 'build'));
+run('tar', '-czf', `${NAME}.tar.gz`, NAME);
 process.stdout.write(`${FOLDER}.tar.gz\n`);
 
 /** Returns the file with the script and its assets, in a folder of its own. */
@@ -107,8 +109,8 @@ function start(chunks, version, requireBuiltIn) {
 
 /** Returns the licence that comes with this Node, in an archive or as the npm package `node`. */
 function nodeLicence() {
-  const package_ = join('../node_modules', `node-${platform}-${arch}`);
-  const folders = ['..', '.', package_].map((folder) => join(dirname(execPath), folder));
+  const ownPackage = join('../node_modules', `node-${platform}-${arch}`);
+  const folders = ['..', '.', ownPackage].map((folder) => join(dirname(execPath), folder));
   const file = folders.map((folder) => join(folder, 'LICENSE')).find((name) => existsSync(name));
   if (!file) throw new Error(`no LICENSE of Node near ${execPath}`);
   return file;
