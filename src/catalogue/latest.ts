@@ -2,40 +2,30 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { type Candidate, rankCandidates, type Series, SeriesIndex } from '../query/series.ts';
+import { type Series, SeriesIndex } from '../query/series.ts';
 import { patternOfReading, type Rejected, WordReader } from '../query/words.ts';
 
 type ImageSeries = Series<ReceivedImage>;
 /** Images page by page. */
 type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
-interface Found<Item> {
-  readonly all: readonly Item[];
-  readonly rejected: Rejected | undefined;
-}
-
 /** Reads all images. Returns the series whose names match each word (see `WordReader`), in the order of their names. */
-export async function findSeries(
-  pages: Pages,
-  words: readonly string[],
-): Promise<Found<ImageSeries>> {
-  const reader = new WordReader(words);
-  const index = new SeriesIndex<ReceivedImage>(reader);
-  for await (const images of pages) {
-    for (const image of images) index.add(image);
-  }
-  return { all: index.all(), rejected: reader.rejected };
+export async function findSeries(pages: Pages, words: readonly string[]) {
+  const { index, rejected } = await readNames(pages, words, false);
+  return { all: index.all(), rejected };
 }
 
 /** Reads all images. Returns those whose names match, series by series, the newest first. */
-export async function findCandidates(
-  pages: Pages,
-  words: readonly string[],
-): Promise<Found<Candidate<ReceivedImage>>> {
+export async function findCandidates(pages: Pages, words: readonly string[]) {
+  const { index, rejected } = await readNames(pages, words, true);
+  return { all: index.ranked(), rejected };
+}
+
+async function readNames(pages: Pages, words: readonly string[], holdsAll: boolean) {
   const reader = new WordReader(words);
-  const all: ReceivedImage[] = [];
-  for await (const images of pages) for (const image of images) all.push(image);
-  return { all: rankCandidates(all, reader), rejected: reader.rejected };
+  const index = new SeriesIndex<ReceivedImage>(reader, holdsAll);
+  for await (const images of pages) for (const image of images) index.add(image);
+  return { index, rejected: reader.rejected };
 }
 
 /**
@@ -44,7 +34,7 @@ export async function findCandidates(
  * @throws ImgctlError empty, ambiguous
  */
 export function onlyNewest(
-  { all, rejected }: Found<ImageSeries>,
+  { all, rejected }: Awaited<ReturnType<typeof findSeries>>,
   listCommand: string,
   orElse = '',
 ): ReceivedImage {

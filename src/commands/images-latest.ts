@@ -77,7 +77,8 @@ export async function run(
     if (all.length === 0) throw noMatch(rejected, listing);
     const rows = all.map(({ image, pattern, version, rank }) => {
       const { id = null, name, path = null, created_on = null } = image;
-      return { series: pattern, rank, version, id, name, path, created_on };
+      const numbers = version.numbers.join('.');
+      return { series: pattern, rank, version: numbers, id, name, path, created_on };
     });
     const columns = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
     const { header, times, trunc } = view;

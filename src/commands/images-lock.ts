@@ -27,10 +27,10 @@ import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
-import { versionOf } from '../query/series.ts';
+import { isSameReading, versionOf } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
-import { type Reading, WordReader } from '../query/words.ts';
+import { WordReader } from '../query/words.ts';
 import { FILTER_OPTION, openSource, readAll, type Source } from './image-listing.ts';
 import { listCommand } from './images-latest.ts';
 
@@ -346,10 +346,6 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
     newest,
     matchesQuery: version === undefined || reading !== undefined,
   };
-}
-
-function isSameReading(left: Reading, right: Reading = []): boolean {
-  return left.every(([, index], at) => index === right[at]?.[1]);
 }
 
 /** Others may be resolving images meanwhile. */

@@ -60,11 +60,9 @@ export function parseVersion(name: string): VersionedName {
   return { texts, numbers };
 }
 
-/** Returns start and end of each text word, such as those of x86_64 and hw11. */
-export function findTextWords(text: string): (readonly [start: number, end: number])[] {
-  return [...scan(text)]
-    .filter(([, digits]) => digits === undefined)
-    .map((match) => [match.index, match.index + match[0].length]);
+/** Returns start and end of each number, and of each text word such as x86_64 and hw11. */
+export function findTokens(text: string): (readonly [start: number, end: number])[] {
+  return [...scan(text)].map((match) => [match.index, match.index + match[0].length]);
 }
 
 /** Returns a key that is equal for names of one series. */

@@ -1,7 +1,7 @@
 // The words of images latest and images lock: they match whole numbers of a name, and cut none in two.
 
 import { foldCase } from './plan.ts';
-import { findTextWords, parseVersion, type VersionedName } from './version.ts';
+import { findTokens, parseVersion, type VersionedName } from './version.ts';
 
 /** For each word of digits, the index of the number of the name that it means. */
 export type Reading = readonly (readonly [word: string, index: number])[];
@@ -77,27 +77,22 @@ function matchWord(word: string): WordMatcher {
   };
 }
 
-/** Returns a test for names that contain the word, but neither a digit nor a text word that goes on there. */
+/** Returns a test for names that contain the word, but do not go on with a number or text word at its end. */
 function searchFor(word: string): (name: string) => boolean {
   const part = foldCase(word);
-  const words = findTextWords(part);
-  const [first, last] = [words[0], words.at(-1)];
-  const startsWithWord = first?.[0] === 0 ? first : undefined;
-  const endsWithWord = last?.[1] === part.length ? last : undefined;
-  const startsWithDigit = isDigit(part[0]);
-  const endsWithDigit = isDigit(part.at(-1));
+  const own = findTokens(part);
+  const startsWithToken = own[0]?.[0] === 0;
+  const endsWithToken = own.at(-1)?.[1] === part.length;
   return (name) => {
     const text = foldCase(name);
-    const whole = startsWithWord || endsWithWord ? findTextWords(text) : [];
-    for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
-      const end = at + part.length;
-      const has = (textWord: readonly [number, number] | undefined, otherwise: boolean) =>
-        textWord
-          ? whole.some(([from, to]) => from === at + textWord[0] && to === at + textWord[1])
-          : otherwise;
-      const startIsWhole = has(startsWithWord, !(startsWithDigit && isDigit(text[at - 1])));
-      const endIsWhole = has(endsWithWord, !(endsWithDigit && isDigit(text[end])));
-      if (startIsWhole && endIsWhole) return true;
+    let at = text.indexOf(part);
+    if (at === -1 || !(startsWithToken || endsWithToken)) return at !== -1;
+    const tokens = findTokens(text);
+    const cutsToken = (edge: number) => tokens.some(([from, to]) => from < edge && edge < to);
+    for (; at !== -1; at = text.indexOf(part, at + 1)) {
+      const startsWithin = startsWithToken && cutsToken(at);
+      const endsWithin = endsWithToken && cutsToken(at + part.length);
+      if (!startsWithin && !endsWithin) return true;
     }
     return false;
   };
@@ -112,10 +107,6 @@ function numbersOf({ texts, numbers }: VersionedName) {
     else found.push({ text: digits, firstRun: index });
   }
   return found;
-}
-
-function isDigit(character: string | undefined): boolean {
-  return character !== undefined && character >= '0' && character <= '9';
 }
 
 /** Returns a pattern for `like` that fits the names of a series with the word at this number. */

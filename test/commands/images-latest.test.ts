@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { rankCandidates, SeriesIndex } from '../../src/query/series.ts';
+import { SeriesIndex } from '../../src/query/series.ts';
+import { WordReader } from '../../src/query/words.ts';
 import { catalogueOf, testImage } from '../support/catalogue-page.ts';
 import { failed } from '../support/io.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
@@ -25,6 +26,12 @@ const alma = [
   named(3, 'alma-8.8-x86_64.ova'),
 ];
 const rocky = [named(4, 'rocky-9.ova'), named(5, 'rocky-10.ova')];
+
+function ranked<Row extends { id: number }>(images: readonly Row[]) {
+  const index = new SeriesIndex<Row>(new WordReader([]), true);
+  for (const image of images) index.add(image);
+  return index.ranked();
+}
 
 async function latest(images: readonly Image[], line = '') {
   const user = await scriptedUser(catalogueOf(images));
@@ -201,7 +208,7 @@ describe('images latest', () => {
     const twins = [LATER, UNCLEAR, CREATED, LATER].map((created_on, id) =>
       named(id, 'a-1.ova', { created_on }),
     );
-    expect(rankCandidates(twins).map(({ image, rank }) => [image.id, rank])).toEqual([
+    expect(ranked(twins).map(({ image, rank }) => [image.id, rank])).toEqual([
       [1, 1],
       [0, 1],
       [3, 1],
@@ -244,7 +251,7 @@ describe('images latest', () => {
     const resultOf = (all: readonly { id: number }[]) => {
       const index = new SeriesIndex();
       for (const image of all) index.add(image);
-      return [index.all(), rankCandidates(all)];
+      return [index.all(), ranked(all)];
     };
     fc.assert(
       fc.property(
