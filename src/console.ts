@@ -93,12 +93,6 @@ export class Console {
     return written;
   }
 
-  /** Runs something that uses the terminal itself, such as a prompt, after all writes. */
-  async exclusively<Result>(action: () => Promise<Result>): Promise<Result> {
-    await this.settle();
-    return action();
-  }
-
   /**
    * Shows on stderr what a long run is doing.
    * @param lines if the line cannot be redrawn, write a line per change instead of nothing

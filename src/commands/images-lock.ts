@@ -238,13 +238,7 @@ export async function check(
   const source = await openSource(context, {});
   const rows: { lock: string; state: PinState; [field: string]: unknown }[] = [];
   for (const [name, pin] of pins) {
-    const { live, newest, matchesQuery } = await findPinned(context, source, pin);
-    if (!matchesQuery) {
-      context.console.warn(
-        `${name}: its image ${pin.name} does not match ${pin.text.join(' ')}`,
-        `lock one that does: imgctl images lock update ${name}`,
-      );
-    }
+    const { live, newest } = await findPinned(context, source, pin);
     const state = stateOf(pin, live, newest);
     const newer = state === 'newer' ? newest : undefined;
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
@@ -327,7 +321,6 @@ async function resolve(
 /** Returns the image with the id of a pin, and the newest image of its series. */
 async function findPinned(context: Context, source: Source, pin: Pin) {
   const version = versionOf(pin);
-  // Earlier versions of imgctl found 8 in x86_64 too: such a pin is compared as it was made.
   const reading = version && new WordReader(pin.text).read(`${pin.name}`, version);
   let live: ReceivedImage | undefined;
   async function* watched() {
@@ -336,16 +329,12 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
       yield images;
     }
   }
-  const { all } = await findSeries(watched(), reading === undefined ? [] : pin.text);
+  const { all } = await findSeries(watched(), pin.text);
   const key = version && seriesKey(version);
   const newest = all
     .find((series) => series.key === key)
     ?.readings.find((each) => isSameReading(each.reading, reading))?.newest[0];
-  return {
-    live: live ?? (await source.getImage(pin.id)),
-    newest,
-    matchesQuery: version === undefined || reading !== undefined,
-  };
+  return { live: live ?? (await source.getImage(pin.id)), newest };
 }
 
 /** Others may be resolving images meanwhile. */

@@ -1,5 +1,6 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
+import type { FieldDeclaration } from '../cli/declarations.ts';
 import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -14,6 +15,23 @@ import type {
 } from '../ovf/package.ts';
 import { describeBytes, eachPackage, errorsOf, FILES, isFile, notAFile } from './packages.ts';
 
+const FIELDS: readonly FieldDeclaration[] = [
+  ['file', 'string', 'path as given'],
+  ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
+  ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
+  ['products', 'array', 'product, vendor, version, full_version, number of properties'],
+  ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and others'],
+  ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
+  ['networks', 'array', 'name and description'],
+  ['deployment_options', 'array', 'id, label, description, default'],
+  ['files', 'array', 'files of the package: name, size in bytes, role'],
+  ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
+  ['certificate', 'string or null', 'file name of the certificate'],
+  ['findings', 'array', 'findings as of validate, without digests'],
+];
+
+const COLUMNS = FIELDS.map(([name]) => name);
+
 export const inspect: CommandSpec = {
   name: 'inspect',
   summary: 'show the contents of a local OVA or OVF package',
@@ -26,20 +44,7 @@ export const inspect: CommandSpec = {
   ],
   seeAlso: ['validate'],
   arguments: [FILES],
-  fields: [
-    ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
-    ['file', 'string', 'path as given'],
-    ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
-    ['products', 'array', 'product, vendor, version, full_version, number of properties'],
-    ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and others'],
-    ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
-    ['networks', 'array', 'name and description'],
-    ['deployment_options', 'array', 'id, label, description, default'],
-    ['files', 'array', 'files of the package: name, size in bytes, role'],
-    ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
-    ['certificate', 'string or null', 'file name of the certificate'],
-    ['findings', 'array', 'findings as of validate, without digests'],
-  ],
+  fields: FIELDS,
   exitCodes: [5],
   run,
 };
@@ -97,21 +102,6 @@ function openPackageList(context: Context, single: boolean) {
     },
   };
 }
-
-const COLUMNS = [
-  'file',
-  'kind',
-  'ovf_version',
-  'products',
-  'systems',
-  'disks',
-  'networks',
-  'deployment_options',
-  'files',
-  'manifest',
-  'certificate',
-  'findings',
-];
 
 /** Names fields in snake case, as the service does. */
 function snakeCase(value: unknown): unknown {

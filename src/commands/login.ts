@@ -8,7 +8,7 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../session/keychain.ts';
-import { ask, type Prompt } from '../session/prompt.ts';
+import { ask } from '../session/prompt.ts';
 import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { SETTINGS, STORED_PASSWORD } from '../session/setting-table.ts';
@@ -108,23 +108,18 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
   const baseUrl =
     given.text('base-url') ??
     withScheme(
-      await prompt(context, {
-        what: 'base URL',
-        label: 'Base URL (https:// if you leave it out)',
-        alternative: '--base-url or IMGCTL_BASE_URL',
-        hidden: false,
-      }),
+      await prompt(
+        context,
+        'base URL',
+        'Base URL (https:// if you leave it out)',
+        '--base-url or IMGCTL_BASE_URL',
+      ),
     );
   // Rejected before the next prompt.
   requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
   const username =
     given.get('username') ??
-    (await prompt(context, {
-      what: 'user name',
-      label: 'User name',
-      alternative: '--username or IMGCTL_USERNAME',
-      hidden: false,
-    }));
+    (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
   return context.settingsWith({ ...flags, 'base-url': baseUrl, username });
 }
 
@@ -145,17 +140,21 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   }
 }
 
-function prompt({ console, io }: Context, what: Prompt): Promise<string> {
-  return console.exclusively(() => ask(io, what));
+/** @param alternative how to give it without a prompt */
+async function prompt(
+  { console, io }: Context,
+  what: string,
+  label: string,
+  alternative: string,
+): Promise<string> {
+  await console.settle();
+  return ask(io, { what, label, alternative, hidden: what === 'password' });
 }
 
 function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
-  return prompt(context, {
-    what: 'password',
-    label: `Password for ${printable(username)} at ${printable(baseUrl)}`,
-    alternative: '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE',
-    hidden: true,
-  });
+  const label = `Password for ${printable(username)} at ${printable(baseUrl)}`;
+  const others = '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE';
+  return prompt(context, 'password', label, others);
 }
 
 /** `images.example.com:8443` is a host and port, although it looks like a scheme to a URL parser. */

@@ -1,12 +1,23 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { utcTime } from '../api/responses.ts';
+import type { FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, printBeforeError, readGet, timesOfTable } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { unattendedPassword } from '../session/session.ts';
 import { noValidToken, tokenState } from './token-state.ts';
+
+const FIELDS: readonly FieldDeclaration[] = [
+  ['profile', 'string', 'name of the profile'],
+  ['base_url', 'string', 'address of the service'],
+  ['username', 'string or null', 'user name of the account'],
+  ['token', 'string', 'state of the token: valid, expired, none or from IMGCTL_TOKEN'],
+  ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
+  ['expires_in', 'number or null', 'seconds until then'],
+  ['stored_in', 'string or null', 'file or token store that has the token'],
+];
 
 export const whoami: CommandSpec = {
   name: 'whoami',
@@ -17,28 +28,10 @@ export const whoami: CommandSpec = {
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
-  fields: [
-    ['profile', 'string', 'name of the profile'],
-    ['base_url', 'string', 'address of the service'],
-    ['username', 'string or null', 'user name of the account'],
-    ['token', 'string', 'state of the token: valid, expired, none or from IMGCTL_TOKEN'],
-    ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
-    ['expires_in', 'number or null', 'seconds until then'],
-    ['stored_in', 'string or null', 'file or token store that has the token'],
-  ],
+  fields: FIELDS,
   exitCodes: SERVICE_CODES,
   run,
 };
-
-const FIELDS = [
-  'profile',
-  'base_url',
-  'username',
-  'token',
-  'expires_on',
-  'expires_in',
-  'stored_in',
-];
 
 const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
 
@@ -47,7 +40,11 @@ interface WhoamiOptions extends GetOptions {
 }
 
 export async function run(context: Context, options: WhoamiOptions): Promise<void> {
-  const get = readGet(context, options, FIELDS);
+  const get = readGet(
+    context,
+    options,
+    FIELDS.map(([name]) => name),
+  );
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();

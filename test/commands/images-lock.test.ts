@@ -206,14 +206,10 @@ describe('images lock', () => {
     await steps(['lock add web rocky 8 --get id', '1\n', /locked/]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
     await steps(['lock check --get newest_id', '3\n'], ['lock add nine rocky 9 -q', 'nine\n']);
-    // As an earlier imgctl wrote it, which found the 8 in x86_64.
+    // As if edited by hand: the image does not match the text.
     fs.writeFileSync(file, content().replace('"9"', '"8"'));
     await steps(
-      [
-        'lock check nine --get state',
-        'ok\n',
-        'imgctl: warning: nine: its image rocky-9.5-x86_64.ova does not match rocky 8\nhint: lock one that does: imgctl images lock update nine\n',
-      ],
+      ['lock check nine --get state', 'ok\n'],
       ['lock update nine --get name', 'rocky-8.11-x86_64.ova\n'],
       ['lock check nine --get state', 'ok\n'],
     );
