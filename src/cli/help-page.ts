@@ -120,7 +120,7 @@ function renderBlock(block: Block, width: number): string {
 }
 
 /** Returns a term and, beside it, its meaning; `longest` is the length of the longest term of the list. */
-export function renderTerm(term: string, meaning: string, longest: number, width: number): string {
+function renderTerm(term: string, meaning: string, longest: number, width: number): string {
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
   const start = `  ${term}`;

@@ -58,7 +58,7 @@ interface ApiOptions {
   slurp?: boolean;
 }
 
-export async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
+async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
   const method = parseMethod(options.method ?? 'GET');
   if (options.paginate && method !== 'GET') {
     throw new ImgctlError('usage', `--paginate works only with GET (got ${method})`, {

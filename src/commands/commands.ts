@@ -34,7 +34,7 @@ export const commands: CommandSpec = {
   run,
 };
 
-export async function run(context: Context): Promise<void> {
+async function run(context: Context): Promise<void> {
   const commands = leavesOf(context.program.commands);
   if (context.quiet || ['table', 'csv', 'tsv'].includes(context.format)) {
     const rows = commands.map(([path, { summary, mutates = false }]) => {

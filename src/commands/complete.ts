@@ -50,7 +50,7 @@ interface Candidates {
  * begin with the word at the cursor.
  * @param words those before the cursor without the program, then the word up to the cursor
  */
-export async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
+async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
   try {
     const current = words.pop() ?? '';
     const { mode, candidates } = completeWord(context, words, current);

@@ -67,7 +67,7 @@ export const COMPLETION_FILES = {
 
 type Shell = keyof typeof COMPLETION_FILES;
 
-export async function run(context: Context, _options: object, shell: Shell): Promise<void> {
+async function run(context: Context, _options: object, shell: Shell): Promise<void> {
   const name = COMPLETION_FILES[shell];
   const { getAsset, isSea } = builtin('node:sea');
   await context.console.print(isSea() ? getAsset(name, 'utf8') : readScript(name));

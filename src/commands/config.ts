@@ -112,7 +112,7 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
-export async function list(context: Context, options: GetOptions): Promise<void> {
+async function list(context: Context, options: GetOptions): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
@@ -133,7 +133,7 @@ export async function list(context: Context, options: GetOptions): Promise<void>
   if (first) throw first;
 }
 
-export async function get(context: Context, _options: object, name: string): Promise<void> {
+async function get(context: Context, _options: object, name: string): Promise<void> {
   const key = requireKey(name);
   const value = context.settings.text(key);
   const { origin } = context.settings.find(key);
@@ -145,12 +145,7 @@ export async function get(context: Context, _options: object, name: string): Pro
   await printValue(context, { key, value, origin }, 'value');
 }
 
-export async function set(
-  context: Context,
-  _options: object,
-  name: string,
-  value: string,
-): Promise<void> {
+async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
   SETTINGS[key].parse(value, key);
   if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
@@ -176,11 +171,11 @@ async function warnAboutUrl(
   if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }
 
-export async function unset(context: Context, _options: object, name: string): Promise<void> {
+async function unset(context: Context, _options: object, name: string): Promise<void> {
   await change(context, requireKey(name), undefined);
 }
 
-export async function showPath(context: Context): Promise<void> {
+async function showPath(context: Context): Promise<void> {
   const file = configFilePath(requireDirectory(context.paths.config));
   await printValue(context, { path: file }, 'path');
 }

@@ -84,7 +84,7 @@ function notChecked(finding: string): Result {
   return { state: 'not checked', finding, hint: null };
 }
 
-export async function run(context: Context): Promise<void> {
+async function run(context: Context): Promise<void> {
   const { io } = context;
   const rows: Row[] = [];
   /** An error that a check throws is its result. */

@@ -101,7 +101,7 @@ interface EmulatorCommandOptions extends Omit<EmulatorOptions, 'until' | 'now'> 
   sample?: boolean;
 }
 
-export async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
+async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
   const { parseFault } = await import('../emulator/faults.ts');
   const { startEmulator } = await import('../emulator/service.ts');
   const { io, console } = context;

@@ -91,7 +91,7 @@ interface Task {
   readonly measure: (measures: Measures) => void;
 }
 
-export async function run(
+async function run(
   context: Context,
   options: ChangesOptions,
   words: readonly string[],

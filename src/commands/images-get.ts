@@ -63,7 +63,7 @@ interface GetOptions extends ViewOptions, SourceOptions {
   file?: string;
 }
 
-export async function run(
+async function run(
   context: Context,
   options: GetOptions,
   wanted: readonly string[],

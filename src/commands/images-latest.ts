@@ -60,7 +60,7 @@ interface LatestOptions extends ViewOptions, SourceOptions {
   explain?: boolean;
 }
 
-export async function run(
+async function run(
   context: Context,
   options: LatestOptions,
   words: readonly string[],

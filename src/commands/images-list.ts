@@ -63,7 +63,7 @@ interface ImagesListOptions extends ListingOptions, SourceOptions {
   urls?: boolean;
 }
 
-export async function run(
+async function run(
   context: Context,
   options: ImagesListOptions,
   words: readonly string[],

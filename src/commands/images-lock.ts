@@ -184,7 +184,7 @@ interface Options extends GetOptions {
 
 const FIELDS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
 
-export async function add(
+async function add(
   context: Context,
   options: Options & { filter?: string[] },
   name: string,
@@ -214,7 +214,7 @@ export async function add(
   context.console.success(`Locked as ${name} in ${options.file ?? DEFAULT_LOCK_FILE}`);
 }
 
-export async function list(context: Context, options: Options): Promise<void> {
+async function list(context: Context, options: Options): Promise<void> {
   const get = readGet(context, options, [...FIELDS, 'text', 'filters']);
   const pins = await readPins(context, options, true);
   const rows = [...pins].map(([lock, pin]) => ({ lock, ...pin }));
@@ -228,7 +228,7 @@ function viewOf(context: Context, get: string | undefined) {
 
 const CHECK_COLUMNS = ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'];
 
-export async function check(
+async function check(
   context: Context,
   options: Options & { exitCode?: boolean },
   names: readonly string[],
@@ -259,11 +259,7 @@ export async function check(
 
 const UPDATE_COLUMNS = ['lock', 'change', 'old_name', 'name'];
 
-export async function update(
-  context: Context,
-  options: Options,
-  names: readonly string[],
-): Promise<void> {
+async function update(context: Context, options: Options, names: readonly string[]): Promise<void> {
   const get = readGet(context, options, [...UPDATE_COLUMNS, 'old_id', 'old_path', 'id', 'path']);
   const source = await openSource(context, {});
   const rows: Row[] = [];
@@ -281,7 +277,7 @@ export async function update(
   await context.printList(rows, UPDATE_COLUMNS, { idField: 'lock', get });
 }
 
-export async function remove(context: Context, options: Options, name: string) {
+async function remove(context: Context, options: Options, name: string) {
   await changePins(context, options, true, async (pins) => {
     requirePin(pins, name);
     return new Map([...pins].filter(([each]) => each !== name));

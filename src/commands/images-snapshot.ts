@@ -40,7 +40,7 @@ export const imagesSnapshot: CommandSpec = {
   run,
 };
 
-export async function run(context: Context, { file }: { file?: string }): Promise<void> {
+async function run(context: Context, { file }: { file?: string }): Promise<void> {
   const { io, console } = context;
   const { baseUrl, account } = await context.session();
   // Before the list is read: then the snapshot is never older than it says.

@@ -49,11 +49,7 @@ export const inspect: CommandSpec = {
   run,
 };
 
-export async function run(
-  context: Context,
-  _options: object,
-  files: readonly string[],
-): Promise<void> {
+async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
   const list = openPackageList(context, files.length === 1);
   const unreadable: string[] = [];
   const read = eachPackage(

@@ -57,7 +57,7 @@ interface LoginOptions {
   ignoreLimit?: boolean;
 }
 
-export async function run(context: Context, options: LoginOptions): Promise<void> {
+async function run(context: Context, options: LoginOptions): Promise<void> {
   const { io, console, paths } = context;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);

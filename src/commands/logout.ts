@@ -25,7 +25,7 @@ export const logout: CommandSpec = {
   run,
 };
 
-export async function run(context: Context, options: { all?: boolean }): Promise<void> {
+async function run(context: Context, options: { all?: boolean }): Promise<void> {
   return options.all ? logoutAll(context) : logoutProfile(context);
 }
 

@@ -33,7 +33,7 @@ export const mcp: CommandSpec = {
   run,
 };
 
-export async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
+async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
   const { io, console, version } = context;
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');
@@ -87,7 +87,7 @@ function runnerOf({ io, rerun, options, console, debug }: Context): ServerOption
 }
 
 /** Counts the lines written to it, and keeps the first ones. */
-export class LineSink implements ByteSink {
+class LineSink implements ByteSink {
   readonly isTTY = false;
   readonly columns = undefined;
   readonly lines: string[] = [];

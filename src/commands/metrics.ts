@@ -103,7 +103,7 @@ async function write(context: Context, file: string, run: Run, values: Values): 
 }
 
 /** Replaces the values of this run and profile in a text; other samples and the last success stay. */
-export function withValues(text: string, run: Run, profile: string, values: Values): string {
+function withValues(text: string, run: Run, profile: string, values: Values): string {
   const label = `{profile="${profile}"}`;
   const samples = new Map<string, string>();
   for (const [, name = '', labels = '', value = ''] of text.matchAll(SAMPLE)) {

@@ -26,7 +26,7 @@ export const myImages: CommandSpec = {
   run,
 };
 
-export async function run(
+async function run(
   context: Context,
   options: ListingOptions,
   words: readonly string[],

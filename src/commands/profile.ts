@@ -83,7 +83,7 @@ export const profile: CommandSpec = {
   ],
 };
 
-export async function list(context: Context): Promise<void> {
+async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(context.config, name);
@@ -110,7 +110,7 @@ function cachedTokenState(context: Context, settings: Settings): string {
   return tokenState(openCache(context, account).read(), context.io.now());
 }
 
-export async function use(context: Context, _options: object, profile: string): Promise<void> {
+async function use(context: Context, _options: object, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
@@ -121,7 +121,7 @@ export async function use(context: Context, _options: object, profile: string): 
   }
 }
 
-export async function remove(context: Context, _options: object, name: string): Promise<void> {
+async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
   const { paths, io } = context;
   forgetTokens(paths.config, name);

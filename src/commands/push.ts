@@ -108,7 +108,7 @@ interface PushOptions extends MetricsOptions, WaitOptions {
 
 type Measure = (measures: Measures) => void;
 
-export async function run(
+async function run(
   context: Context,
   options: PushOptions,
   files: readonly string[],

@@ -59,7 +59,7 @@ interface StatusOptions extends WaitOptions, GetOptions {
   list?: boolean;
 }
 
-export async function run(
+async function run(
   context: Context,
   options: StatusOptions,
   argument: string | undefined,

@@ -65,7 +65,7 @@ interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
   dryRun?: boolean;
 }
 
-export async function run(context: Context, options: SyncOptions): Promise<void> {
+async function run(context: Context, options: SyncOptions): Promise<void> {
   if (options.dryRun) return dryRun(context);
   const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS.map(([name]) => name);
   const get = readGet(context, options, fields);

@@ -26,7 +26,7 @@ export const token: CommandSpec = {
   run,
 };
 
-export async function run(context: Context): Promise<void> {
+async function run(context: Context): Promise<void> {
   const { tokens, cache } = await context.session();
   const { env, now } = context.io;
   const token = tokens === undefined ? env.IMGCTL_TOKEN : await tokens.current();

@@ -45,7 +45,7 @@ export const validate: CommandSpec = {
   run,
 };
 
-export async function run(
+async function run(
   context: Context,
   options: { maxHardware?: string },
   files: readonly string[],

@@ -39,7 +39,7 @@ interface WhoamiOptions extends GetOptions {
   check?: boolean;
 }
 
-export async function run(context: Context, options: WhoamiOptions): Promise<void> {
+async function run(context: Context, options: WhoamiOptions): Promise<void> {
   const get = readGet(
     context,
     options,
