@@ -103,7 +103,7 @@ function parseLine(line: string) {
 /** Larger reads fall out of the processor's cache before they are hashed. */
 const CHUNK = 1024 * 1024;
 
-export interface ExpectedDigest {
+interface ExpectedDigest {
   readonly file: PackageFile;
   readonly entry: ManifestEntry;
 }

@@ -61,6 +61,7 @@ describe('a disk', () => {
     ['without capacity', ['vmdk-header'], changed((bytes) => bytes.fill(0, 12, 20))],
     ['with a huge capacity', ['vmdk-header'], changed((bytes) => bytes.fill(255, 12, 20))],
     ['with odd grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(100, 20))],
+    ['with small grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(4, 20))],
     ['with another capacity', ['capacity-mismatch?'], changed((b) => b.writeUInt32LE(4096, 12))],
     ['that ends early', ['vmdk-truncated'], cut(-512)],
     ['that ends after its header', ['vmdk-truncated'], cut(512)],
