@@ -4,12 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { User } from '../../src/emulator/service-options.ts';
-import { type CliOptions, type CliProcess, startCli } from '../support/cli.ts';
+import { type CliOptions, startCli } from '../support/cli.ts';
 import { filesBelow } from '../support/files.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { filesHolding } from './home.ts';
 
-const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+/** Without the padding, which may differ. */
+export const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
 
 export interface Secrets {
   readonly user: User;
@@ -68,16 +69,11 @@ export interface Run extends CliResult {
   readonly processes: string;
 }
 
-/** Runs the program until it exits; `stop` may end it. */
-export async function watchedRun(
-  argv: readonly string[],
-  options: CliOptions,
-  stop: (running: CliProcess) => Promise<void> = async () => {},
-): Promise<Run> {
+/** Runs the program until it exits. */
+export async function watchedRun(argv: readonly string[], options: CliOptions): Promise<Run> {
   const running = startCli(argv, options);
   const views = new Set<string>();
   const timer = setInterval(() => views.add(peek(running.child.pid)), 5);
-  await stop(running);
   const result = await running.ended;
   clearInterval(timer);
   return { ...result, processes: [...views].join('') };
@@ -91,35 +87,24 @@ export function withTemporaryFolder<Env extends { readonly HOME: string }>(env: 
   return { ...env, TMPDIR };
 }
 
-/** Returns the cached access tokens below a folder. */
+const isTokenFile = (file: string) => /\/tokens\/_token\.[^/]*\.json$/.test(file);
+
+/** Returns the cached access tokens below a folder, each in clear text and in base64. */
 export function tokensBelow(folder: string): string[] {
   return filesBelow(folder)
     .filter(isTokenFile)
-    .flatMap((file) => /"token":\s*"([^"]{16,})"/.exec(readFileSync(file, 'utf8'))?.[1] ?? []);
+    .flatMap((file) => /"token":\s*"([^"]{16,})"/.exec(readFileSync(file, 'utf8'))?.[1] ?? [])
+    .flatMap((token) => [token, base64(`${token}:`)]);
 }
 
-export const formsOfToken = (token: string): string[] => [token, base64(`${token}:`)];
-
-const isTokenFile = (file: string) => /\/tokens\/_token\.[^/]*\.json$/.test(file);
-
-/** Returns the names of the streams and files that contain one of the texts. */
-export function placesOf(
-  texts: readonly string[],
-  run: Run,
-  folders: readonly string[],
-  options: { readonly stdout: boolean },
-): string[] {
-  const found = (text: string) => texts.some((form) => text.includes(form));
-  const outputs = (['stderr', 'processes', ...(options.stdout ? ['stdout' as const] : [])] as const)
-    .filter((name) => found(run[name]))
-    .map((name) => (name === 'processes' ? name : `${name}: ${excerpt(run[name], texts)}`));
+/** Returns the streams, with the text around a secret, and the files that contain one of the texts. */
+export function placesOf(texts: readonly string[], run: Run, folders: readonly string[]): string[] {
+  const streams = (['stdout', 'stderr', 'processes'] as const).flatMap((name) => {
+    const form = texts.find((text) => run[name].includes(text));
+    if (form === undefined) return [];
+    const at = run[name].indexOf(form);
+    return `${name}: ${run[name].slice(Math.max(0, at - 80), at)}<<SECRET>>`;
+  });
   const files = folders.flatMap((folder) => filesHolding(folder, texts));
-  return [...outputs, ...files.filter((file) => !isTokenFile(file))];
-}
-
-/** Returns the text around the first secret, with the secret marked. */
-function excerpt(text: string, texts: readonly string[]): string {
-  const form = texts.find((candidate) => text.includes(candidate)) ?? '';
-  const at = text.indexOf(form);
-  return `${text.slice(Math.max(0, at - 80), at)}<<SECRET>>${text.slice(at + form.length).slice(0, 20)}`;
+  return [...streams, ...files.filter((file) => !isTokenFile(file))];
 }

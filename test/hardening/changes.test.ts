@@ -18,6 +18,7 @@ import {
 } from '../support/cli.ts';
 import { DISKS } from './disks.ts';
 import { ageLeftovers, report } from './home.ts';
+import { KILLS } from './killed-logins.ts';
 
 const CHANGES = ['images', 'changes', '-o', 'ndjson'];
 
@@ -55,10 +56,9 @@ it('twenty processes with one cursor report each change once', async () => {
   expect(all).toEqual([...upTo(1, 50), ...upTo(121, 220)]);
 });
 
-const KILLS = 200;
 const HOMES = 20;
 
-it('200 kills at random moments lose no change, and a complete run is never repeated', async () => {
+it(`${KILLS} kills at random moments lose no change, and a complete run is never repeated`, async () => {
   const seed = Number(process.env.IMGCTL_TEST_SEED) || Date.now() % 2 ** 31;
   const random = seededRandom(seed);
   const all = await Promise.all(

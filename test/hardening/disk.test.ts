@@ -8,7 +8,7 @@ import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { DISKS } from './disks.ts';
 import { AFTER_LOGIN, cachedToken, entriesOf } from './home.ts';
-import { HOMES, kill200Logins } from './killed-logins.ts';
+import { HOMES, KILLS, killLogins } from './killed-logins.ts';
 
 const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
@@ -70,11 +70,11 @@ describe.each(DISKS)('on $title', ({ prelude, skipped, folder, fill }) => {
     expect(contentOf(home)).toEqual(before);
   });
 
-  it.skipIf(skipped)('200 killed logins leave the old tokens in use', async () => {
+  it.skipIf(skipped)(`${KILLS} killed logins leave the old tokens in use`, async () => {
     const emulator = await serve({ tokenLimit: 1_000, users: [USER] });
     const users: Awaited<ReturnType<typeof loggedInTo>>[] = [];
     for (let count = 0; count < HOMES; count += 1) users.push(await loggedInTo(emulator));
-    await kill200Logins(
+    await killLogins(
       users.map(({ env }) => env),
       { baseUrl: emulator.baseUrl, prelude, writable: false },
     );

@@ -21,7 +21,7 @@ import { listen } from '../support/sockets.ts';
 import { cachedToken, report } from './home.ts';
 
 /** Their number is 200 in `npm run test:fleet`. */
-const MACHINES = Number(process.env.FLEET_MACHINES || 40);
+const MACHINES = Number(process.env.FLEET_MACHINES || 20);
 
 const WARNING = /cannot use the token store rediss?:\/\/(imgctl@)?127\.0\.0\.1:\d+/;
 
