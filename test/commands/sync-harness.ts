@@ -1,8 +1,6 @@
-// Responses about sync requests, and a user whose waits take no time.
+// Responses about sync requests.
 
-import { fakeIo, runCli } from '../support/io.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
-import { scriptedUser } from '../support/users.ts';
 
 export const SUBMIT = 'PATCH /v2/user/image/vm';
 export const IMAGES = 'GET /v2/user/image/vm';
@@ -18,8 +16,6 @@ export function record(fields: Readonly<Record<string, unknown>>): ScriptedRespo
   return { json: { data: { id: 41, type: 'image_sync', ...fields }, meta: {} } };
 }
 
-export const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
-
 /** Returns the list of a user's images with these names. */
 export function images(...names: string[]): ScriptedResponse {
   const data = names.map((name) => ({ id: Buffer.from(name).readUInt16BE(), name, public: false }));
@@ -27,11 +23,3 @@ export function images(...names: string[]): ScriptedResponse {
 }
 
 export const START = Date.UTC(2026, 0, 5, 12);
-
-/** Runs sync-status for request 41 with these responses in turn. */
-export async function followed(responses: readonly ScriptedResponse[], options = '--wait') {
-  const { env, server } = await scriptedUser({ [REQUEST]: responses });
-  const io = fakeIo({ time: START, env });
-  const result = await runCli(`sync-status 41 ${options}`.split(' '), io);
-  return { ...result, io, checks: server.requests.length };
-}

@@ -1,51 +1,64 @@
-// sync: one submit, its outcome, --dry-run and the changes.
+// sync and sync-status: one submit, its outcome, the ways a wait ends, --dry-run and the history.
 
 import { describe, expect, it } from 'vitest';
-import { failed } from '../support/io.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
-import { errorResponse, RESET, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
+import {
+  DROP,
+  errorResponse,
+  RESET,
+  type ScriptedResponse,
+  STALL,
+} from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
+import { expectSteps } from '../support/steps.ts';
 import { scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
-import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
+import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
+
+const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
+const PENDING = record({ status: 'PENDING' });
+const MISSING: ScriptedResponse = { status: 404 };
+const UNKNOWN = 'may have been submitted';
+
+/** Runs a line against these responses to a submit and to the checks of request 41; waits take no time. */
+async function runWith(line: string, ...responses: readonly ScriptedResponse[]) {
+  const { env, server } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: responses });
+  const io = fakeIo({ time: START, env });
+  const result = await runCli(line.split(' '), io);
+  return { result, ...result, io, waited: () => io.now() - START, checks: server.requests.length };
+}
+
+const follow = (options: string, ...responses: readonly ScriptedResponse[]) =>
+  runWith(`sync-status 41 ${options}`, ...responses);
 
 describe('sync', () => {
   it('submits once and prints the id and the command that follows it', async () => {
     const { imgctl, requests, server } = await scriptedUser({ [SUBMIT]: SUBMITTED });
-    const { stdout, stderr, exitCode } = await imgctl('sync --json');
-    expect(JSON.parse(stdout)).toEqual({
-      id: 41,
-      status: 'PENDING',
-      url: `${server.baseUrl}/v2/request/image_sync/41`,
-      message: 'Submitted',
-      response: SUBMITTED.json,
-    });
-    expect(JSON.parse(stderr).note).toEqual({
+    const url = `${server.baseUrl}/v2/request/image_sync/41`;
+    const flags = `--profile staging --base-url ${server.baseUrl}`;
+    const submitted = { id: 41, status: 'PENDING', url, message: 'Submitted' };
+    const note = {
       message: 'sync request 41 submitted',
       hint: 'follow it with: imgctl sync-status 41 --wait',
-    });
-    expect({ requests: requests(), exitCode }).toEqual({ requests: [SUBMIT], exitCode: 0 });
-  });
-
-  it('repeats --profile and --base-url in the command that follows it', async () => {
-    const { imgctl, server } = await scriptedUser({ [SUBMIT]: SUBMITTED });
-    const flags = `--profile staging --base-url ${server.baseUrl}`;
-    const { stderr } = await imgctl(`sync ${flags}`, { env: { IMGCTL_BASE_URL: undefined } });
-    expect(stderr).toContain(`imgctl sync-status 41 ${flags} --wait\n`);
+    };
+    await expectSteps(
+      imgctl,
+      ['sync --json', { ...submitted, response: SUBMITTED.json }, { note }],
+      ['sync', /^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/, /submitted/],
+      ['sync -q', '41\n'],
+      [
+        `IMGCTL_BASE_URL= sync ${flags} --get id`,
+        '41\n',
+        new RegExp(`imgctl sync-status 41 ${flags} --wait\n`),
+      ],
+    );
+    expect(requests()).toEqual([SUBMIT, SUBMIT, SUBMIT, SUBMIT]);
   });
 
   unixOnly('/dev is Unix')('warns if it cannot write the history', async () => {
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED });
-    const env = { IMGCTL_CONFIG_DIR: '/dev/null/x' };
-    const { stdout, stderr } = await imgctl('sync -q', { env });
-    expect(stdout).toBe('41\n');
-    expect(stderr).toMatch(/^imgctl: warning: cannot store the sync history: E[A-Z]+\n$/);
-  });
-
-  it('prints a table, and only the id with -q', async () => {
-    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED });
-    const { stdout } = await imgctl('sync');
-    expect(stdout).toMatch(/^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/);
-    expect(await imgctl('sync -q')).toEqual({ stdout: '41\n', stderr: '', exitCode: 0 });
+    const warning = /^imgctl: warning: cannot store the sync history: E[A-Z]+\n$/;
+    await expectSteps(imgctl, ['IMGCTL_CONFIG_DIR=/dev/null/x sync -q', '41\n', warning]);
   });
 
   it.each<[string, ScriptedResponse]>([
@@ -56,8 +69,7 @@ describe('sync', () => {
     const { stderr, exitCode } = await imgctl('sync --wait');
     expect(stderr).toContain('the sync was submitted, but its id is unknown');
     expect(stderr).toContain(body);
-    expect(requests().filter((request) => request === SUBMIT)).toHaveLength(1);
-    expect(exitCode).toBe(1);
+    expect([requests().filter((sent) => sent === SUBMIT), exitCode]).toEqual([[SUBMIT], 1]);
   });
 
   it.each<[string, ScriptedResponse, number]>([
@@ -71,65 +83,278 @@ describe('sync', () => {
     expect(requests()).toEqual([SUBMIT]);
   });
 
-  it.each<[string, ScriptedResponse, string[], number]>([
-    ['Invalid token', errorResponse(401, 'Invalid token.'), [SUBMIT], 4],
-    ['Another sync', errorResponse(409, 'Another sync is under way.'), [SUBMIT], 1],
-    ['/auth/request-token: 503', { status: 503 }, [TOKEN_REQUEST], 1],
-  ])('reports no unknown outcome with %s', async (message, response, sent, code) => {
-    const key = sent[0] ?? '';
+  it.each<[string, ScriptedResponse, string, number]>([
+    ['Invalid token', errorResponse(401, 'Invalid token.'), SUBMIT, 4],
+    ['Another sync', errorResponse(409, 'Another sync is under way.'), SUBMIT, 1],
+    ['/auth/request-token: 503', { status: 503 }, TOKEN_REQUEST, 1],
+  ])('reports no unknown outcome with %s', async (message, response, key, code) => {
     const { imgctl, requests } = await scriptedUser({ [key]: response });
-    const user = { IMGCTL_TOKEN: undefined, IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
-    const { stderr, exitCode } = await imgctl('sync', key === SUBMIT ? {} : { env: user });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain('may have been submitted');
-    expect({ requests: requests(), exitCode }).toEqual({ requests: sent, exitCode: code });
+    const user = key === SUBMIT ? '' : 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
+    const result = await imgctl(`${user} sync`);
+    expect(result).toEqual(failed(code, message));
+    expect(result.stderr).not.toContain(UNKNOWN);
+    expect(requests()).toEqual([key]);
   });
 
   it('reports no unknown outcome if it could not connect', async () => {
     const { imgctl } = await scriptedUser({});
     const { baseUrl } = await unusedPort();
-    const { stderr, exitCode } = await imgctl('sync', { env: { IMGCTL_BASE_URL: baseUrl } });
-    expect(stderr).toContain('the connection was refused');
-    expect(stderr).not.toContain('may have been submitted');
-    expect(exitCode).toBe(3);
+    const result = await imgctl(`IMGCTL_BASE_URL=${baseUrl} sync`);
+    expect(result).toEqual(failed(3, 'the connection was refused'));
+    expect(result.stderr).not.toContain(UNKNOWN);
   });
-});
 
-it('sync --dry-run prints the request and the images, and submits nothing', async () => {
-  const { imgctl, requests, server } = await scriptedUser({ [IMAGES]: images('a.ova', 'b.ova') });
-  const url = `${server.baseUrl}/v2/user/image/vm`;
-  expect(await imgctl('sync --dry-run --wait')).toEqual({
-    stdout: `method  PATCH\nurl     ${url}\nimages  a.ova, b.ova\n`,
-    stderr: 'imgctl: the token is valid; nothing was submitted\n',
-    exitCode: 0,
+  it('--dry-run prints the request and the images, and submits nothing', async () => {
+    const { imgctl, requests, server } = await scriptedUser({ [IMAGES]: images('a.ova', 'b.ova') });
+    const url = `${server.baseUrl}/v2/user/image/vm`;
+    const note = 'imgctl: the token is valid; nothing was submitted\n';
+    await expectSteps(
+      imgctl,
+      ['sync --dry-run --wait', `method  PATCH\nurl     ${url}\nimages  a.ova, b.ova\n`, note],
+      ['sync --dry-run --json', { method: 'PATCH', url, images: ['a.ova', 'b.ova'] }, /nothing/],
+    );
+    expect(requests()).toEqual([IMAGES, IMAGES]);
   });
-  const { stdout } = await imgctl('sync --dry-run --json');
-  expect(JSON.parse(stdout)).toEqual({ method: 'PATCH', url, images: ['a.ova', 'b.ova'] });
-  expect(requests()).toEqual([IMAGES, IMAGES]);
-});
 
-describe('sync --wait', () => {
   it.each([
-    ['names', { added: ['x.ova'], deleted: [] }],
-    ['numbers', { added: 2, deleted: 1 }],
-    ['null', { added: null, deleted: null }],
-  ])('prints the changes as the service sends them: %s', async (_what, fields) => {
-    const { imgctl, requests } = await scriptedUser({
-      [SUBMIT]: SUBMITTED,
-      [REQUEST]: record({ status: 'PROCESSED', ...fields }),
-    });
-    const { stdout, exitCode } = await imgctl('sync --wait --json');
-    expect(exitCode).toBe(0);
+    [{ added: ['c.ova', 'd.ova'], deleted: [] }, /^added +c\.ova, d\.ova\ndeleted +none$/m],
+    [{ added: 2, deleted: 1 }, /^added +2\ndeleted +1$/m],
+    [{ added: null, deleted: null }, /^added +-\ndeleted +-$/m],
+  ])('--wait prints the changes as the service sends them: %j', async (fields, table) => {
+    const response = record({ status: 'PROCESSED', ...fields });
+    expect((await runWith('sync --wait', response)).stdout).toMatch(table);
+    const { stdout, checks } = await runWith('sync --wait --json', response);
     expect(JSON.parse(stdout)).toMatchObject(fields);
-    expect(requests()).toEqual([SUBMIT, REQUEST]);
+    expect(checks).toBe(2);
   });
 
-  it('prints the names of the changes in a table', async () => {
+  it('--wait keeps waiting for a new request that does not exist yet', async () => {
+    const line = 'sync --poll-interval 10s';
+    const { stderr, exitCode } = await runWith(line, MISSING, MISSING, PENDING, MISSING, DONE);
+    const retrying = 'sync request 41 does not exist yet; retrying';
+    const lines = [retrying, 'PENDING', retrying, 'PROCESSED'].map((each) => `sync 41: ${each}\n`);
+    expect({ stderr, exitCode }).toEqual({ stderr: lines.join(''), exitCode: 0 });
+  });
+
+  it('--wait exits 5 after a minute with the command that resumes', async () => {
+    const { result, waited } = await runWith('sync --poll-interval 10s', MISSING);
+    expect(waited()).toBe(60_000);
+    const message = 'imgctl: sync request 41 was submitted, but cannot be found\n';
+    const hint = 'hint: follow it with: imgctl sync-status 41 --wait\n';
+    expect(result).toEqual(failed(5, `\n${message}${hint}`));
+  });
+
+  it.each([41, '41'])('can be resumed by sync-status --wait within that minute: %j', async (id) => {
+    const submission = { status: 202, json: { request: { id, status: 'PENDING' } } };
     const { imgctl } = await scriptedUser({
-      [SUBMIT]: SUBMITTED,
-      [REQUEST]: record({ status: 'PROCESSED', added: ['c.ova', 'd.ova'], deleted: [] }),
+      [SUBMIT]: submission,
+      [REQUEST]: [MISSING, MISSING, MISSING, DONE],
     });
-    const { stdout } = await imgctl('sync --wait');
-    expect(stdout).toMatch(/^added +c\.ova, d\.ova\ndeleted +none$/m);
+    const at = (line: string, seconds: number) => imgctl(line, { time: START + 1_000 * seconds });
+    expect((await at('sync', 0)).exitCode).toBe(0);
+    const listed = failed(5, 'hint: list your requests with: imgctl sync-status --list');
+    expect(await at('sync-status --wait', 61)).toEqual(listed);
+    expect(await at('sync-status 41', 0)).toEqual(listed);
+    expect(await at('sync-status 42 --wait', 0)).toEqual(listed);
+    expect((await at('sync-status 41 --wait', 59)).exitCode).toBe(0);
+  });
+});
+
+describe('sync-status --wait', () => {
+  it('prints every field, even if the service sends none', async () => {
+    const { stdout } = await follow('--wait --json', { json: { status: 'DONE' } });
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ id: 41, status: 'DONE', state: 'succeeded', added: null, deleted: null, errors: [] },
+      ...{ warnings: [], created_on: null, updated_on: null, response: { status: 'DONE' } },
+    });
+  });
+
+  it.each<[string, ScriptedResponse, string]>([
+    ['PENDING', PENDING, 'PENDING'],
+    ['an unknown status', { json: { id: 41, status: 'BREWING' } }, 'BREWING'],
+    ['a status that is not a text', record({ status: 3 }), 'unknown status'],
+    ['a hostile status', record({ status: 'S\u001b[31mX' }), 'S\\u001b[31mX'],
+  ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
+    const { result, checks } = await follow('--wait', response, DONE);
+    const stderr = `sync 41: ${shown}\nsync 41: PROCESSED\n`;
+    expect(result).toEqual({
+      stdout: expect.stringMatching(/^status +PROCESSED$/m),
+      stderr,
+      exitCode: 0,
+    });
+    expect(checks).toBe(2);
+  });
+
+  it.each<[string, ScriptedResponse]>([
+    ['500', { status: 500, json: { message: 'Oops.' } }],
+    ['a closed connection', DROP],
+    ['HTML', { body: '<html>maintenance</html>' }],
+    ['null', { json: null }],
+  ])('keeps waiting after %s', async (_what, response) => {
+    const { stderr, exitCode } = await follow('--wait', ...Array(12).fill(response), DONE);
+    expect(stderr).toMatch(/^sync 41: .+; retrying\nsync 41: PROCESSED\n$/);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ['--wait', [2_000, 3_000, 4_500, 6_750, 10_125, 15_000, 15_000, 15_000]],
+    ['--poll-interval 500ms', Array(8).fill(500)],
+  ])('checks at growing or fixed intervals: %s', async (options, sleeps) => {
+    expect((await follow(options, ...Array(8).fill(PENDING), DONE)).io.sleeps).toEqual(sleeps);
+  });
+
+  it.each([
+    ['--wait', 3_600_000, '1 h'],
+    ['--wait --wait-timeout 10s', 10_000, '10 s'],
+    ['--wait --wait-timeout 100ms', 100, '100 ms'],
+  ])('exits 7 at its limit with the command that resumes: %s', async (options, limit, shown) => {
+    const { result, waited } = await follow(options, PENDING);
+    expect(waited()).toBe(limit);
+    const message = `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n`;
+    const hint = 'hint: keep waiting with: imgctl sync-status 41 --wait\n';
+    expect(result).toEqual(failed(7, message + hint));
+  });
+
+  it('exits 7 at its limit while the service stalls', async () => {
+    const { env } = await scriptedUser({ [REQUEST]: STALL });
+    const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
+    const message = /\(status: unknown\)\nhint: .*imgctl sync-status 41 --wait\n$/;
+    expect(await runCli(argv, { env })).toEqual(failed(7, message));
+  });
+
+  const NEXT = 'then follow it with: imgctl sync-status 41 --wait\n$';
+  it.each<[number, ScriptedResponse, string]>([
+    [
+      4,
+      errorResponse(401, 'Valid token, but has expired.'),
+      `has expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; ${NEXT}`,
+    ],
+    [
+      5,
+      MISSING,
+      '^imgctl: sync request 41 does not exist\nhint: list your requests with: imgctl sync-status --list\n$',
+    ],
+    [
+      6,
+      { status: 429, headers: { 'retry-after': '3600' } },
+      'try again in 1 h, at \\d\\d:\\d\\d:00; then follow it with: imgctl',
+    ],
+  ])('exits %d after the response %j', async (exitCode, response, message) => {
+    expect((await follow('--wait', response)).result).toEqual(
+      failed(exitCode, new RegExp(message)),
+    );
+  });
+
+  const message = { errors: ['bad.ova: no descriptor'], warnings: ['c.ova: no manifest'] };
+  const broken = record({ status: 'ERROR', message });
+
+  it('prints errors and warnings once: on stderr with a table, in the record in other formats', async () => {
+    const table = await follow('--wait', broken);
+    expect(table.stdout).not.toMatch(/bad\.ova|c\.ova/);
+    expect(table.stderr).toBe(
+      [
+        'sync 41: ERROR',
+        'imgctl: warning: sync 41: c.ova: no manifest',
+        'imgctl: warning: sync 41: error: bad.ova: no descriptor',
+        'imgctl: sync request 41 failed (status: ERROR)',
+        'hint: fix the files named above, upload them again, then run: imgctl sync\n',
+      ].join('\n'),
+    );
+    expect(table.exitCode).toBe(1);
+    for (const format of ['json', 'csv']) {
+      const { stdout, stderr } = await follow(`--wait -o ${format}`, broken);
+      expect(stdout).toMatch(/bad\.ova: no descriptor[\s\S]*c\.ova: no manifest/);
+      expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
+    }
+    const partly = await follow('--wait -q --json', record({ status: 'PROCESSED', message }));
+    expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 0]);
+    expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
+  });
+});
+
+describe('sync-status', () => {
+  const NONE = 'imgctl: this profile has submitted no sync request from this machine\n';
+
+  it.each([
+    ['PENDING', 'waiting', 0],
+    ['PROCESSED', 'succeeded', 0],
+    ['ERROR', 'failed', 1],
+  ])('at %s prints the state %s and exits %d after one request', async (status, state, code) => {
+    const { stdout, exitCode, checks } = await follow('--json', record({ status }));
+    expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
+    expect([exitCode, checks]).toEqual([code, 1]);
+  });
+
+  it('accepts a word as an id and rejects a path', async () => {
+    const request = 'GET /v2/request/image_sync/5f0c-a.b_c';
+    const { imgctl, requests } = await scriptedUser({ [request]: { json: { status: 'DONE' } } });
+    await expectSteps(imgctl, ['sync-status 5f0c-a.b_c -q', '5f0c-a.b_c\n']);
+    for (const text of ['../41', '41?x=1', '']) {
+      expect((await imgctl(['sync-status', text])).exitCode, text).toBe(2);
+    }
+    expect(requests()).toEqual([request]);
+  });
+
+  it('--list is empty before the first submit, and sync-status then exits 5', async () => {
+    const { imgctl, requests } = await scriptedUser({ [REQUEST]: DONE });
+    await expectSteps(
+      imgctl,
+      ['sync-status', '', `${NONE}hint: provide an id, or submit one with: imgctl sync\n`, 5],
+      // Submitted elsewhere, so that it is not in the history.
+      ['sync-status 41 -q', '41\n'],
+      ['sync-status --list', '', `${NONE}hint: submit one with: imgctl sync\n`],
+      ['sync-status --list --json', '[]\n'],
+    );
+    expect(requests()).toEqual([REQUEST]);
+  });
+
+  it('prints the last request of the profile, and --list all with their last known status', async () => {
+    const first = { json: { request: { id: 40, status: 'PENDING' } } };
+    const { imgctl, requests, server } = await scriptedUser({
+      [SUBMIT]: [first, SUBMITTED],
+      [REQUEST]: record({ status: 'PROCESSED' }),
+    });
+    await imgctl('sync', { time: START });
+    await imgctl('sync', { time: START + 60_000 });
+    const base_url = server.baseUrl;
+    const entry = { status: 'PENDING', state: 'waiting', base_url };
+    const [old, last] = [
+      { ...entry, id: 40, submitted_on: '2026-01-05T12:00:00.000Z' },
+      { ...entry, id: 41, submitted_on: '2026-01-05T12:01:00.000Z' },
+    ];
+    const row = (id: number, minute: number) =>
+      `${id}  PENDING  waiting  2026-01-0\\d \\d\\d:\\d${minute}\n`;
+    await expectSteps(
+      imgctl,
+      [
+        'sync-status --list',
+        new RegExp(`^id  status   state    submitted_on\n${row(41, 1)}${row(40, 0)}$`),
+      ],
+      ['sync-status --list --json', [last, old]],
+      ['sync-status --list -o csv', /^id,status,state,submitted_on\r\n41,PENDING,waiting,/],
+      ['sync-status --list -q', '41\n40\n'],
+      ['sync-status --list --get id', '41\n40\n'],
+    );
+    expect(requests()).toEqual([SUBMIT, SUBMIT]);
+    await expectSteps(
+      imgctl,
+      ['sync-status', /^id +41\nstatus +PROCESSED\nstate +succeeded\nadded +-\n/],
+      ['sync-status --list', /^41 +PROCESSED +succeeded +2026-01-0\d \d\d:\d1$/m],
+      ['sync-status --profile other', '', /no sync request/, 5],
+      ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
+    );
+    expect(requests().slice(2)).toEqual([REQUEST]);
+  });
+
+  it('--list holds the status at the limit of a wait', async () => {
+    const SCHEDULED = record({ status: 'SCHEDULED' });
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
+    expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
+    await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,/]);
+  });
+
+  it.each(['41', '--wait', '--wait-timeout 1m'])('--list is rejected with %s', async (options) => {
+    const { imgctl } = await scriptedUser({});
+    expect((await imgctl(`sync-status --list ${options}`)).exitCode).toBe(2);
   });
 });
