@@ -1,6 +1,7 @@
-// images list: requests, local filters and sorts, pages, --meta, -q and empty results.
+// images list and my-images: requests, local filters and sorts, pages, --meta, --get, -q and empty results.
 
 import { describe, expect, it } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
 import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
 import {
   catalogueOf,
@@ -9,8 +10,9 @@ import {
   testImage,
   testImages,
 } from '../support/catalogue-page.ts';
-import { failed, runCli } from '../support/io.ts';
+import { failed } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
+import { expectSteps } from '../support/steps.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 
 const ODD_IDS = testImages(9).map((image) => ({ ...image, folder: image.id % 2 ? 'odd' : null }));
@@ -24,59 +26,44 @@ describe('images list with an unconfirmed filter or sort', () => {
       const { filter: _filter, sort: _sort, ...meta } = page.meta;
       return { json: { ...page, meta: { ...meta, ...echo } } };
     };
-  const ignoring = echoing({});
-  const FILTER = 'the service did not confirm the filter, so imgctl applies it';
-  const SORT = 'the service did not confirm the sort, so imgctl applies it';
-  const BOTH = 'the service did not confirm the filter and the sort, so imgctl applies it';
+  const warningOf = (what: string) => `the service did not confirm ${what}, so imgctl applies it`;
+  const [FILTER, SORT] = ['the filter', 'the sort'];
 
   it.each([
     ['-f folder,eq,odd', FILTER, [1, 3, 5, 7, 9]],
     ['-s id,desc --limit 3 -o ndjson', SORT, [9, 8, 7]],
-    ['-f folder,eq,odd -s id,desc', BOTH, [9, 7, 5, 3, 1]],
+    ['-f folder,eq,odd -s id,desc', 'the filter and the sort', [9, 7, 5, 3, 1]],
     ['0007', FILTER, [7]],
     ['--page 2 -f folder,eq,odd', FILTER, [5]],
     ['--page 2 -s id,desc', SORT, [6, 5, 4]],
     ['--page 2 -s id,desc --limit 2', SORT, [6, 5]],
-  ])('warns once and applies it locally: %s', async (options, warning, expected) => {
-    const { imgctl } = await scriptedUser(ignoring);
-    const format = options.includes('ndjson') ? '' : ' -o json';
-    const result = await imgctl(`images list --per-page 3 ${options}${format}`);
-    expect(idsOf(result.stdout)).toEqual(expected);
-    expect(result).toMatchObject({
-      stderr: `${JSON.stringify({ warning: { message: warning } })}\n`,
-      exitCode: 0,
-    });
-  });
-
-  it('applies it to --urls', async () => {
-    const { imgctl, server } = await scriptedUser(ignoring);
-    const urls = (...ids: number[]) =>
-      ids.map((id) => `${server.baseUrl}/v2/image/${id}\n`).join('');
-    const all = await imgctl('images list --urls -f folder,eq,odd -s id,desc');
-    expect(all.stdout).toBe(urls(9, 7, 5, 3, 1));
-    const page = await imgctl('images list --urls --page 2 --per-page 3 -s id,desc');
-    expect(page.stdout).toBe(urls(6, 5, 4));
+  ])('warns once and applies it locally: %s', async (options, what, ids) => {
+    const { imgctl, server } = await scriptedUser(echoing({}));
+    const line = `images list --per-page 3 ${options}`;
+    const result = await imgctl(line.includes('ndjson') ? line : `${line} --json`);
+    expect(idsOf(result.stdout)).toEqual(ids);
+    const stderr = `${JSON.stringify({ warning: { message: warningOf(what) } })}\n`;
+    expect(result).toMatchObject({ stderr, exitCode: 0 });
+    const urls = await imgctl(`${line.replace('-o ndjson', '')} --urls`);
+    expect(urls.stdout).toBe(ids.map((id) => `${server.baseUrl}/v2/image/${id}\n`).join(''));
   });
 
   it.each([
-    ['another filter', { filter: 'folder,eq,even', sort: 'id,asc' }, FILTER],
-    ['null', { filter: null }, FILTER],
-    ['itself percent-encoded', { filter: 'folder%2Ceq%2Codd' }, undefined],
-    ['itself without the default sort', { filter: 'folder,eq,odd' }],
-  ])(
-    'warns only if it needs to if the service echoes %s',
-    async (_what, echo, warning?: string) => {
-      const { imgctl } = await scriptedUser(echoing(echo));
-      const { stderr } = await imgctl('images list -f folder,eq,odd');
-      expect(stderr).toBe(warning === undefined ? '' : `imgctl: warning: ${warning}\n`);
-    },
-  );
+    ['another filter', { filter: 'folder,eq,even', sort: 'id,asc' }, true],
+    ['null', { filter: null }, true],
+    ['itself percent-encoded', { filter: 'folder%2Ceq%2Codd' }, false],
+    ['itself without the default sort', { filter: 'folder,eq,odd' }, false],
+  ])('warns only if it needs to if the service echoes %s', async (_what, echo, warns) => {
+    const { imgctl } = await scriptedUser(echoing(echo));
+    const { stderr } = await imgctl('images list -f folder,eq,odd');
+    expect(stderr).toBe(warns ? `imgctl: warning: ${warningOf(FILTER)}\n` : '');
+  });
 });
 
 describe('images list', () => {
-  const list = async (options: string) => {
-    const { imgctl, server } = await scriptedUser(catalogueOf(testImages(7)));
-    const result = await imgctl(`images list -o json ${options}`);
+  const list = async (options: string, images = testImages(7)) => {
+    const { imgctl, server } = await scriptedUser(catalogueOf(images));
+    const result = await imgctl(`images list ${options}`);
     const requests = server.requests.map(({ url }) => decodeURIComponent(url.search.slice(1)));
     return { ...result, requests };
   };
@@ -84,100 +71,166 @@ describe('images list', () => {
   it.each([
     ['', ['per_page=100&page=1&expand=1&sort=id,asc']],
     ['--urls', ['per_page=100&page=1&expand=1&sort=id,asc']],
-    ['--limit 5', ['per_page=5&page=1&expand=1&sort=id,asc']],
-    [
-      '--limit 3 --per-page 2',
-      ['per_page=2&page=1&expand=1&sort=id,asc', 'per_page=2&page=2&expand=1&sort=id,asc'],
-    ],
-    ['--limit 3 -f folder,ne,null --per-page 4', ['per_page=4&page=1&expand=1&sort=id,asc']],
+    ['-n 5', ['per_page=5&page=1&expand=1&sort=id,asc']],
+    ['-n 3 --per-page 2', [1, 2].map((page) => `per_page=2&page=${page}&expand=1&sort=id,asc`)],
+    ['-n 3 -f folder,ne,null --per-page 4', ['per_page=4&page=1&expand=1&sort=id,asc']],
     ['-s name,desc -s id', ['per_page=100&page=1&expand=1&sort=id,asc']],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
-    ['--page 1 --urls', ['per_page=100&page=1&expand=1']],
     [
       '--page 1 --sort name -f name,like,%a%',
       ['per_page=100&page=1&expand=1&filter=name,like,%a%&sort=name,asc'],
     ],
   ])('sends only what it needs: %s', async (options, requests) => {
-    expect(await list(options)).toMatchObject({ requests, stderr: '', exitCode: 0 });
+    expect(await list(`--json ${options}`)).toMatchObject({ requests, stderr: '', exitCode: 0 });
   });
 
   it.each([
-    '--page 1 -f folder,ne,null',
-    '--page 1 -f updated_on,ge,-30d',
-    '--page 1 image ova',
-    '--page 1 -s id -s name',
-    '--per-page 101',
-    '--limit 0',
-    '--columns nam',
-    '--urls --columns id',
-    '--time utc',
-  ])('rejects %s without a request', async (options) => {
-    expect(await list(options)).toMatchObject({ requests: [], stdout: '', exitCode: 2 });
+    ['--page 1 -f folder,ne,null', '--page'],
+    ['--page 1 -f updated_on,ge,-30d', '--page'],
+    ['--page 1 image ova', '--page'],
+    ['--page 1 -s id -s name', '--page'],
+    ['--columns nam', "unknown field 'nam'"],
+    ['--urls --columns id', '--urls'],
+    ['--time utc', '--time'],
+    ['--meta', '--meta cannot be used with the format table\nhint: '],
+    ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
+    ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
+    ['--get nam', "unknown field 'nam' in --get 'nam'\nhint: did you mean name?"],
+    ['--get __proto__', "unknown field '__proto__'"],
+    ['--get id -o json', '--output cannot be used together'],
+    ['--get id -q', '--get and --quiet cannot be used together'],
+    ['--get id --columns id', "option '--get <field>' cannot be used with"],
+    ['--get id --urls', "option '--get <field>' cannot be used with"],
+    ['--get id --meta', "option '--get <field>' cannot be used with"],
+  ])('rejects %s without a request', async (options, message) => {
+    const { requests, ...result } = await list(options);
+    expect(result).toEqual(failed(2, message));
+    expect(requests).toEqual([]);
   });
 
-  it('prints --page unchanged, with duplicates', async () => {
+  it('prints --page unchanged, and warns if the service sends another page', async () => {
     const doubled = [...testImages(2), ...testImages(2)];
-    const { imgctl } = await scriptedUser(catalogueOf(doubled));
-    const { stdout } = await imgctl('images list --page 1 -o json');
-    expect(JSON.parse(stdout)).toEqual(doubled);
-  });
-
-  it('warns if the service sends another page than --page', async () => {
+    expect(JSON.parse((await list('--page 1 --json', doubled)).stdout)).toEqual(doubled);
     const { imgctl } = await scriptedUser(({ url }) => {
       url.searchParams.set('page', '2');
       return { json: cataloguePage(url, testImages(4)) };
     });
-    const { stdout, stderr, exitCode } = await imgctl('images list --page 9 --per-page 2 -q');
-    expect({ stdout, exitCode }).toEqual({ stdout: '3\n4\n', exitCode: 0 });
-    expect(stderr).toBe('imgctl: warning: the service sent page 2 instead of page 9\n');
+    const warning = 'imgctl: warning: the service sent page 2 instead of page 9\n';
+    await expectSteps(imgctl, ['images list --page 9 --per-page 2 -q', '3\n4\n', warning]);
+  });
+
+  it.each([
+    ['--since 36h', [3]],
+    ['--since 2w', [2, 3]],
+    ['--since 90d', [1, 2, 3]],
+    ['--since 90d -n 2', [1, 2]],
+  ])('selects by age: %s', async (options, ids) => {
+    const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
+    const images = days.map((day, index) => ({
+      ...testImage(index + 1),
+      updated_on: `${day} 00:00:00 UTC`,
+    }));
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    const time = Date.parse('2024-06-30T00:00:00Z');
+    expect(idsOf((await imgctl(`images list --json ${options}`, { time })).stdout)).toEqual(ids);
   });
 
   const emulated = async (line: string) =>
     (await emulatorUser({ images: 120 })).imgctl(line, { env: PASSWORD });
 
-  it('prints the meta of the last page with its own count for --meta', async () => {
-    const read = async (options: string) =>
-      JSON.parse((await emulated(`images list --json --meta --per-page 50 ${options}`)).stdout);
-    const all = await read('');
-    expect(all.data).toHaveLength(120);
-    expect(all.meta).toMatchObject({ count: 120, pages: { page: 3, total: 120 }, user: 'demo' });
-    const local = await read('-f folder,ne,null --limit 7');
-    expect(local.data).toHaveLength(7);
-    expect(local.meta.count).toBe(7);
-    const urls = await read('--urls --page 2');
-    expect(urls.data).toHaveLength(50);
-    expect(urls.meta).toMatchObject({ count: 50, pages: { page: 2 } });
-  });
-
-  it.each(['table', 'csv', 'tsv', 'ndjson'])('prints bare ids for -q -o %s', async (format) => {
-    const { stdout, exitCode } = await emulated(
-      `images list -q --limit 2 --fail-empty -o ${format}`,
-    );
-    expect(stdout).toMatch(/^\d{4}\n\d{4}\n$/);
-    expect(exitCode).toBe(0);
-  });
-
-  it('prints a list of ids for -q with json and yaml', async () => {
-    const json = JSON.parse((await emulated('images list -q --limit 2 --json')).stdout);
-    const yaml = (await emulated('images list -q --limit 2 -o yaml')).stdout;
-    expect(yaml).toBe(json.map((id: number) => `- ${id}\n`).join(''));
-  });
+  it.each([
+    ['', 120, { pages: { page: 3, total: 120 }, user: 'demo' }],
+    ['-f folder,ne,null --limit 7', 7, {}],
+    ['--urls --page 2', 50, { pages: { page: 2 } }],
+  ])(
+    'prints the meta of the last page with its own count: --meta %s',
+    async (options, count, meta) => {
+      const { stdout } = await emulated(`images list --json --meta --per-page 50 ${options}`);
+      const { data, ...rest } = JSON.parse(stdout);
+      expect(data).toHaveLength(count);
+      expect(rest).toMatchObject({ meta: { count, ...meta } });
+    },
+  );
 
   it.each([
-    ['table', '', 'imgctl: no images match\n'],
-    ['json', '[]\n', ''],
-    ['ndjson', '', ''],
-    ['csv', 'id,name,folder,data_store,updated_on\r\n', ''],
-    ['csv --urls', 'url\r\n', ''],
-    ['table -q', '', ''],
+    ['-q', '1\n2\n'],
+    ['-q -o csv', '1\n2\n'],
+    ['-q -o tsv', '1\n2\n'],
+    ['-q -o ndjson', '1\n2\n'],
+    ['-q -o yaml', '- 1\n- 2\n'],
+    ['-q -o json', '[\n  1,\n  2\n]\n'],
+    ['-c name -o csv', 'name\r\nimage-0001.ova\r\nimage-0002.ova\r\n'],
+    ['--get updated_on', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
+    ['--get updated_on --time iso', '2018-07-19T12:00:00Z\n'.repeat(2)],
+    ['--get PUBLIC', 'true\n'.repeat(2)],
+  ])('prints ids, columns or values: %s', async (options, stdout) => {
+    const result = await list(`${options} --limit 2 --fail-empty`);
+    expect(result).toMatchObject({ stdout, stderr: '', exitCode: 0 });
+  });
+
+  it.each<[string, object, string, number, string]>([
+    ['is null', { folder: null }, '', 5, 'imgctl: there is no value of folder\nhint: omit --get'],
+    ['is empty', { folder: '' }, '\n', 0, ''],
+    ['is hostile', { folder: 'a\n\u001b[31mb\u200f' }, 'a \u001b[31mb\u200f\n', 0, ''],
   ])(
-    'prints an empty list as %s, and exits 5 with --fail-empty',
+    'prints a value on one line, or nothing: --get of what %s',
+    async (_, changes, stdout, exitCode, stderr) => {
+      const image = { ...testImage(1), ...changes };
+      const result = await list('--get folder', [image]);
+      expect(result).toMatchObject({ stdout, exitCode, stderr: expect.stringContaining(stderr) });
+      const { imgctl } = await scriptedUser(catalogueOf([testImage(2), image]));
+      const shown = await imgctl('IMGCTL_OUTPUT=json images list --get folder', { columns: 80 });
+      expect(shown.stdout).not.toMatch(/[\u001b\u200f]/);
+      if (exitCode === 5) expect(shown).toEqual(failed(5, '1 of 2 results have no folder'));
+    },
+  );
+
+  it.each([
+    ['-o table', '', 'imgctl: no images match\n'],
+    ['-o json', '[]\n', ''],
+    ['-o ndjson', '', ''],
+    ['-o csv', 'id,name,folder,data_store,updated_on\r\n', ''],
+    ['-o csv --urls', 'url\r\n', ''],
+    ['-q', '', ''],
+    ['--get id', '', 'imgctl: no images match\n'],
+  ])(
+    'prints an empty list for %s, and exits 5 with --fail-empty',
     async (options, stdout, stderr) => {
-      const line = `images list no-such-name -o ${options}`;
+      const line = `images list no-such-name ${options}`;
       expect(await emulated(line)).toEqual({ stdout, stderr, exitCode: 0 });
       expect(await emulated(`${line} --fail-empty`)).toMatchObject({ stdout, exitCode: 5 });
     },
   );
+
+  const LIKE = 'like compares the whole value; to search in it: -f name,like,%ubuntu%';
+  it.each([
+    ['-f name,like,ubuntu', LIKE],
+    ['-f folder,ne,null -f name,like,ubuntu', LIKE],
+    ['-f name,like,ubuntu*', '% matches any text, * only itself: -f name,like,ubuntu%'],
+    ['*ubuntu*', 'a word matches any part of the name; omit the *: ubuntu'],
+  ])('explains why nothing matches: %s', async (options, hint) => {
+    const { imgctl } = await emulatorUser();
+    const note = `imgctl: no images match\nhint: ${hint}\n`;
+    const line = `IMGCTL_PASSWORD=demo images list ${options}`;
+    await expectSteps(
+      imgctl,
+      [line, '', note],
+      [`${line} --json`, '[]\n', { note: { message: 'no images match', hint } }],
+      [`${line} --fail-empty`, '', note, 5],
+    );
+  });
+
+  it('names the last page if --page does not exist', async () => {
+    const { imgctl } = await emulatorUser({ images: 25 });
+    const line = 'IMGCTL_PASSWORD=demo images list --page 99 --per-page 10';
+    const note = /page 99 does not exist; the last page is 3/;
+    await expectSteps(
+      imgctl,
+      [line, '', note],
+      [`${line} --json`, '[]\n', note],
+      [`${line} --fail-empty`, '', note, 5],
+    );
+  });
 
   it('fails without a list if a page keeps failing, but after the rows of ndjson', async () => {
     const { imgctl } = await scriptedUser((request, index) =>
@@ -185,12 +238,10 @@ describe('images list', () => {
         ? { status: 503, json: { message: 'Busy.' } }
         : catalogueOf(testImages(6))(request, index),
     );
-    const json = await imgctl('images list --per-page 2 -o json');
-    expect(json).toMatchObject({ stdout: '', exitCode: 1 });
-    expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: 'server-error' } });
+    const error = { error: { code: 'server-error' } };
+    await expectSteps(imgctl, ['images list --per-page 2 --json', '', error, 1]);
     const ndjson = await imgctl('images list --per-page 2 -o ndjson');
-    expect(idsOf(ndjson.stdout).slice(0, 2)).toEqual([1, 2]);
-    expect(ndjson.exitCode).toBe(1);
+    expect([idsOf(ndjson.stdout).slice(0, 2), ndjson.exitCode]).toEqual([[1, 2], 1]);
   });
 
   it.each(['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'])(
@@ -210,74 +261,83 @@ describe('images list', () => {
   );
 });
 
-describe('images list rejects options that would be ignored', () => {
+describe('--get of other commands', () => {
   it.each([
-    ['--meta', '--meta cannot be used with the format table'],
-    ['--meta -o csv', '--meta cannot be used with the format csv'],
-    ['-q -o csv --columns id', '--quiet and --columns cannot be used together'],
-  ])('%s', async (options, message) => {
-    const { imgctl, requests } = await emulatorUser();
-    const result = await imgctl(`images list ${options}`);
-    expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: `));
-    expect(requests).toEqual([]);
+    ['state', { id: 4, status: 'PROCESSED' }, 'succeeded\n', 0],
+    ['added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a, b\n', 0],
+    ['added', { id: 4, status: 'PROCESSED' }, '', 5],
+    ['added', { id: 4, status: 'ERROR' }, '', 1],
+    ['status', { id: 4, status: 'ERROR' }, 'ERROR\n', 1],
+  ])('sync-status --get %s of %j prints %j and exits %i', async (field, data, stdout, exitCode) => {
+    const { imgctl } = await scriptedUser(() => ({ json: { data } }));
+    expect(await imgctl(`sync-status 4 --get ${field}`)).toMatchObject({ stdout, exitCode });
+  });
+
+  it('is checked before a request is sent', async () => {
+    const { imgctl, requests } = await scriptedUser({});
+    await expectSteps(
+      imgctl,
+      ['sync --get added', '', /valid: id, status, url/, 2],
+      ['sync --wait --get url', '', /valid: id, status, state/, 2],
+      ['sync-status --list --get added', '', /valid: id, status, state, submitted_on/, 2],
+      ['whoami --check --get password', '', /valid: profile, base_url/, 2],
+      ['config list --get default', '', /valid: key, value, origin/, 2],
+      ['config list --get key', /^base-url\nusername\n/],
+      ['whoami --get token', 'from IMGCTL_TOKEN\n'],
+      ['whoami --get username', '', /no value of username/, 5],
+      ['IMGCTL_TOKEN= whoami --get expires_on', '', /not logged in/, 4],
+    );
+    expect(requests()).toEqual([]);
   });
 });
 
-describe('images list explains why nothing matches', () => {
-  const LIKE = 'like compares the whole value; to search in it: -f name,like,%ubuntu%';
-  it.each([
-    ['-f name,like,ubuntu', LIKE],
-    ['-f folder,ne,null -f name,like,ubuntu', LIKE],
-    ['-f name,like,ubuntu*', '% matches any text, * only itself: -f name,like,ubuntu%'],
-    ['*ubuntu*', 'a word matches any part of the name; omit the *: ubuntu'],
-  ])('%s', async (options, hint) => {
-    const { imgctl } = await emulatorUser();
-    const note = `imgctl: no images match\nhint: ${hint}\n`;
-    const line = `images list ${options}`;
-    expect(await imgctl(line, { env: PASSWORD })).toEqual({
-      stdout: '',
-      stderr: note,
-      exitCode: 0,
-    });
-    const json = await imgctl(`${line} --json`, { env: PASSWORD });
-    expect(json.stdout).toBe('[]\n');
-    expect(JSON.parse(json.stderr)).toEqual({ note: { message: 'no images match', hint } });
-    const { stderr } = await imgctl(`${line} --fail-empty`, { env: PASSWORD });
-    expect(stderr).toBe(note);
-  });
-
-  it.each(['table', 'json'])('names the last page: %s', async (format) => {
-    const { imgctl } = await emulatorUser({ images: 25 });
-    const line = `images list --page 99 --per-page 10 -o ${format}`;
-    const { stderr, exitCode } = await imgctl(line, { env: PASSWORD });
-    expect(stderr).toContain('page 99 does not exist; the last page is 3');
-    expect(exitCode).toBe(0);
-    expect((await imgctl(`${line} --fail-empty`, { env: PASSWORD })).exitCode).toBe(5);
-  });
-});
-
-describe('images list selects', () => {
-  const NOW = Date.parse('2024-06-30T00:00:00Z');
-  const IMAGES = ['2024-06-01', '2024-06-20', '2024-06-29'].map((day, index) => ({
-    ...testImage(index + 1),
-    updated_on: `${day} ${['Sat', 'Thu', 'Sat'][index]} 00:00:00 UTC`,
-  }));
+describe('my-images', () => {
+  const own = (id: number, name: string, updated_on: string): Image => {
+    return { ...testImage(id), name, label: name, folder: null, public: false, updated_on };
+  };
+  const OWN = [
+    own(3, 'web.ova', '2024-03-01 Fri 10:00:00 EST'),
+    own(1, 'db.ova', '2024-03-01 Fri 14:30:00 UTC'),
+    own(2, 'web-old.ova', '2023-01-02 Mon 09:00:00 UTC'),
+  ];
+  const userOf = (...data: readonly Image[]) =>
+    scriptedUser(({ url }) => ({
+      json: {
+        _links: { image: `${url.origin}/v2/user/image`, self: url.href },
+        data,
+        meta: { count: data.length, time: '0.1s', user: 'tester' },
+      },
+    }));
 
   it.each([
-    ['--since 36h', [3]],
-    ['--since 2w', [2, 3]],
-    ['--since 90d', [1, 2, 3]],
-    ['--since 90d -n 2', [1, 2]],
-  ])('%s', async (options, ids) => {
-    const { env } = await scriptedUser(catalogueOf(IMAGES));
-    const argv = `images list --json ${options}`.split(' ');
-    const { stdout } = await runCli(argv, { env, time: NOW });
-    expect(idsOf(stdout)).toEqual(ids);
+    ['', [3, 1, 2]],
+    ['web', [3, 2]],
+    // 10:00 in New York is 15:00 UTC.
+    ['-s updated_on,desc', [3, 1, 2]],
+    ['-s updated_on,desc --limit 1', [3]],
+    ['-f updated_on,ge,2024-03-01T14:45:00Z', [3]],
+    ['-f public,eq,false -f folder,eq,null -f id,ne,1', [3, 2]],
+    ['-f name,like,%.OVA -f id,in,1,2', [1, 2]],
+  ])('filters, sorts and limits locally: %s', async (options, ids) => {
+    const { imgctl, requests } = await userOf(...OWN);
+    const { stdout, stderr } = await imgctl(`my-images ${options} --json`);
+    expect([idsOf(stdout), stderr, requests()]).toEqual([ids, '', ['GET /v2/user/image/vm']]);
   });
 
-  it('columns with -c', async () => {
-    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
-    const { stdout } = await imgctl('images list -c name -o csv');
-    expect(stdout).toBe('name\r\nimage-0001.ova\r\n');
+  it('prints a table, and the meta of the service with its own count', async () => {
+    const table =
+      'id  name     path                           updated_on\n' +
+      ' 3  web.ova  [images] linux/image-0003.ova  2024-03-01 Fri 10:00:00 EST\n';
+    const meta = { count: 2, time: '0.1s', user: 'tester' };
+    await expectSteps(
+      (await userOf(...OWN)).imgctl,
+      ['my-images --time wire --limit 1', table],
+      ['my-images web --json --meta', { data: [OWN[0], OWN[2]], meta }],
+      ['my-images none', '', 'imgctl: no images match\n'],
+      ['my-images none --fail-empty', '', 'imgctl: no images match\n', 5],
+      ['my-images none -o ndjson'],
+    );
+    const note = 'imgctl: no images yet\nhint: upload one with: imgctl push FILE\n';
+    await expectSteps((await userOf()).imgctl, ['my-images', '', note]);
   });
 });
