@@ -1,116 +1,69 @@
 // config: settings of profiles, their origins and invalid values.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type FakeIoOptions, failed, runCli, temporaryDirectory } from '../support/io.ts';
-
-/** Returns a user without settings. */
-function user() {
-  const directory = temporaryDirectory();
-  const imgctl = (argv: readonly string[], env: FakeIoOptions['env'] = {}) =>
-    runCli(argv, { env: { IMGCTL_CONFIG_DIR: directory, ...env } });
-  return { directory, file: path.join(directory, 'config.json'), imgctl };
-}
-
-const DONE = { stdout: '', stderr: '', exitCode: 0 };
+import { failed } from '../support/io.ts';
+import { expectSteps } from '../support/steps.ts';
+import { localUser } from '../support/users.ts';
 
 describe('config', () => {
   it('sets, prints and removes a setting', async () => {
-    const { imgctl } = user();
-    expect(await imgctl(['config', 'set', 'time', 'iso'])).toEqual(DONE);
-    expect((await imgctl(['config', 'get', 'time'])).stdout).toBe('iso\n');
-    expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
-    expect(await imgctl(['config', 'get', 'time'])).toEqual({
-      stdout: '',
-      stderr: 'imgctl: time is not set\nhint: set it with: imgctl config set time VALUE\n',
-      exitCode: 5,
-    });
-    expect(await imgctl(['config', 'unset', 'time'])).toEqual(DONE);
+    const { imgctl, file } = localUser();
+    const unset = 'imgctl: time is not set\nhint: set it with: imgctl config set time VALUE';
+    await expectSteps(
+      imgctl,
+      ['config set time iso'],
+      ['config get time', 'iso\n'],
+      ['config get time --json', { key: 'time', value: 'iso', origin: 'profile default' }],
+      ['config get time -o csv', 'key,value,origin\r\ntime,iso,profile default\r\n'],
+      ['config get time -q --json', 'iso\n'],
+      ['config path', `${file}\n`],
+      ['config path --json', { path: file }],
+      ['IMGCTL_OUTPUT=json config path', `${file}\n`],
+      ['config unset time'],
+      ['config get time', '', `${unset}\n`, 5],
+      ['config get time --profile work', '', `${unset} --profile work\n`, 5],
+      ['config unset time'],
+      ['config set columns.images id,NAME'],
+      ['config set retries 7 --profile staging'],
+      ['config get retries', '4\n'],
+      ['IMGCTL_PROFILE=staging config get retries', '7\n'],
+    );
+    const text = readFileSync(file, 'utf8');
+    const profiles = { default: { 'columns.images': 'id,NAME' }, staging: { retries: '7' } };
+    expect(JSON.parse(text)).toEqual({ profiles });
+    expect(text).toMatch(/\}\n$/);
   });
 
-  it('get and path print a record with -o or --json only', async () => {
-    const { imgctl, file } = user();
-    await imgctl(['config', 'set', 'time', 'iso']);
-    const json = await imgctl(['config', 'get', 'time', '--json']);
-    const record = { key: 'time', value: 'iso', origin: 'profile default' };
-    expect(JSON.parse(json.stdout)).toEqual(record);
-    const csv = await imgctl(['config', 'get', 'time', '-o', 'csv']);
-    expect(csv.stdout).toBe('key,value,origin\r\ntime,iso,profile default\r\n');
-    const path = await imgctl(['config', 'path', '--json']);
-    expect(JSON.parse(path.stdout)).toEqual({ path: file });
-    const env = { IMGCTL_OUTPUT: 'json' };
-    expect((await imgctl(['config', 'path'], env)).stdout).toBe(`${file}\n`);
-    expect((await imgctl(['config', 'get', 'time', '-q', '--json'])).stdout).toBe('iso\n');
-  });
-
-  it('set base-url warns at once about plain http', async () => {
-    const { imgctl } = user();
-    const set = (url: string) => imgctl(['config', 'set', 'base-url', url, '--profile', 'work']);
-    expect(await set('http://images.example')).toEqual({
-      stdout: '',
-      stderr:
-        'imgctl: warning: plain http would expose credentials sent to images.example\n' +
-        'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n',
-      exitCode: 0,
-    });
-    for (const url of ['https://images.example', 'http://127.0.0.1:8080']) {
-      expect(await set(url)).toEqual(DONE);
-    }
-  });
-
-  it('set token-store warns at once about plain redis', async () => {
-    const { imgctl } = user();
-    const set = (url: string) => imgctl(['config', 'set', 'token-store', url]);
-    expect(await set('redis://me@redis.example')).toEqual({
-      stdout: '',
-      stderr:
-        'imgctl: warning: plain redis:// would expose tokens sent to redis.example\n' +
-        'hint: use rediss://me@redis.example, or allow it: imgctl config set allow-http true\n',
-      exitCode: 0,
-    });
-    expect(await set('redis://127.0.0.1')).toEqual(DONE);
-  });
-
-  it('writes a file that ends with a line break', async () => {
-    const { imgctl, file } = user();
-    await imgctl(['config', 'set', 'time', 'iso']);
-    expect(readFileSync(file, 'utf8')).toMatch(/\}\n$/);
-  });
-
-  it('names the profile in its hint', async () => {
-    const { stderr } = await user().imgctl(['config', 'get', 'time', '--profile', 'work']);
-    expect(stderr).toContain('hint: set it with: imgctl config set time VALUE --profile work\n');
+  it('set warns at once about plain http and plain redis', async () => {
+    const http =
+      'imgctl: warning: plain http would expose credentials sent to images.example\n' +
+      'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n';
+    const redis =
+      'imgctl: warning: plain redis:// would expose tokens sent to redis.example\n' +
+      'hint: use rediss://me@redis.example, or allow it: imgctl config set allow-http true\n';
+    await expectSteps(
+      localUser().imgctl,
+      ['config set base-url http://images.example --profile work', '', http],
+      ['config set base-url https://images.example --profile work'],
+      ['config set base-url http://127.0.0.1:8080 --profile work'],
+      ['config set token-store redis://me@redis.example', '', redis],
+      ['config set token-store redis://127.0.0.1'],
+    );
   });
 
   it.each(['ca-file', 'upload-ca-file'])('stores the absolute path of %s', async (key) => {
-    const { imgctl, directory } = user();
-    const env = { IMGCTL_CONFIG_DIR: directory };
-    await runCli(['config', 'set', key, 'certificates/ca.pem'], { env, cwd: '/srv' });
-    const { stdout } = await imgctl(['config', 'get', key]);
-    expect(stdout).toBe(`${path.resolve('/srv', 'certificates/ca.pem')}\n`);
+    const { imgctl } = localUser();
+    await imgctl(`config set ${key} certificates/ca.pem`, { cwd: '/srv' });
+    await expectSteps(imgctl, [`config get ${key}`, '/srv/certificates/ca.pem\n']);
   });
 
-  it.each(['username', 'password-command', 'ca-file'])('rejects an empty %s', async (key) => {
-    const stderr = `imgctl: ${key} must not be empty\nhint: provide a value, or remove the setting: imgctl config unset ${key}\n`;
-    const result = await user().imgctl(['config', 'set', key, '']);
-    expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
-  });
-
-  it('separates the settings of profiles', async () => {
-    const { imgctl } = user();
-    await imgctl(['config', 'set', 'retries', '7', '--profile', 'staging']);
-    expect((await imgctl(['config', 'get', 'retries'])).stdout).toBe('4\n');
-    const staging = { IMGCTL_PROFILE: 'staging' };
-    expect((await imgctl(['config', 'get', 'retries'], staging)).stdout).toBe('7\n');
-  });
-
-  it('shows the origin of each value: option, environment, profile or default', async () => {
-    const { imgctl } = user();
-    await imgctl(['config', 'set', 'timeout', '5s']);
-    await imgctl(['config', 'set', 'username', 'alice']);
-    const env = { IMGCTL_USERNAME: 'bob', IMGCTL_OUTPUT: 'yaml', IMGCTL_BASE_URL: '' };
-    const { stdout } = await imgctl(['config', 'list', '--json', '--retries', '9'], env);
+  it('list shows the origin of each value: option, environment, profile or default', async () => {
+    const { imgctl } = localUser();
+    await imgctl('config set timeout 5s');
+    await imgctl('config set username alice');
+    const variables = 'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_BASE_URL=';
+    const { stdout } = await imgctl(`${variables} config list --json --retries 9`);
     const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
     const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
     expect(shown).toMatchObject({
@@ -123,15 +76,6 @@ describe('config', () => {
     });
   });
 
-  it('prints the path of the file that it writes', async () => {
-    const { file, imgctl } = user();
-    expect((await imgctl(['config', 'path'])).stdout).toBe(`${file}\n`);
-    await imgctl(['config', 'set', 'columns.images', 'id,NAME']);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-      profiles: { default: { 'columns.images': 'id,NAME' } },
-    });
-  });
-
   it.each([
     ['base-url', 'https://alice:hunter2@example.com', 'imgctl login'],
     ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
@@ -140,70 +84,81 @@ describe('config', () => {
     ['columns.my-images', '__proto__', 'id'],
     ['bas-url', 'x', 'did you mean base-url'],
     ['__proto__', 'x', 'valid: base-url'],
+    ['username', '', 'remove the setting: imgctl config unset username'],
+    ['password-command', '', 'remove the setting: imgctl config unset password-command'],
+    ['ca-file', '', 'remove the setting: imgctl config unset ca-file'],
+    ['upload-url', 'ftp://host/x', 's3+https'],
+    ['upload-url', 'https://host/x', 'say which protocol it speaks: dav+https://host/x or s3+'],
+    ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],
+    ['upload-url', 's3+https://host', 'add the bucket'],
+    ['upload-username', 'a:hunter2', ''],
+    ['upload-region', 'a/b', ''],
+    ['token-store', 'redis://bob:hunter2@localhost/0', ''],
   ])('rejects set %s %s with a hint and writes nothing', async (key, value, hint) => {
-    const { imgctl } = user();
+    const { imgctl } = localUser();
     const result = await imgctl(['config', 'set', '--', key, value]);
     expect(result).toEqual(failed(2, /^imgctl: .+\nhint: .+\n$/));
     expect(result.stderr.split('\n')[1]).toContain(hint);
     expect(result.stderr).not.toContain('hunter2');
-    const list = await imgctl(['config', 'list', '--json']);
-    expect(list.stdout).not.toContain('profile default');
+    expect((await imgctl('config list --json')).stdout).not.toContain('profile default');
   });
 
-  it('lists an invalid value with its error among all others', async () => {
-    const { file, imgctl } = user();
-    writeFileSync(file, '{"profiles": {"default": {"retries": "many", "username": "alice"}}}');
-    const env = { IMGCTL_TIMEOUT: 'soon' };
-    const { stdout, stderr, exitCode } = await imgctl(['config', 'list', '--json'], env);
-    expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'config', message: expect.stringMatching(/soon \(from IMGCTL_TIMEOUT\)$/) },
-    });
+  it('list shows an invalid value with its error among all others, but no password', async () => {
+    const { imgctl } = localUser({ profiles: { default: { retries: 'many', username: 'alice' } } });
+    const message = expect.stringMatching(/soon \(from IMGCTL_TIMEOUT\)$/);
+    const { stdout, stderr, exitCode } = await imgctl(
+      'IMGCTL_TIMEOUT=soon IMGCTL_BASE_URL=https://u:hunter2@a.example config list --json',
+    );
     expect(exitCode).toBe(2);
+    expect(stdout + stderr).not.toContain('hunter2');
     const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
     const invalid = (key: string, value: string, origin: string) => ({
-      key,
-      value,
-      origin,
-      error: expect.stringContaining(value),
+      ...{ key, value, origin },
+      error: expect.stringMatching(/^(invalid|base URL) .*\(from /),
     });
     expect(rows.filter(({ error }) => error !== null)).toEqual([
+      invalid('base-url', '…@a.example', 'IMGCTL_BASE_URL'),
       invalid('timeout', 'soon', 'IMGCTL_TIMEOUT'),
       invalid('retries', 'many', 'profile default'),
     ]);
     expect(rows).toContainEqual(expect.objectContaining({ key: 'username', value: 'alice' }));
-    expect((await imgctl(['config', 'get', 'username'])).stdout).toBe('alice\n');
+    await expectSteps(
+      imgctl,
+      ['config get username', 'alice\n'],
+      [
+        'IMGCTL_TIMEOUT=soon config get timeout --json',
+        '',
+        { error: { code: 'config', message } },
+        2,
+      ],
+    );
   });
 
-  it('hides a password in an invalid value', async () => {
-    const env = { IMGCTL_BASE_URL: 'https://u:hunter2@a.example', IMGCTL_USERNAME: 'u:hunter2' };
-    const { stdout, stderr } = await user().imgctl(['config', 'list', '--json'], env);
-    expect(JSON.parse(stdout)).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ value: '…@a.example' }),
-        expect.objectContaining({ value: 'u:…' }),
-      ]),
+  it('list has a column for errors only if there are some', async () => {
+    await expectSteps(
+      localUser().imgctl,
+      ['config list', /^KEY +VALUE +ORIGIN\n/i],
+      [
+        'IMGCTL_OUTPUT=xml config list',
+        /^key +value +origin +error\n[\s\S]*^output +xml +IMGCTL_OUTPUT +invalid output: xml/m,
+        /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
+        2,
+      ],
     );
-    expect(stdout + stderr).not.toContain('hunter2');
-  });
-
-  it('adds a column for errors only if there are some', async () => {
-    const { imgctl } = user();
-    expect((await imgctl(['config', 'list'])).stdout).toMatch(/^KEY +VALUE +ORIGIN\n/i);
-    const bad = await imgctl(['config', 'list'], { IMGCTL_OUTPUT: 'xml' });
-    expect(bad.stdout).toMatch(/^KEY +VALUE +ORIGIN +ERROR\n/i);
-    expect(bad.stdout).toMatch(/^output +xml +IMGCTL_OUTPUT +invalid output: xml/m);
-    expect(bad.stderr).toMatch(
-      /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
-    );
-    expect(bad.exitCode).toBe(2);
   });
 
   it('fails if it cannot write its file', async () => {
-    const { directory, imgctl } = user();
-    mkdirSync(path.join(directory, 'config.json'));
-    const set = ['config', 'set', 'time', 'iso'];
-    expect(await imgctl(set)).toEqual(failed(2, /^imgctl: .*config\.json.*\nhint: .+\n$/));
-    const homeless = /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/;
-    expect(await runCli(set)).toEqual(failed(2, homeless));
+    const { file, imgctl } = localUser();
+    mkdirSync(file);
+    await expectSteps(
+      (line) => imgctl(line),
+      ['config set time iso', '', /^imgctl: .*config\.json.*\nhint: .+\n$/, 2],
+      [
+        'IMGCTL_CONFIG_DIR= config set time iso',
+        '',
+        /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/,
+        2,
+      ],
+    );
   });
 });

@@ -536,13 +536,7 @@ describe('doctor checks the storage', () => {
       0,
       /^failed: the upload secret command .* -> .*: imgctl config get upload-secret-command$/,
     ],
-    [
-      's3',
-      '',
-      {},
-      3_600_000,
-      /^failed: .*RequestTimeTooSkewed.* -> set the clock/,
-    ],
+    ['s3', '', {}, 3_600_000, /^failed: .*RequestTimeTooSkewed.* -> set the clock/],
   ])(
     '%s after "config %s" with %j, %i ms later',
     async (kind, change, changes, later, expected) => {

@@ -1,177 +1,154 @@
-// login: prompts, sources of the password, stored settings and the token request limit.
+// login and logout: prompts, sources of the password, stored settings and passwords, the token request limit.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failed, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
-import { emulatorUser, PASSWORD, scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
+import { fakeHelper } from '../support/credential-helper.ts';
+import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
+import { fakeKeychain } from '../support/keychain.ts';
+import { unixOnlySuite } from '../support/platform.ts';
+import { errorResponse } from '../support/scripted-server.ts';
+import { expectSteps } from '../support/steps.ts';
+import {
+  type Environment,
+  emulatorUser,
+  localUser,
+  PASSWORD,
+  scriptedUser,
+  TOKEN_REQUEST,
+} from '../support/users.ts';
 
-const BASE_URL = 'Base URL (https:// if you leave it out)';
-const WRONG = { IMGCTL_PASSWORD: 'wrong' };
+const NOTHING = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
+const DEMO = 'IMGCTL_PASSWORD=demo';
+const REFUSED = 'the service says: Invalid username and password combination';
+const LOGGED_IN = /^✓|^imgctl: logged in/;
+
+/** A user; `stored` returns what the default profile stores, `typing` runs a line at a terminal. */
+async function newUser(options: Parameters<typeof emulatorUser>[0] = {}) {
+  const user = await emulatorUser(options);
+  const file = path.join(user.directory, 'config.json');
+  const stored = () => JSON.parse(readFileSync(file, 'utf8')).profiles.default;
+  const typing = (keys: string, line = 'login', env: FakeIoOptions['env'] = {}) =>
+    user.imgctl(line, { stdin: fakeTerminal(keys), env });
+  const tokenRequests = () => user.requests.filter((request) => request === TOKEN_REQUEST).length;
+  return { ...user, stored, typing, tokenRequests, baseUrl: user.emulator.baseUrl };
+}
 
 describe('login', () => {
   it('prompts for what is missing and stores all but the password', async () => {
-    const { emulator, imgctl, requests } = await emulatorUser();
-    const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
-    const stdin = fakeTerminal(`${emulator.baseUrl}/\rdemo\rdemo\r`);
-    const { stdout, stderr, exitCode } = await imgctl('login', { env, stdin, time: Date.now() });
-    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
-    expect(stderr).toBe(
-      `${BASE_URL}: User name: Password for demo at ${emulator.baseUrl}: \n✓ Logged in to ${emulator.baseUrl} as demo (token valid for 24 h)\n`,
-    );
-    const later = await imgctl(['config', 'list', '--json'], { env });
-    const row = (key: string, value: string | null, origin: string | null) =>
-      expect.objectContaining({ key, value, origin });
-    expect(JSON.parse(later.stdout)).toEqual(
-      expect.arrayContaining([
-        row('base-url', emulator.baseUrl, 'profile default'),
-        row('username', 'demo', 'profile default'),
-        row('password-command', null, null),
-      ]),
-    );
-    expect((await imgctl(['whoami'], { env })).exitCode).toBe(0);
+    const { imgctl, requests, stored, baseUrl } = await newUser();
+    const stdin = fakeTerminal(`${baseUrl}/\rdemo\rdemo\r`);
+    expect(await imgctl('login', { env: NOTHING, stdin, time: Date.now() })).toEqual({
+      stdout: '',
+      stderr: `Base URL (https:// if you leave it out): User name: Password for demo at ${baseUrl}: \n✓ Logged in to ${baseUrl} as demo (token valid for 24 h)\n`,
+      exitCode: 0,
+    });
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+    expect((await imgctl('whoami', { env: NOTHING })).exitCode).toBe(0);
     expect(requests).toEqual([TOKEN_REQUEST]);
   });
 
   it.each([
-    ['standard input', ['--password-stdin'], { stdin: 'demo\r\nmore\n' }],
-    ['a command before IMGCTL_PASSWORD', ['--password-command', 'echo demo'], { env: WRONG }],
-  ])('reads the password from %s', async (_source, argv, io) => {
-    const { imgctl } = await emulatorUser();
-    expect(await imgctl(['login', ...argv], io)).toMatchObject({ stdout: '', exitCode: 0 });
+    ['login --password-stdin', 'demo\r\nmore\n'],
+    ["IMGCTL_PASSWORD=wrong login --password-command 'echo demo'", ''],
+  ])('reads the password: %s', async (line, stdin) => {
+    const { imgctl } = await newUser();
+    expect(await imgctl(line, { stdin })).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
   it('stores the password command, which later renews the token', async () => {
-    const { emulator, imgctl, requests } = await emulatorUser();
-    await imgctl(['login', '--password-command', 'echo demo']);
+    const { emulator, imgctl, tokenRequests } = await newUser();
+    await imgctl("login --password-command 'echo demo'");
     emulator.expireTokens();
-    expect((await imgctl(['my-images'])).exitCode).toBe(0);
-    expect(requests.filter((request) => request === TOKEN_REQUEST)).toHaveLength(2);
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    expect(tokenRequests()).toBe(2);
   });
 
   it('shows how many token requests are left if at most two are', async () => {
-    const { imgctl } = await emulatorUser();
-    const notes = [];
-    for (let count = 1; count <= 6; count += 1) {
-      const { stderr, exitCode } = await imgctl(['login'], { env: PASSWORD });
-      notes.push(
-        /\d token requests? left|token request limit reached/.exec(stderr)?.[0] ?? exitCode,
-      );
-    }
-    expect(notes).toEqual([
-      0,
-      0,
-      '2 token requests left',
-      '1 token request left',
-      '0 token requests left',
-      'token request limit reached',
-    ]);
+    const { imgctl } = await newUser();
+    const left = /\d token requests? left/;
+    const limit = /token request limit reached/;
+    const line = `${DEMO} login`;
+    const { stderr } = await imgctl(line);
+    expect(stderr).not.toMatch(left);
+    await expectSteps(
+      imgctl,
+      [line, '', LOGGED_IN],
+      [line, '', /2 token requests left/],
+      [line, '', /1 token request left/],
+      [line, '', /0 token requests left/],
+      [line, '', limit, 6],
+    );
   });
 
   it('ignores a remembered limit with --ignore-limit, and the service decides', async () => {
-    const { imgctl, requests } = await emulatorUser({ tokenLimit: 1 });
-    const login = (line: string) => imgctl(line, { env: PASSWORD });
-    expect((await login('login')).exitCode).toBe(0);
-    const refused = await login('login');
-    expect(refused).toEqual(failed(6, 'token request limit reached'));
-    expect(refused.stderr).toContain(', or ask the service now: imgctl login --ignore-limit\n');
+    const { imgctl, requests } = await newUser({ tokenLimit: 1 });
+    const hint = /limit reached[\s\S]*, or ask the service now: imgctl login --ignore-limit\n/;
+    await expectSteps(imgctl, [`${DEMO} login`, '', LOGGED_IN], [`${DEMO} login`, '', hint, 6]);
     expect(requests).toHaveLength(1);
-    expect(await login('login --ignore-limit')).toEqual(failed(6, 'too many requests'));
+    await expectSteps(imgctl, [`${DEMO} login --ignore-limit`, '', /too many requests/, 6]);
     expect(requests).toHaveLength(2);
   });
 
   it('asks the service if the clock was 3 h ahead when the limit was reached', async () => {
     const HOUR = 3_600_000;
-    const { imgctl, requests } = await emulatorUser({ tokenLimit: 1, tokenWindow: HOUR });
-    const login = (time: number) => imgctl('login', { env: PASSWORD, time });
+    const { imgctl, requests } = await newUser({ tokenLimit: 1, tokenWindow: HOUR });
     const now = Date.now();
+    const login = (time: number) => imgctl(`${DEMO} login`, { time });
     expect((await login(now + 3 * HOUR)).exitCode).toBe(0);
     expect(await login(now)).toEqual(failed(6, 'too many requests'));
-    const refused = await login(now);
-    expect(refused).toEqual(failed(6, 'token request limit reached'));
-    expect(refused.stderr).toMatch(/try again in (?:1 h|\d\d min)/);
+    const limit = /token request limit reached\nhint: try again in (?:1 h|\d\d min)/;
+    expect(await login(now)).toEqual(failed(6, limit));
     expect(requests).toHaveLength(2);
   });
 
   it.each([
-    [['--password-stdin', '--password-command', 'x'], {}, 'cannot be used with option'],
-    [['--username', ''], { env: PASSWORD }, 'username must not be empty'],
-    [['--password-command', ''], {}, 'password-command must not be empty'],
-    [['--username', 'a:b'], { env: PASSWORD }, 'use a user name without a colon'],
-    [['--password-stdin'], { stdin: '' }, 'standard input gave no password'],
-    [['--password-command', 'exit 3'], {}, 'exit code 3\nhint: run it by hand: exit 3\n'],
-    [[], {}, 'cannot prompt for the password without a terminal'],
-    [[], { env: { ...PASSWORD, IMGCTL_TOKEN: 'T' } }, 'unset IMGCTL_TOKEN'],
-  ])('rejects %j without a request', async (argv, io, message) => {
-    const { imgctl, requests } = await emulatorUser();
-    expect(await imgctl(['login', ...argv], io)).toEqual(failed(2, message));
+    ['login --password-stdin --password-command x', 'cannot be used with option'],
+    [`${DEMO} login --username ''`, 'username must not be empty'],
+    ["login --password-command ''", 'password-command must not be empty'],
+    [`${DEMO} login --username a:b`, 'use a user name without a colon'],
+    ['login --password-stdin', 'standard input gave no password'],
+    ["login --password-command 'exit 3'", 'exit code 3\nhint: run it by hand: exit 3\n'],
+    ['login', 'cannot prompt for the password without a terminal'],
+    [`${DEMO} IMGCTL_TOKEN=T login`, 'unset IMGCTL_TOKEN'],
+  ])('rejects %s without a request', async (line, message) => {
+    const { imgctl, requests } = await newUser();
+    expect(await imgctl(line)).toEqual(failed(2, message));
     expect(requests).toEqual([]);
   });
 
   it.each(['ftp://images.example', 'http://images.example'])(
-    'prompts for nothing else after an invalid base URL: %j',
+    'prompts for nothing else after an invalid base URL: %s',
     async (typed) => {
-      const { imgctl } = await emulatorUser();
-      const env = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
-      const stdin = fakeTerminal(`${typed}\rdemo\rdemo\r`);
-      const { stderr, exitCode } = await imgctl(['login'], { env, stdin });
+      const { typing } = await newUser();
+      const { stderr, exitCode } = await typing(`${typed}\rdemo\rdemo\r`, 'login', NOTHING);
       expect(exitCode).toBe(2);
-      expect(stderr).toMatch(
-        /^Base URL [^:]*: ?\S* if you leave it out\): \n?imgctl: .+\nhint: .+\n$/,
-      );
+      expect(stderr).toMatch(/^Base URL [^)]*\): \n?imgctl: .+\nhint: .+\n$/);
+      const url = { ...NOTHING, IMGCTL_BASE_URL: typed };
+      const set = await typing('demo\rdemo\r', 'login --profile work', url);
+      expect(set.stderr).toMatch(/^imgctl: .+\nhint: .+\n$/);
+      if (typed.startsWith('http'))
+        expect(set.stderr).toContain('allow-http true --profile work\n');
     },
   );
 
-  it('prompts for nothing with an invalid IMGCTL_BASE_URL and names the profile in the hint', async () => {
-    const { imgctl } = await emulatorUser();
-    const env = { IMGCTL_BASE_URL: 'http://images.example', IMGCTL_USERNAME: undefined };
-    const argv = ['login', '--profile', 'work'];
-    const { stderr } = await imgctl(argv, { env, stdin: fakeTerminal('demo\rdemo\r') });
-    expect(stderr).toBe(
-      'imgctl: plain http would expose credentials sent to images.example\n' +
-        'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n',
-    );
-  });
-
-  it('stores no token if it fails', async () => {
-    const { imgctl } = await emulatorUser();
-    expect((await imgctl('login', { env: WRONG })).exitCode).toBe(4);
-    expect((await imgctl(['whoami'])).exitCode).toBe(4);
-  });
-
-  it.each([
-    ['without a home', undefined],
-    ['if it cannot create its folder', 'file/x'],
-  ])('works %s, with one warning', async (_where, folder) => {
-    const { imgctl } = await emulatorUser();
-    const directory = temporaryDirectory();
+  it.each([undefined, 'file/x'])('works without a folder, with one warning: %s', async (folder) => {
+    const { imgctl } = await newUser();
+    const { directory } = localUser();
     writeFileSync(path.join(directory, 'file'), 'mine');
-    const place = { IMGCTL_CONFIG_DIR: folder && path.join(directory, folder) };
-    for (const argv of [['login'], ['images', 'list', '-q', '--limit', '1'], ['sync']]) {
-      const { stderr, exitCode } = await imgctl(argv, { env: { ...PASSWORD, ...place } });
-      expect(exitCode).toBe(0);
-      expect(stderr.match(/warning: /g)).toHaveLength(1);
+    const env = { ...PASSWORD, IMGCTL_CONFIG_DIR: folder && path.join(directory, folder) };
+    for (const line of ['login', 'images list -q --limit 1', 'sync']) {
+      const { stderr, exitCode } = await imgctl(line, { env });
+      expect([exitCode, stderr.match(/warning: /g)]).toEqual([0, ['warning: ']]);
     }
     expect(readdirSync(directory)).toEqual(['file']);
   });
 });
 
 describe('login at a terminal', () => {
-  const NOTHING = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
-
-  /** Also returns what the default profile stores. */
-  async function storedUser(options?: Parameters<typeof emulatorUser>[0]) {
-    const user = await emulatorUser(options);
-    const file = path.join(user.directory, 'config.json');
-    const stored = () => JSON.parse(readFileSync(file, 'utf8')).profiles.default;
-    return { ...user, stored };
-  }
-
-  const REFUSED = 'the service says: Invalid username and password combination';
-
-  it('asks for a wrong password again', async () => {
-    const { imgctl, requests } = await emulatorUser();
-    const { stderr, exitCode } = await imgctl('login', { stdin: fakeTerminal('a\rb\rdemo\r') });
+  it('asks for a wrong password again, three times in all', async () => {
+    const { typing, requests } = await newUser();
+    const { stderr, exitCode } = await typing('a\rb\rdemo\r');
     expect(exitCode).toBe(0);
     expect(stderr.match(/^Password for demo at .*: $/gm)).toHaveLength(3);
     expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 attempts left)\n`);
@@ -179,64 +156,54 @@ describe('login at a terminal', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('gives up after three wrong passwords', async () => {
-    const { imgctl, requests } = await emulatorUser();
-    const result = await imgctl('login', { stdin: fakeTerminal('a\rb\rc\rdemo\r') });
-    expect(result.stderr).toContain(
-      `imgctl: ${REFUSED}\nhint: check the user name and password, then: imgctl login\n`,
-    );
-    expect(result.exitCode).toBe(4);
-    expect(requests).toHaveLength(3);
-  });
-
-  it('asks no more often than the service allows token requests', async () => {
-    const { imgctl, requests } = await emulatorUser({ tokenLimit: 2 });
-    const result = await imgctl('login', { stdin: fakeTerminal('a\rb\rdemo\r') });
-    expect(result.exitCode).toBe(4);
-    expect(requests).toHaveLength(2);
-  });
+  it.each([
+    [{}, 'a\rb\rc\rdemo\r', 3, 'check the user name and password, then: imgctl login\n'],
+    [{ tokenLimit: 2 }, 'a\rb\rdemo\r', 2, ''],
+  ])(
+    'gives up, and asks no more often than the service allows: %j',
+    async (options, keys, count, hint) => {
+      const { typing, imgctl, requests } = await newUser(options);
+      const { stderr, exitCode } = await typing(keys);
+      expect(stderr).toContain(hint);
+      expect([exitCode, requests.length]).toEqual([4, count]);
+      expect((await imgctl('whoami')).exitCode).toBe(4);
+    },
+  );
 
   it('does not ask again if the password was not typed', async () => {
-    const { imgctl, requests } = await emulatorUser();
-    const stdin = fakeTerminal('demo\r');
-    expect(await imgctl('login', { env: WRONG, stdin })).toEqual(
-      failed(4, `imgctl: ${REFUSED}\nhint: check IMGCTL_PASSWORD and the user name demo\n`),
-    );
+    const { typing, requests } = await newUser();
+    const message = `imgctl: ${REFUSED}\nhint: check IMGCTL_PASSWORD and the user name demo\n`;
+    expect(await typing('demo\r', 'IMGCTL_PASSWORD=wrong login')).toEqual(failed(4, message));
     expect(requests).toHaveLength(1);
   });
 
   it('saves what was typed before the request, so that the next login asks only for the password', async () => {
-    const { emulator, imgctl, stored } = await storedUser();
-    const { baseUrl } = emulator;
-    const login = (typed: string) => imgctl('login', { env: NOTHING, stdin: fakeTerminal(typed) });
-    const failedLogin = await login(`${baseUrl}\rdemo\ra\rb\rc\r`);
-    expect(failedLogin.exitCode).toBe(4);
-    expect(failedLogin.stderr).toContain(
-      `hint: check the password, or log in as another user: imgctl login --base-url ${baseUrl} --username NAME\n`,
-    );
+    const { typing, stored, baseUrl } = await newUser();
+    const { stderr, exitCode } = await typing(`${baseUrl}\rdemo\ra\rb\rc\r`, 'login', NOTHING);
+    const hint = `check the password, or log in as another user: imgctl login --base-url ${baseUrl} --username NAME\n`;
+    expect([stderr.endsWith(`hint: ${hint}`), exitCode]).toEqual([true, 4]);
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
-    const next = await login('demo\r');
-    expect(next.exitCode).toBe(0);
-    expect(next.stderr).toMatch(/^Password for demo at /);
+    const next = await typing('demo\r', 'login', NOTHING);
+    expect(next).toMatchObject({
+      stderr: expect.stringMatching(/^Password for demo at /),
+      exitCode: 0,
+    });
   });
 
   it('saves the options of a failed login too, but not the password command', async () => {
-    const { emulator, imgctl, stored } = await storedUser();
-    const { baseUrl } = emulator;
-    const command = ['login', '--base-url', baseUrl, '-u', 'demo', '--password-command', 'echo x'];
-    expect((await imgctl(command, { env: NOTHING })).exitCode).toBe(4);
+    const { imgctl, stored, baseUrl } = await newUser();
+    const line = `login --base-url ${baseUrl} -u demo --password-command 'echo x'`;
+    expect((await imgctl(line, { env: NOTHING })).exitCode).toBe(4);
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
   });
 
   it('replaces what the profile has only after success', async () => {
-    const { emulator, imgctl, stored } = await storedUser({
-      users: ['alice', 'bob'].map((name) => ({ name, password: name })),
-    });
-    const { baseUrl } = emulator;
+    const users = ['alice', 'bob'].map((name) => ({ name, password: name }));
+    const { imgctl, stored, baseUrl } = await newUser({ users });
+    await imgctl('config set username alice');
     const env = { ...NOTHING, IMGCTL_BASE_URL: baseUrl };
-    await imgctl('config set username alice', { env });
     const login = (password: string) =>
-      imgctl('login --username bob', { env: { ...env, IMGCTL_PASSWORD: password } });
+      imgctl(`IMGCTL_PASSWORD=${password} login --username bob`, { env });
     expect((await login('wrong')).exitCode).toBe(4);
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'alice' });
     expect((await login('bob')).exitCode).toBe(0);
@@ -244,32 +211,325 @@ describe('login at a terminal', () => {
   });
 
   it('saves nothing if it is interrupted at the prompt for the password', async () => {
-    const { emulator, imgctl, directory } = await emulatorUser();
-    const stdin = fakeTerminal(`${emulator.baseUrl}\rdemo\r\u0003`);
-    expect((await imgctl('login', { env: NOTHING, stdin })).exitCode).toBe(130);
+    const { typing, directory, baseUrl } = await newUser();
+    expect((await typing(`${baseUrl}\rdemo\r\u0003`, 'login', NOTHING)).exitCode).toBe(130);
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('adds https:// to a base URL without a scheme', async () => {
-    const { imgctl } = await emulatorUser();
-    const stdin = fakeTerminal('127.0.0.1:9\rdemo\rdemo\r');
-    const { stderr, exitCode } = await imgctl('login --retries 0', { env: NOTHING, stdin });
-    expect(stderr).toContain('Password for demo at https://127.0.0.1:9: ');
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain(
-      'base URL (https://127.0.0.1:9); to change it: imgctl login --base-url URL\n',
+    const { typing } = await newUser();
+    const { stderr, exitCode } = await typing(
+      '127.0.0.1:9\rdemo\rdemo\r',
+      'login --retries 0',
+      NOTHING,
     );
-    expect(stderr).not.toContain('imgctl config');
+    expect(stderr).toContain('Password for demo at https://127.0.0.1:9: ');
+    const hint = 'base URL (https://127.0.0.1:9); to change it: imgctl login --base-url URL\n';
+    expect([stderr.endsWith(hint), exitCode]).toEqual([true, 3]);
   });
 
   it('explains that it cannot send a one-time password', async () => {
-    const { server, env } = await scriptedUser(() => ({
-      status: 401,
-      json: { error: 'authentication error', message: 'One-time password required.', status: 401 },
-    }));
-    const account = { ...env, IMGCTL_TOKEN: undefined, IMGCTL_USERNAME: 'demo', ...PASSWORD };
-    const result = await runCli(['login'], { env: account, stdin: fakeTerminal('demo\r') });
-    expect(result).toEqual(failed(4, 'needs a one-time password, which imgctl cannot send'));
-    expect(server.requests).toHaveLength(1);
+    const { imgctl, requests } = await scriptedUser(() =>
+      errorResponse(401, 'One-time password required.'),
+    );
+    const line = `${DEMO} IMGCTL_TOKEN= IMGCTL_USERNAME=demo login`;
+    const message = 'needs a one-time password, which imgctl cannot send';
+    expect(await imgctl(line, { stdin: fakeTerminal('demo\r') })).toEqual(failed(4, message));
+    expect(requests()).toHaveLength(1);
+  });
+});
+
+describe('logout', () => {
+  it('deletes the token for any spelling of the base URL, and leaves the settings', async () => {
+    const { emulator, imgctl } = await newUser();
+    await imgctl('login', { env: PASSWORD });
+    await expectSteps(
+      imgctl,
+      [`IMGCTL_BASE_URL=${emulator.baseUrl.toUpperCase()}// logout`, '', 'imgctl: logged out\n'],
+      [
+        'IMGCTL_BASE_URL= IMGCTL_USERNAME= whoami --json',
+        { username: 'demo', token: 'none' },
+        /not logged in/,
+        4,
+      ],
+      ['logout', '', 'imgctl: you were not logged in\n'],
+    );
+  });
+
+  it('deletes the tokens of one profile, or all tokens with --all', async () => {
+    const users = ['one', 'two', 'three'].map((name) => ({ name, password: 'demo' }));
+    const { imgctl } = await newUser({ users });
+    for (const { name } of users)
+      await imgctl(`${DEMO} IMGCTL_USERNAME=${name} login --profile ${name}`);
+    const whoami = async (name: string) =>
+      (await imgctl(`IMGCTL_USERNAME=${name} whoami --profile ${name}`)).exitCode;
+    await imgctl('IMGCTL_USERNAME=one logout --profile one');
+    expect([await whoami('one'), await whoami('two')]).toEqual([4, 0]);
+    await expectSteps(imgctl, ['logout --all', '', 'imgctl: deleted 2 tokens\n']);
+    expect(await whoami('two')).toBe(4);
+  });
+
+  it('deletes the token of a user that the profile had before', async () => {
+    const users = ['alice', 'bob'].map((name) => ({ name, password: 'demo' }));
+    const { directory, imgctl } = await newUser({ users });
+    for (const { name } of users) await imgctl(`${DEMO} login --username ${name}`);
+    await expectSteps(imgctl, [
+      'IMGCTL_USERNAME= logout',
+      '',
+      'imgctl: logged out (deleted 2 tokens)\n',
+    ]);
+    const left = readdirSync(path.join(directory, 'tokens'));
+    expect(left.filter((name) => !name.startsWith('_limit.'))).toEqual([]);
+  });
+
+  it('names the profiles that used the same token, which one login gave to all', async () => {
+    const { imgctl, tokenRequests } = await newUser();
+    await imgctl(`${DEMO} login --profile one`);
+    expect((await imgctl(`${DEMO} my-images --profile two`)).exitCode).toBe(0);
+    expect(tokenRequests()).toBe(1);
+    const out = 'imgctl: logged out\nimgctl: also logged out, with the same token: two\n';
+    await expectSteps(imgctl, ['logout --profile one', '', out]);
+    expect((await imgctl('whoami --profile two')).exitCode).toBe(4);
+  });
+
+  it.each(['logout', 'logout --all'])('works without a home and settings: %s', async (line) => {
+    const env = { IMGCTL_CONFIG_DIR: undefined };
+    expect(await localUser().imgctl(line, { env })).toMatchObject({ stdout: '', exitCode: 0 });
+  });
+});
+
+const STORE = 'login --store-password --password-stdin';
+
+/** A user with secret-tool and a credential helper; `store` logs in with --store-password. */
+async function keychainUser() {
+  const user = await newUser({ tokenLimit: 100 });
+  const keychain = fakeKeychain('secret-tool');
+  const helper = fakeHelper();
+  const imgctl = (line: string | readonly string[], io: FakeIoOptions = {}) =>
+    user.imgctl(line, {
+      platform: 'linux',
+      stdin: 'demo',
+      ...io,
+      env: { PATH: `${helper.PATH}:${keychain.PATH}`, ...io.env },
+    });
+  const store = (options = '', stdin = 'demo') => imgctl(`${STORE} ${options}`, { stdin });
+  return { ...user, keychain, helper, imgctl, store };
+}
+
+const DELETED = 'imgctl: logged out\nimgctl: deleted the stored password\n';
+
+unixOnlySuite('the keychain is a shell script')('login --store-password', () => {
+  it('stores a password that renews the token until logout deletes it', async () => {
+    const { emulator, imgctl, keychain, tokenRequests, stored } = await keychainUser();
+    const login = await imgctl('login --store-password', { stdin: fakeTerminal('demo\r') });
+    expect(login.stderr).toMatch(
+      /^Password for demo at .*: \n✓ Logged in.*\n.*stored in the system keychain\n$/,
+    );
+    expect(stored()).toMatchObject({ 'stored-password': 'keychain' });
+    const calls = keychain.calls().length;
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    expect(keychain.calls()).toHaveLength(calls);
+    emulator.expireTokens();
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    expect([keychain.calls().length, tokenRequests()]).toEqual([calls + 1, 2]);
+    await expectSteps(imgctl, ['logout', '', DELETED]);
+    expect(keychain.held()).toEqual({});
+    const afterLogout = keychain.calls().length;
+    expect((await imgctl('my-images')).exitCode).toBe(4);
+    expect((await imgctl('logout')).exitCode).toBe(0);
+    expect(keychain.calls()).toHaveLength(afterLogout);
+  });
+
+  it.each([DEMO, "'IMGCTL_PASSWORD_COMMAND=echo demo'", 'IMGCTL_TOKEN=anything'])(
+    'stores a password that is not read with %s',
+    async (variable) => {
+      const { emulator, imgctl, keychain, store } = await keychainUser();
+      await store();
+      const calls = keychain.calls().length;
+      emulator.expireTokens();
+      await imgctl(`${variable} my-images`);
+      expect(keychain.calls()).toHaveLength(calls);
+    },
+  );
+
+  const OVERRIDE =
+    /^imgctl: the password command \(.+\) would override .*\nhint: omit --store-password, or remove /;
+  it.each<[string, Environment, string | RegExp]>([
+    ["login --store-password --password-command 'echo demo'", {}, OVERRIDE],
+    ['login --store-password', { IMGCTL_PASSWORD_COMMAND: 'echo demo' }, OVERRIDE],
+    [
+      STORE,
+      { PATH: '/nonexistent' },
+      /^imgctl: secret-tool, the program for the system keychain, is not installed\nhint: .*--password-command/,
+    ],
+  ])('fails before a token request: %s with %j', async (line, env, message) => {
+    const { imgctl, keychain, requests } = await keychainUser();
+    expect(await imgctl(line, { env })).toEqual(failed(2, message));
+    expect([...requests, ...keychain.calls()]).toEqual([]);
+  });
+
+  it('stores nothing without a folder for settings, or in a locked keychain', async () => {
+    const { imgctl, keychain, store } = await keychainUser();
+    const homeless = await imgctl(STORE, { env: { IMGCTL_CONFIG_DIR: undefined } });
+    expect(homeless).toEqual(failed(2, 'no home directory for the settings'));
+    expect(keychain.held()).toEqual({});
+    keychain.replaceBy('case $1 in store) echo "secret-tool: it is locked" >&2;; esac; exit 1');
+    const locked =
+      /^imgctl: logged in.*\nimgctl: secret-tool ended with exit code 1: it is locked\nhint: /;
+    expect(await store()).toEqual(failed(2, locked));
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    expect((await imgctl('profile list --json')).stdout).not.toContain('keychain');
+  });
+
+  it('replaces a stored password, but not by a wrong one', async () => {
+    const { keychain, store } = await keychainUser();
+    await store();
+    expect((await store('', 'wrong')).exitCode).toBe(4);
+    expect(Object.values(keychain.held())).toEqual(['demo']);
+    await store();
+    expect(keychain.calls().filter(({ argv }) => argv[0] === 'store')).toHaveLength(2);
+  });
+
+  it('is undone in all profiles by logout --all', async () => {
+    const { imgctl, keychain, store } = await keychainUser();
+    for (const profile of ['one', 'two']) await store(`--profile ${profile}`);
+    const deleted = ['one', 'two'].map(
+      (name) => `imgctl: deleted the stored password of profile ${name}\n`,
+    );
+    await expectSteps(imgctl, ['logout --all', '', `imgctl: deleted 1 token\n${deleted.join('')}`]);
+    expect(keychain.held()).toEqual({});
+  });
+
+  const REPLACE =
+    'replace the password in the system keychain: imgctl login --profile work --store-password';
+  it.each([
+    [
+      'fails',
+      'echo "no bus" >&2; exit 1',
+      ['my-images', 'logout', 'logout --all'],
+      2,
+      'imgctl: secret-tool ended with exit code 1: no bus\nhint: ',
+    ],
+    [
+      'has an outdated password',
+      'printf outdated',
+      ['my-images', 'login'],
+      4,
+      `Invalid username and password combination\nhint: ${REPLACE}\n`,
+    ],
+    [
+      'has no password',
+      'exit 1',
+      ['my-images'],
+      4,
+      'imgctl: the system keychain has no password for demo at http',
+    ],
+    [
+      'has no password',
+      'exit 1',
+      ['my-images'],
+      4,
+      '\nhint: run: imgctl login --profile work --store-password\n',
+    ],
+  ])(
+    'makes commands fail with a hint if the keychain %s',
+    async (_what, script, lines, code, message) => {
+      const { emulator, imgctl, keychain, store } = await keychainUser();
+      await store('--profile work');
+      emulator.expireTokens();
+      keychain.replaceBy(script);
+      for (const line of lines) {
+        expect(await imgctl(`IMGCTL_PROFILE=work ${line}`)).toEqual(failed(code, message));
+      }
+    },
+  );
+
+  it.each([
+    ['exit 1', 'the system keychain has no password for demo'],
+    ['echo "no bus" >&2; exit 1', 'secret-tool ended with exit code 1: no bus'],
+  ])('lets login prompt if the keychain runs %s', async (script, warning) => {
+    const { imgctl, keychain, store } = await keychainUser();
+    await store();
+    keychain.replaceBy(script);
+    const { stderr, exitCode } = await imgctl('login', { stdin: fakeTerminal('demo\r') });
+    expect(stderr).toMatch(/^imgctl: warning: .+\nPassword for demo at .*: \n✓ Logged in/);
+    expect([stderr.includes(warning), exitCode]).toEqual([true, 0]);
+  });
+});
+
+unixOnlySuite('the credential helper is a shell script')('the setting credential-helper', () => {
+  const SET = 'config set credential-helper fake';
+
+  it('makes login store the password there, commands read it, and logout erase it', async () => {
+    const { emulator, helper, imgctl, keychain, baseUrl } = await keychainUser();
+    await expectSteps(
+      imgctl,
+      [SET],
+      [STORE, '', /the password is stored in the credential helper fake/],
+    );
+    expect(helper.held()).toEqual({ ServerURL: baseUrl, Username: 'demo', Secret: 'demo' });
+    emulator.expireTokens();
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    const none =
+      /^imgctl: the credential helper fake has no password for demo at .*\nhint: run: imgctl login --store-password\n$/;
+    await expectSteps(
+      imgctl,
+      ['profile list --json', [{ password: 'helper' }]],
+      ['logout', '', DELETED],
+      ['my-images', '', none, 4],
+    );
+    expect([helper.held(), keychain.calls()]).toEqual([undefined, []]);
+  });
+
+  it('reads a password that another program stored', async () => {
+    const { helper, imgctl, requests, baseUrl } = await keychainUser();
+    await imgctl(SET);
+    helper.replaceBy(`echo '{"ServerURL":"${baseUrl}","Username":"demo","Secret":"demo"}'`);
+    expect((await imgctl('my-images')).exitCode).toBe(0);
+    expect(requests[0]).toBe(TOKEN_REQUEST);
+  });
+
+  it('moves the password out of the keychain with the next login, unless the helper fails', async () => {
+    const { helper, imgctl, keychain, store } = await keychainUser();
+    await store();
+    await imgctl(SET);
+    const before = helper.calls().length;
+    expect((await store()).exitCode).toBe(0);
+    expect(helper.calls().length).toBeGreaterThan(before);
+    expect([helper.held(), keychain.held()]).toMatchObject([{ Secret: 'demo' }, {}]);
+    const other = await keychainUser();
+    await other.store();
+    await other.imgctl(SET);
+    other.helper.replaceBy('case $1 in get) echo "credentials not found";; esac; exit 1');
+    expect((await other.store()).exitCode).toBe(2);
+    expect(Object.values(other.keychain.held())).toEqual(['demo']);
+    await other.imgctl('config unset credential-helper');
+    await other.imgctl('logout');
+    expect(other.keychain.held()).toEqual({});
+  });
+
+  it('is used by logout after it was removed', async () => {
+    const { helper, imgctl, store } = await keychainUser();
+    await imgctl(SET);
+    await store();
+    await imgctl('config unset credential-helper');
+    expect((await imgctl('logout --all')).stderr).toContain('deleted the stored password');
+    expect(helper.held()).toBeUndefined();
+  });
+
+  it('is a name or a path, which becomes absolute; a missing helper sends nothing', async () => {
+    const { imgctl, requests } = await keychainUser();
+    const set = 'config set credential-helper';
+    const prefixed = 'imgctl: invalid credential-helper: docker-credential-pass\nhint: use pass\n';
+    await expectSteps(
+      (line) => imgctl(line, { cwd: '/somewhere' }),
+      [`${set} ./helper`],
+      ['config get credential-helper', '/somewhere/helper\n'],
+      [`${set} docker-credential-pass`, '', prefixed, 2],
+      [`${set} 'a b'`, '', /hint: use a name such as pass, or a path/, 2],
+      [`${set} none`],
+      [STORE, '', /the credential helper docker-credential-none is not installed/, 2],
+    );
+    expect(requests).toEqual([]);
   });
 });
