@@ -178,10 +178,10 @@ describe('the lock', () => {
     writeFileSync(file, '');
     const io = fakeIo({ time: 0 });
     // Not even root can make a directory in /proc.
-    const places = [path.join(file, 'config.json'), '/proc/self/config.json'];
-    for (const place of existsSync('/proc/self') ? places : places.slice(0, 1)) {
-      await expect(withLock(place, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
-      expect(await withLockIfPossible(place, PATIENCE, io, async () => 2)).toBe(2);
+    const files = [path.join(file, 'config.json'), '/proc/self/config.json'];
+    for (const below of existsSync('/proc/self') ? files : files.slice(0, 1)) {
+      await expect(withLock(below, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
+      expect(await withLockIfPossible(below, PATIENCE, io, async () => 2)).toBe(2);
     }
     const isLocked = async () => existsSync('undefined.lock');
     expect(await withLockIfPossible(undefined, PATIENCE, io, isLocked)).toBe(false);
@@ -192,14 +192,11 @@ describe('the lock', () => {
     throw Object.assign(new Error(code), { code, syscall });
   };
 
-  /** Calls the action with the lock of a file, while the next call of a function of fs does something else. */
-  async function lockWhile(
-    name: 'mkdirSync' | 'utimesSync' | 'writeFileSync',
-    instead: (file: string) => void,
-  ) {
+  /** Holds the lock of a file, while the first call of a function of fs does something else. */
+  async function holdWhile(name: 'mkdirSync' | 'utimesSync' | 'writeFileSync', other: Fault) {
     const file = path.join(temporaryDirectory(), 'config.json');
     const spy = vi.spyOn(fs, name).mockImplementationOnce(() => {
-      instead(file);
+      other(`${file}.lock`);
       return undefined;
     });
     onTestFinished(() => spy.mockRestore());
@@ -209,32 +206,31 @@ describe('the lock', () => {
     }).finally(() => expect(existsSync(`${file}.lock`)).toBe(false));
     return held.length;
   }
+  type Fault = (folder: string) => void;
 
-  it('is free if its holder released it between two looks', async () => {
-    expect(await lockWhile('mkdirSync', failing('EEXIST', 'mkdir'))).toBe(1);
-  });
+  const removeFolder: Fault = (folder) => {
+    rmdirSync(folder);
+    failing('ENOENT', 'open')();
+  };
+  const takeFolder: Fault = (folder) => {
+    for (const name of ['other', 'own']) fs.writeFileSync(path.join(folder, name), '');
+  };
 
-  it('is taken again if another process took its empty folder for stale and removed it', async () => {
-    const removed = (file: string) => {
-      rmdirSync(`${file}.lock`);
-      failing('ENOENT', 'open')();
-    };
-    expect(await lockWhile('writeFileSync', removed)).toBe(1);
-  });
-
-  it('is not held beside another process that took its empty folder for stale', async () => {
-    const taken = (file: string) => {
-      for (const name of ['other', 'own']) fs.writeFileSync(path.join(`${file}.lock`, name), '');
-    };
-    expect(await lockWhile('writeFileSync', taken)).toBe(1);
+  it.each([
+    [
+      'is free if its holder released it between two looks',
+      'mkdirSync',
+      failing('EEXIST', 'mkdir'),
+    ],
+    ['is taken again if another process removed its empty folder', 'writeFileSync', removeFolder],
+    ['is not held beside another process that took its folder', 'writeFileSync', takeFolder],
+    ['stays held if it cannot be renewed for a moment', 'utimesSync', failing('EROFS', 'utime')],
+  ] as const)('%s', async (_what, name, fault) => {
+    expect(await holdWhile(name, fault)).toBe(1);
   });
 
   it('is not left behind if its file cannot be written', async () => {
-    await expect(lockWhile('writeFileSync', failing('ENOSPC', 'open'))).rejects.toThrow('ENOSPC');
-  });
-
-  it('stays held if it cannot be renewed for a moment', async () => {
-    expect(await lockWhile('utimesSync', failing('EROFS', 'utime'))).toBe(1);
+    await expect(holdWhile('writeFileSync', failing('ENOSPC', 'open'))).rejects.toThrow('ENOSPC');
   });
 
   it('for withLockIfPossible passes on the errors of the action, which runs once', async () => {
