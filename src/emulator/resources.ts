@@ -28,7 +28,12 @@ type Handler = (request: ApiRequest, user: string, id: string) => ApiResponse;
 
 /** Returns the function that responds to every request of the API. Its errors other than HttpError are defects. */
 export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, sync: ImageSync) {
-  const images = catalogueOf(settings);
+  const { catalogue, seed, until, now } = settings;
+  // The images of a snapshot may lack fields.
+  const images: readonly Image[] =
+    catalogue === undefined
+      ? buildCatalog(settings.images, seed, until ?? now())
+      : (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
 
   // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
   const listUserImages: Handler = (request, user) => {
@@ -68,7 +73,30 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
     return jsonResponse(200, { data, meta } satisfies ImageResponse);
   };
 
-  const listImages: Handler = (request, user) => imageListResponse(images, request, user);
+  /** GET /v2/image with filter, sort and paging (section 4.3). */
+  const listImages: Handler = (request, user) => {
+    const { query, baseUrl, target } = request;
+    const filter = singleValue(query, 'filter');
+    const sort = singleValue(query, 'sort');
+    const page = positiveInteger(query, 'page', Number.MAX_SAFE_INTEGER) ?? 1;
+    const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
+    const expanded = singleValue(query, 'expand') === '1';
+
+    const found = findImages(images, filter, sort);
+    const data = found
+      .slice((page - 1) * perPage, page * perPage)
+      .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
+    const meta: ImageListMeta = {
+      _link: { self: `${baseUrl}${target}` },
+      count: data.length,
+      pages: pageLinks(request, page, perPage, found.length),
+      ...(filter === undefined ? {} : { filter }),
+      ...(sort === undefined ? {} : { sort }),
+      time: processingTime(request),
+      user,
+    };
+    return jsonResponse(200, { data, meta } satisfies ImageList);
+  };
 
   const resources: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
     [/^\/auth\/request-token$/, { POST: tokens.requestToken }],
@@ -101,12 +129,6 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   };
 }
 
-/** Returns the generated images, or those of a snapshot, which may lack fields, in the order of their ids. */
-function catalogueOf({ catalogue, images, seed, until, now }: EmulatorSettings): Image[] {
-  if (catalogue === undefined) return buildCatalog(images, seed, until ?? now());
-  return (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
-}
-
 /** GET /v2; the contract does not show its body. */
 function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
   return jsonResponse(200, {
@@ -119,35 +141,6 @@ function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
       user_image: `${baseUrl}/v2/user/image/vm`,
     },
   });
-}
-
-/** GET /v2/image with filter, sort and paging (section 4.3). */
-function imageListResponse(
-  images: readonly Image[],
-  request: ApiRequest,
-  user: string,
-): ApiResponse {
-  const { query, baseUrl, target } = request;
-  const filter = singleValue(query, 'filter');
-  const sort = singleValue(query, 'sort');
-  const page = positiveInteger(query, 'page', Number.MAX_SAFE_INTEGER) ?? 1;
-  const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
-  const expanded = singleValue(query, 'expand') === '1';
-
-  const found = findImages(images, filter, sort);
-  const data = found
-    .slice((page - 1) * perPage, page * perPage)
-    .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
-  const meta: ImageListMeta = {
-    _link: { self: `${baseUrl}${target}` },
-    count: data.length,
-    pages: pageLinks(request, page, perPage, found.length),
-    ...(filter === undefined ? {} : { filter }),
-    ...(sort === undefined ? {} : { sort }),
-    time: processingTime(request),
-    user,
-  };
-  return jsonResponse(200, { data, meta } satisfies ImageList);
 }
 
 function processingTime({ elapsed }: ApiRequest): string {
