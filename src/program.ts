@@ -4,7 +4,7 @@ import { type Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import type { CommandSpec } from './cli/spec.ts';
 import { buildTree, pathOf } from './cli/tree.ts';
-import { images } from './commands/images.ts';
+import { images } from './commands/image-commands.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */

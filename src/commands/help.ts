@@ -1,4 +1,4 @@
-// imgctl help: shows the page of a command or topic.
+// imgctl help and imgctl version.
 
 import { showPage } from '../cli/help-page.ts';
 import type { CommandSpec } from '../cli/spec.ts';
@@ -18,4 +18,11 @@ export const help: CommandSpec = {
     },
   ],
   run: (context, _options, words: readonly string[]) => showPage(context, words),
+};
+
+export const version: CommandSpec = {
+  name: 'version',
+  summary: 'print the version',
+  examples: ['imgctl version', 'imgctl --version'],
+  run: (context) => context.console.print(`${context.version}\n`),
 };

@@ -10,8 +10,8 @@ import { config } from './config.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { emulator } from './emulator.ts';
-import { help } from './help.ts';
-import { images } from './images.ts';
+import { help, version } from './help.ts';
+import { images } from './image-commands.ts';
 import { inspect } from './inspect.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
@@ -23,7 +23,6 @@ import { sync } from './sync.ts';
 import { syncStatus } from './sync-status.ts';
 import { token } from './token.ts';
 import { validate } from './validate.ts';
-import { version } from './version.ts';
 import { whoami } from './whoami.ts';
 
 /** The headings of the overview and their commands. */
