@@ -108,13 +108,8 @@ async function run(
   if (page === undefined || last === undefined || page <= last) {
     return reportNoMatch(context, options, words);
   }
-  reportEmpty(
-    context,
-    options,
-    `page ${page} does not exist; the last page is ${last}`,
-    undefined,
-    true,
-  );
+  const message = `page ${page} does not exist; the last page is ${last}`;
+  reportEmpty(context, options, message, undefined, true);
 }
 
 /** Returns how many images match, if the service applied the filter. */
