@@ -1,4 +1,4 @@
-// Failures of the built program, and how to cause them.
+// Failures of commands, and how to cause them.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,8 +6,9 @@ import { expect } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { Emulator } from '../../src/emulator/service.ts';
 import type { User } from '../../src/emulator/service-options.ts';
-import { account, type Environment, freshHome, runBuilt } from '../support/cli.ts';
+import { account, type Environment, freshHome } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
+import { runCli } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
 
 export interface Command {
@@ -41,7 +42,7 @@ const listWith =
 async function loggedIn(user: User, change: (emulator: Emulator) => void): Promise<Command> {
   const emulator = await serve({ users: [user] });
   const { IMGCTL_PASSWORD, ...env } = envOf(user, emulator.baseUrl);
-  const login = await runBuilt(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
+  const login = await runCli(['login', '--password-stdin'], { env, stdin: IMGCTL_PASSWORD });
   expect(login.exitCode).toBe(0);
   change(emulator);
   return { env, argv: LIST };

@@ -282,7 +282,7 @@ it.each([
       name.endsWith('.lock'),
     );
   const login = startCli(['login'], { env });
-  await expect.poll(locks).toHaveLength(1);
+  await expect.poll(locks, { timeout: 30_000 }).toHaveLength(1);
   login.child.kill(signal);
   expect((await login.ended).exitCode).toBe(exitCode);
   expect(locks()).toEqual([]);

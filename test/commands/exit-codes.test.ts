@@ -1,10 +1,9 @@
-// Failures of the built program: exit code, one line and a hint, as text and as JSON.
+// Failures: exit code, one line and a hint, as text and as JSON.
 
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runBuilt } from '../support/cli.ts';
-import { temporaryDirectory } from '../support/io.ts';
-import { DEMO, FAILURES } from './failures.ts';
+import { DEMO, FAILURES } from '../e2e/failures.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
 
 describe.each(FAILURES)('with $title', ({ expected, prepare }) => {
   const [exitCode, code, message, hint] = expected;
@@ -15,8 +14,8 @@ describe.each(FAILURES)('with $title', ({ expected, prepare }) => {
     const home = temporaryDirectory();
     cpSync(env.HOME ?? '', home, { recursive: true });
     const [text, json] = await Promise.all([
-      runBuilt(argv, { env }),
-      runBuilt([...argv, '--json'], { env: { ...env, HOME: home } }),
+      runCli(argv, { env }),
+      runCli([...argv, '--json'], { env: { ...env, HOME: home } }),
     ]);
     expect(text).toMatchObject({ stdout: '', exitCode });
     const [first = '', second = '', ...rest] = text.stderr.split('\n');
