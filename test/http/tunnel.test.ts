@@ -5,7 +5,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { DROP, scriptedServer } from '../support/scripted-server.ts';
-import { tunnelTo, unusedPort } from '../support/sockets.ts';
+import { tunnelTo } from '../support/sockets.ts';
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 const SERVICE = 'https://images.example.com';
@@ -69,14 +69,6 @@ describe('a tunnel through a proxy', () => {
       expect(proxy.heads).toHaveLength(1);
       expect(sleeps).toEqual([]);
     }
-  });
-
-  it('fails without a retry if the proxy refuses the connection', async () => {
-    const { baseUrl } = await unusedPort();
-    const { client, sleeps } = clientOf(SERVICE, { proxy: proxyFor(SERVICE, baseUrl) });
-    const error = await failure(client.send(GET));
-    expect([error.code, sleeps]).toEqual(['proxy', []]);
-    expect(error.message).toContain('failed: the connection was refused');
   });
 
   it('is opened again for a retry if it breaks', async () => {

@@ -13,7 +13,7 @@ import {
 import { testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { serve } from '../support/emulator.ts';
-import { DROP, errorResponse, scriptedServer } from '../support/scripted-server.ts';
+import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
@@ -164,15 +164,6 @@ describe('library token', () => {
     expect(count('POST')).toBe(0);
   });
 
-  it('is not requested after the token request limit is reached', async () => {
-    const { baseUrl, count } = await emulator({ tokenLimit: 2 });
-    const { myImages } = client({ baseUrl, username: 'demo', password: 'wrong' });
-    for (const code of ['wrong-credentials', 'wrong-credentials', 'rate-limited']) {
-      await expect(myImages()).rejects.toMatchObject({ code });
-    }
-    expect(count('POST')).toBe(2);
-  });
-
   it('is not replaced if it was passed as an option and the service refuses it', async () => {
     const server = await scriptedServer({ [USER_LIST]: errorResponse(401, 'Invalid token.') });
     const { myImages } = client({ baseUrl: server.baseUrl, ...TOKEN });
@@ -241,21 +232,5 @@ describe('library options', () => {
       code: 'config',
       message: 'the option proxy is a SOCKS proxy, which is not supported',
     });
-  });
-
-  it('retries sets the number of retries', async () => {
-    const { baseUrl, requests } = await scriptedServer({ 'GET /v2/image/1': [DROP, FIRST_IMAGE] });
-    await client({ baseUrl, retries: 1, ...TOKEN }).getImage(1);
-    expect(requests).toHaveLength(2);
-  });
-
-  it('signal aborts a request in progress with its reason', async () => {
-    const abort = new AbortController();
-    const { baseUrl } = await scriptedServer(() => {
-      abort.abort(new Error('enough'));
-      return new Promise(() => {});
-    });
-    const aborted = client({ baseUrl, signal: abort.signal, ...TOKEN });
-    await expect(aborted.getImage(1)).rejects.toThrow('enough');
   });
 });

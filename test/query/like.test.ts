@@ -33,14 +33,6 @@ describe('likePredicate', () => {
     );
   });
 
-  it('matches a text by its own pieces, whatever the characters', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), (pieces) => {
-        expect(likePredicate(pieces.join('%'))(pieces.join('-'))).toBe(true);
-      }),
-    );
-  });
-
   // A matcher that backtracks or restarts would run into the timeout.
   it.each([
     ['%a'.repeat(50_000), 'a'.repeat(100_000), true],
@@ -58,16 +50,6 @@ describe('likePredicate', () => {
 describe('containsPredicate', () => {
   it('ignores case', () => {
     expect(containsPredicate('OFF')('at 50% off')).toBe(true);
-  });
-
-  it('agrees with String.includes', () => {
-    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '%'), maxLength: 12 });
-    fc.assert(
-      fc.property(letters, letters, (part, text) => {
-        expect(containsPredicate(part)(text)).toBe(text.includes(part));
-      }),
-      { numRuns: 1000 },
-    );
   });
 });
 

@@ -1,6 +1,5 @@
 // Which part of a query the service applies, and which part is applied locally.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planQuery, type QueryInput } from '../../src/query/plan.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -71,35 +70,6 @@ describe('planQuery with filters and words', () => {
   ])('rejects %j', (input, message) => {
     const expected = { code: 'usage', message: expect.stringContaining(message) };
     expect(thrownBy(() => plan(input))).toMatchObject(expected);
-  });
-
-  it('never sends a filter that loses an image', () => {
-    const part = fc.constantFrom(
-      'id,gt,2',
-      'name,like,%a%',
-      'folder,eq,null',
-      'created_on,ge,-30d',
-      `created_on,eq,${STAMP}`,
-      'public,ne,true',
-    );
-    const words = fc.array(fc.constantFrom('a', 'b', 'a%b', '%'), { maxLength: 2 });
-    const image = fc.record({
-      id: fc.nat(4),
-      name: fc.constantFrom('a', 'b', 'ab', 'a%b', null),
-      folder: fc.constantFrom(null, 'x'),
-      created_on: fc.constantFrom(STAMP, '2024-06-10 Mon 00:00:00 UTC'),
-      public: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 3 }), words, image, (filters, texts, record) => {
-        const whole = plan({ filters, words: texts });
-        const { filter } = whole.server;
-        const server = plan({ filters: filter === undefined ? [] : [filter] });
-        const viaServer = server.matchesAll(record) && whole.matches(record);
-        expect(viaServer).toBe(whole.matchesAll(record));
-      }),
-      { numRuns: 1000 },
-    );
   });
 });
 

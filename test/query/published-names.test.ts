@@ -16,115 +16,65 @@ function newestOf(names: readonly string[]): string[] {
   return seriesOf(names, []).map(({ newest }) => newest.map(({ name }) => name).join(' = '));
 }
 
-/** One series each; the newest name comes first. */
-const SERIES: Readonly<Record<string, readonly string[]>> = {
-  Ubuntu: [
-    'ubuntu-26.04-server-cloudimg-amd64.img',
-    'ubuntu-25.10-server-cloudimg-amd64.img',
-    'ubuntu-24.10-server-cloudimg-amd64.img',
-    'ubuntu-24.04-server-cloudimg-amd64.img',
-    'ubuntu-22.04-server-cloudimg-amd64.img',
-    'ubuntu-18.04-server-cloudimg-amd64.img',
-  ],
+/** One series each: its name, and its numbers from the newest on. */
+const PUBLISHED_NUMBERS: Readonly<Record<string, readonly [pattern: string, numbers: string]>> = {
+  Ubuntu: ['ubuntu-#-server-cloudimg-amd64.img', '26.04, 25.10, 24.10, 24.04, 22.04, 18.04'],
   Debian: [
-    'debian-13-genericcloud-amd64-20250911-2232.qcow2',
-    'debian-12-genericcloud-amd64-20260712-2537.qcow2',
-    'debian-12-genericcloud-amd64-20250115-1993.qcow2',
-    'debian-12-genericcloud-amd64-20240102-1614.qcow2',
-    'debian-11-genericcloud-amd64-20260707-2532.qcow2',
-    'debian-11-genericcloud-amd64-20230515-1381.qcow2',
+    'debian-#-genericcloud-amd64-#.qcow2',
+    '13 20250911-2232, 12 20260712-2537, 12 20250115-1993, 12 20240102-1614, 11 20260707-2532, 11 20230515-1381',
   ],
   'AlmaLinux 8': [
-    'AlmaLinux-8-GenericCloud-8.10-20260518.x86_64.qcow2',
-    'AlmaLinux-8-GenericCloud-8.10-20240530.x86_64.qcow2',
-    'AlmaLinux-8-GenericCloud-8.9-20231128.x86_64.qcow2',
-    'AlmaLinux-8-GenericCloud-8.6-20220513.x86_64.qcow2',
+    'AlmaLinux-8-GenericCloud-#.x86_64.qcow2',
+    '8.10-20260518, 8.10-20240530, 8.9-20231128, 8.6-20220513',
   ],
   'AlmaLinux 10': [
-    'AlmaLinux-10-GenericCloud-10.2-20260526.0.x86_64.qcow2',
-    'AlmaLinux-10-GenericCloud-10.1-20260414.0.x86_64.qcow2',
-    'AlmaLinux-10-GenericCloud-10.0-20250528.0.x86_64.qcow2',
+    'AlmaLinux-10-GenericCloud-#.x86_64.qcow2',
+    '10.2-20260526.0, 10.1-20260414.0, 10.0-20250528.0',
   ],
   'Rocky Linux': [
-    'Rocky-10-GenericCloud-Base-10.0-20250609.1.x86_64.qcow2',
-    'Rocky-9-GenericCloud-Base-9.8-20260525.0.x86_64.qcow2',
-    'Rocky-9-GenericCloud-Base-9.4-20240609.1.x86_64.qcow2',
-    'Rocky-9-GenericCloud-Base-9.4-20240523.0.x86_64.qcow2',
-    'Rocky-8-GenericCloud-Base-8.10-20240528.0.x86_64.qcow2',
-    'Rocky-8-GenericCloud-Base-8.9-20231119.0.x86_64.qcow2',
+    'Rocky-#-GenericCloud-Base-#.x86_64.qcow2',
+    '10 10.0-20250609.1, 9 9.8-20260525.0, 9 9.4-20240609.1, 9 9.4-20240523.0, 8 8.10-20240528.0, 8 8.9-20231119.0',
   ],
   'CentOS Stream': [
-    'CentOS-Stream-GenericCloud-10-20241216.0.x86_64.qcow2',
-    'CentOS-Stream-GenericCloud-9-20260714.1.x86_64.qcow2',
-    'CentOS-Stream-GenericCloud-9-20230807.1.x86_64.qcow2',
-    'CentOS-Stream-GenericCloud-9-20230720.0.x86_64.qcow2',
-    'CentOS-Stream-GenericCloud-8-20240429.0.x86_64.qcow2',
+    'CentOS-Stream-GenericCloud-#.x86_64.qcow2',
+    '10-20241216.0, 9-20260714.1, 9-20230807.1, 9-20230720.0, 8-20240429.0',
   ],
-  'CentOS for Kubernetes': [
-    'centos-7-kube-v1.23.5.ova',
-    'centos-7-kube-v1.20.1.ova',
-    'centos-7-kube-v1.15.10.ova',
-    'centos-7-kube-v1.15.6.ova',
-    'centos-7-kube-v1.13.9.ova',
-  ],
-  Fedora: [
-    'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
-    'Fedora-Cloud-Base-38-1.6.x86_64.qcow2',
-    'Fedora-Cloud-Base-37-1.7.x86_64.qcow2',
-    'Fedora-Cloud-Base-34-1.2.x86_64.qcow2',
-  ],
-  'openSUSE Leap': [
-    'openSUSE-Leap-15.6-Minimal-VM.x86_64-Cloud.qcow2',
-    'openSUSE-Leap-15.5-Minimal-VM.x86_64-Cloud.qcow2',
-  ],
+  'CentOS for Kubernetes': ['centos-7-kube-v#.ova', '1.23.5, 1.20.1, 1.15.10, 1.15.6, 1.13.9'],
+  Fedora: ['Fedora-Cloud-Base-#.x86_64.qcow2', '39-1.5, 38-1.6, 37-1.7, 34-1.2'],
+  'openSUSE Leap': ['openSUSE-Leap-#-Minimal-VM.x86_64-Cloud.qcow2', '15.6, 15.5'],
   'builds of openSUSE Leap': [
-    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.140.qcow2',
-    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.80.qcow2',
-    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp150.12.12.qcow2',
+    'openSUSE-Leap-15.0-OpenStack.x86_64-0.0.4-Buildlp#.qcow2',
+    '150.12.140, 150.12.80, 150.12.12',
   ],
-  'SUSE Linux Enterprise Server': [
-    'SLES15-SP7-Minimal-VM.x86_64-Cloud-GM.qcow2',
-    'SLES15-SP6-Minimal-VM.x86_64-Cloud-GM.qcow2',
-    'SLES15-SP5-Minimal-VM.x86_64-Cloud-GM.qcow2',
-  ],
-  'Photon OS for Kubernetes': [
-    'photon-3-kube-v1.23.16.ova',
-    'photon-3-kube-v1.23.15.ova',
-    'photon-3-kube-v1.22.8.ova',
-    'photon-3-kube-v1.15.10.ova',
-    'photon-3-kube-v1.15.6.ova',
-  ],
-  FreeBSD: [
-    'FreeBSD-14.0-RELEASE-amd64.vmdk.xz',
-    'FreeBSD-13.1-RELEASE-amd64.vmdk.xz',
-    'FreeBSD-13.0-RELEASE-amd64.vmdk.xz',
-    'FreeBSD-12.1-RELEASE-amd64.vmdk.xz',
-    'FreeBSD-11.4-RELEASE-amd64.vmdk.xz',
-  ],
+  'SUSE Linux Enterprise Server': ['SLES15-SP#-Minimal-VM.x86_64-Cloud-GM.qcow2', '7, 6, 5'],
+  'Photon OS for Kubernetes': ['photon-3-kube-v#.ova', '1.23.16, 1.23.15, 1.22.8, 1.15.10, 1.15.6'],
+  FreeBSD: ['FreeBSD-#-RELEASE-amd64.vmdk.xz', '14.0, 13.1, 13.0, 12.1, 11.4'],
   Flatcar: [
-    'flatcar-stable-3815.2.2-kube-v1.30.0.ova',
-    'flatcar-stable-3602.2.3-kube-v1.29.0.ova',
-    'flatcar-stable-3510.2.6-kube-v1.28.0.ova',
-    'flatcar-stable-3374.2.5-kube-v1.24.11.ova',
-    'flatcar-stable-3374.2.4-kube-v1.25.6.ova',
+    'flatcar-stable-#-kube-v#.ova',
+    '3815.2.2 1.30.0, 3602.2.3 1.29.0, 3510.2.6 1.28.0, 3374.2.5 1.24.11, 3374.2.4 1.25.6',
   ],
   'Amazon Linux 2': [
-    'amzn2-vmware_esx-2.0.20240916.0-x86_64.xfs.gpt.ova',
-    'amzn2-vmware_esx-2.0.20230119.1-x86_64.xfs.gpt.ova',
-    'amzn2-vmware_esx-2.0.20210813.1-x86_64.xfs.gpt.ova',
-    'amzn2-vmware_esx-2.0.20200617.0-x86_64.xfs.gpt.ova',
+    'amzn2-vmware_esx-#-x86_64.xfs.gpt.ova',
+    '2.0.20240916.0, 2.0.20230119.1, 2.0.20210813.1, 2.0.20200617.0',
   ],
   'Amazon Linux 2023': [
-    'al2023-kvm-2023.11.20260406.2-kernel-6.1-x86_64.xfs.gpt.qcow2',
-    'al2023-kvm-2023.10.20260216.1-kernel-6.1-x86_64.xfs.gpt.qcow2',
-    'al2023-kvm-2023.5.20240805.0-kernel-6.1-x86_64.xfs.gpt.qcow2',
+    'al2023-kvm-#-kernel-6.1-x86_64.xfs.gpt.qcow2',
+    '2023.11.20260406.2, 2023.10.20260216.1, 2023.5.20240805.0',
   ],
   // Version order knows only numbers: the exception that the help documents.
-  'openSUSE Leap, which went from 42.3 to 15.0': [
-    'openSUSE-Leap-42.3-DVD-x86_64.iso',
-    'openSUSE-Leap-15.0-DVD-x86_64.iso',
-  ],
+  'openSUSE Leap, which went from 42.3 to 15.0': ['openSUSE-Leap-#-DVD-x86_64.iso', '42.3, 15.0'],
 };
+
+/** One series each; the newest name comes first. */
+const SERIES = Object.fromEntries(
+  Object.entries(PUBLISHED_NUMBERS).map(([series, [pattern, all]]) => [
+    series,
+    all.split(', ').map((numbers) => {
+      const rest = numbers.split(' ');
+      return pattern.replace(/#/g, () => rest.shift() ?? '');
+    }),
+  ]),
+);
 
 /** The newest name of each of several series: `images latest` refuses to choose among them. */
 const CHOICES: Readonly<Record<string, readonly [names: string[], newest: string[]]>> = {
