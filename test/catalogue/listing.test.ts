@@ -1,12 +1,76 @@
-// Tests what a catalogue listing yields and requests, also if the list changes or miscounts itself.
+// Tests what a catalogue listing yields and requests: lists that change or miscount, limits, queries, failures.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Image } from '../../src/api/types.ts';
-import type { CatalogueQuery } from '../../src/catalogue/listing.ts';
-import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import type { Handler } from '../support/scripted-server.ts';
-import { list, pageOf, pagesOf, planOf, serving, upTo } from './harness.ts';
+import type { ImagePage } from '../../src/api/images.ts';
+import type { Image, Pages } from '../../src/api/types.ts';
+import {
+  type Batch,
+  type CatalogueObserver,
+  type CatalogueQuery,
+  listCatalogue,
+} from '../../src/catalogue/listing.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import { planQuery, type QueryInput, type QueryPlan } from '../../src/query/plan.ts';
+import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { connect, type ScriptedClientOptions } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import {
+  type Handler,
+  type ScriptedRequest,
+  type ScriptedResponse,
+  type ScriptedServer,
+  STALL,
+  scriptedServer,
+} from '../support/scripted-server.ts';
+
+const planOf = (query: Partial<QueryInput>) =>
+  planQuery({ filters: [], sorts: [], words: [], ...query }, { now: 0 });
+
+/** Two images per page, one request at a time. */
+const QUERY: CatalogueQuery = { plan: planOf({}), perPage: 2, concurrency: 1 };
+
+interface Options {
+  readonly client?: ScriptedClientOptions;
+  readonly observer?: CatalogueObserver;
+}
+
+/** Returns the ids of all images that were yielded, even if the listing then failed. */
+async function list(
+  handler: Handler,
+  query: Partial<CatalogueQuery> = {},
+  { client: options, observer }: Options = {},
+) {
+  const connection = await connect(handler, options);
+  const { client, server } = connection;
+  const batches: Batch[] = [];
+  let error: ImgctlError | undefined;
+  try {
+    for await (const batch of listCatalogue(client, { ...QUERY, ...query }, observer)) {
+      batches.push(batch);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof ImgctlError)) throw thrown;
+    error = thrown;
+  }
+  const ids = batches.flatMap(({ images }) => images.map(({ id }) => id));
+  return { ...connection, batches, ids, error, pages: pagesOf(server) };
+}
+
+const pageOf = ({ url }: ScriptedRequest) => Number(url.searchParams.get('page'));
+const pagesOf = (server: ScriptedServer) => server.requests.map(pageOf);
+const upTo = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+/** Serves the images of the request's index, with changed fields of meta.pages. */
+function serving(
+  images: (index: number) => readonly Image[],
+  changes: (page: number, request: ScriptedRequest) => Partial<Pages> = () => ({}),
+): Handler {
+  return (request, index) => ({
+    json: cataloguePage(request.url, images(index), changes(pageOf(request), request)),
+  });
+}
 
 /** Serves `before` to the first request and `after` to all others. */
 const changing = (before: readonly Image[], after: readonly Image[]) =>
@@ -205,4 +269,175 @@ it('a catalogue listing yields every unchanged image once or fails if the list c
     ),
     { numRuns: 60 },
   );
+});
+
+describe('a catalogue listing with a limit', () => {
+  it.each([
+    [1, [1]],
+    [2, [1]],
+    [3, [1, 2]],
+    [5, [1, 2, 3]],
+    [20, upTo(10)],
+    [99, upTo(10)],
+  ])('of %i requests only the pages it needs', async (limit, pages) => {
+    const result = await list(
+      serving(() => testImages(20)),
+      { concurrency: 6, limit },
+    );
+    expect(result.ids).toEqual(upTo(Math.min(limit, 20)));
+    expect(result.pages.sort((a, b) => a - b)).toEqual(pages);
+  });
+
+  it.each([true, false])('counts only images that match (streams: %s)', async (streams) => {
+    const plan = planOf({ filters: ['id,ge,1', 'id,ge,4'] });
+    const { ids, pages } = await list(
+      serving(() => testImages(40)),
+      { plan, limit: 2, streams },
+    );
+    expect(ids).toEqual([4, 5]);
+    expect(pages.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a catalogue listing with an unconfirmed filter or sort', () => {
+  /** Applies and echoes the query for the first request only. */
+  const forgetful =
+    (applied: readonly Image[]): Handler =>
+    ({ url }, index) => {
+      const page = cataloguePage(url, index === 0 ? applied : testImages(8));
+      const { filter: _filter, sort: _sort, ...meta } = page.meta;
+      return { json: index === 0 ? page : { ...page, meta } };
+    };
+  const FILTER = planOf({ filters: ['id,ne,5'] });
+  const SORT = planOf({ sorts: ['id,desc'] });
+  const MATCHING = testImages(8).filter(({ id }) => id !== 5);
+  const DESCENDING = testImages(8).reverse();
+
+  it.each<[string, number | undefined, QueryPlan, readonly Image[], number[]]>([
+    ['filter', undefined, FILTER, MATCHING, [1, 2, 3, 4, 6, 7, 8]],
+    ['filter', 5, FILTER, MATCHING, [1, 2, 3, 4, 6]],
+    ['sort', undefined, SORT, DESCENDING, upTo(8).reverse()],
+    ['sort', 5, SORT, DESCENDING, [8, 7, 6, 5, 4]],
+  ])('applies the %s locally after it streamed page 1 (limit: %s)', async (...row) => {
+    const [what, limit, plan, applied, expected] = row;
+    const warnings: string[] = [];
+    const observer = { warn: (message: string) => warnings.push(message) };
+    const query = { plan, limit, streams: true };
+    const { ids, batches } = await list(forgetful(applied), query, { observer });
+    expect(batches[0]?.images).toHaveLength(2);
+    expect(ids).toEqual(expected);
+    expect(warnings).toEqual([`the service did not confirm the ${what}, so imgctl applies it`]);
+  });
+});
+
+const SIX_AT_A_TIME = { ...QUERY, concurrency: 6, streams: true };
+
+/** Serves 40 images, but `responses` for the pages that it defines. */
+const except =
+  (responses: (request: ScriptedRequest) => ScriptedResponse | undefined): Handler =>
+  (request, index) =>
+    responses(request) ?? catalogueOf(testImages(40))(request, index);
+
+const stalling = except((request) => (pageOf(request) === 1 ? undefined : STALL));
+
+describe('a catalogue listing', () => {
+  it.each([
+    ['to another host', (_: ScriptedRequest, foreign: string) => `${foreign}/v2/image?page=2`],
+    ['to the same page', ({ url }: ScriptedRequest) => url.href],
+    ['to the first page', ({ url }: ScriptedRequest) => `${url.origin}/v2/image?page=1`],
+    ['nowhere', () => 'not a URL'],
+  ])('requests pages by number if next_url leads %s', async (_, next) => {
+    const foreign = await scriptedServer({});
+    const { ids, pages } = await list(
+      serving(
+        () => testImages(4),
+        (_page, request) => ({ next_url: next(request, foreign.baseUrl) }),
+      ),
+    );
+    expect([ids, pages]).toEqual([upTo(4), [1, 2, 3]]);
+    expect(foreign.requests).toEqual([]);
+  });
+
+  it('throws the error of the first failing page and aborts the others', async () => {
+    const { error, pages } = await list(
+      except(
+        (request) =>
+          [undefined, { status: 400 }, { status: 404 }][pageOf(request) - 1] ??
+          (pageOf(request) > 3 ? STALL : undefined),
+      ),
+      SIX_AT_A_TIME,
+    );
+    expect(error).toMatchObject({ status: 400 });
+    expect(upTo(7)).toEqual(expect.arrayContaining(pages));
+    expect(new Set(pages).size).toBe(pages.length);
+  });
+
+  it('throws the reason of an abort at once', async () => {
+    const abort = new AbortController();
+    const { client, server } = await connect(stalling, { signal: abort.signal });
+    const batches = listCatalogue(client, SIX_AT_A_TIME);
+    expect((await batches.next()).done).toBe(false);
+    const rest = batches.next();
+    abort.abort(new ImgctlError('interrupted', 'interrupted'));
+    expect((await failure(rest)).code).toBe('interrupted');
+    expect(pagesOf(server).length).toBeLessThanOrEqual(7);
+  });
+
+  it('aborts its requests if the caller leaves the loop', async () => {
+    const { client, events } = await connect(stalling);
+    for await (const { images } of listCatalogue(client, SIX_AT_A_TIME)) {
+      expect(images).toHaveLength(2);
+      break;
+    }
+    await client.close();
+    const errors = events.flatMap((event) => (event.kind === 'error' ? [event.error.message] : []));
+    expect(errors).toEqual(Array.from({ length: 6 }, () => 'no longer needed'));
+  });
+});
+
+function endless(changes: Partial<ImagePage>) {
+  const client = {
+    requests: 0,
+    async listImages(_query: unknown, number: number): Promise<ImagePage> {
+      client.requests += 1;
+      const page = { number, total: 1e15, pages: 1e15, perPage: 1, hasNext: true, bytes: 500 };
+      return { images: [{ id: number }], meta: {}, ...page, ...changes };
+    },
+  };
+  return client;
+}
+
+async function read(client: ReturnType<typeof endless>, streams: boolean): Promise<number> {
+  let images = 0;
+  for await (const batch of listCatalogue(client, { ...QUERY, streams })) {
+    images += batch.images.length;
+  }
+  return images;
+}
+
+it.each([
+  ['announces 1e15 pages', {}],
+  ['announces 1e15 pages without a next one', { hasNext: false }],
+  ['announces 9,999 pages that do not end', { pages: 9_999 }],
+])('a list that %s ends as incomplete', async (_, changes) => {
+  const client = endless(changes);
+  const error = await failure(read(client, true));
+  expect([error.code, error.exitCode]).toEqual(['incomplete-list', 1]);
+  expect(client.requests).toBeLessThanOrEqual(20_008);
+});
+
+it('a list of more than 10,000 pages ends after 10,000 requests', async () => {
+  const client = endless({});
+  const error = await failure(read(client, true));
+  expect(error.message).toBe('the list is incomplete: it has more than 10000 pages');
+  expect(client.requests).toBe(10_000);
+});
+
+it('a list that is held in memory has at most 256 MiB', async () => {
+  const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
+  const error = await failure(read(endless(page), false));
+  expect([error.code, error.message]).toEqual(['bad-answer', 'the list is larger than 256 MiB']);
+  expect(error.hint).toContain('-o ndjson');
+  expect(await read(endless(page), true)).toBe(65);
+  expect(await read(endless({ ...page, pages: 64, total: 64 }), false)).toBe(64);
 });

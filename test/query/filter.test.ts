@@ -1,8 +1,12 @@
-// --filter: what is accepted, and the errors.
+// --filter: what is accepted, the errors, and which images match locally, whatever their shape.
 
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFilter } from '../../src/query/filter.ts';
+import { FIELDS } from '../../src/query/fields.ts';
+import { OPERATORS, parseFilter } from '../../src/query/filter.ts';
+import { filterPredicate } from '../../src/query/plan.ts';
 import { thrownBy } from '../support/errors.ts';
+import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
@@ -78,5 +82,109 @@ describe('parseFilter', () => {
   it('cuts a long filter in the message', () => {
     const error = thrownBy(() => parseFilter(`id,eq,${'x'.repeat(100_000)}`, NOW));
     expect(error.message.length).toBeLessThan(200);
+  });
+});
+
+const UNKNOWN_ZONE = '2018-07-18 Wed 15:36:49 CST';
+const IMAGE = {
+  id: 12,
+  name: 'ubuntu-22.04,server.ova',
+  path: '[store] linux/ubuntu-22.04,server.ova',
+  label: 'linux/ubuntu-22.04,server.ova',
+  folder: null,
+  public: true,
+  created_on: STAMP,
+  updated_on: '2024-06-01 Sat 08:00:00 EDT',
+};
+
+function matches(filter: string, image: Record<string, unknown> = IMAGE): boolean {
+  return filterPredicate(parseFilter(filter, NOW))(image);
+}
+
+describe('filterPredicate', () => {
+  it.each([
+    ...rows(true, 'id,eq,012', 'id,like,1%'),
+    ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
+    ...rows(false, 'name,like,ubuntu', 'name,lt,Z'),
+    ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),
+    ...rows(false, 'public,ne,TRUE'),
+    ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
+    ...rows(true, 'created_on,in,2018-07-19,2018-07-18T19:36:49Z', 'updated_on,ge,-2w'),
+    ...rows(true, 'id,in,7, 12 '),
+    ...rows(false, 'created_on,ge,-30d', 'updated_on,gt,-2w'),
+  ])('returns for %s: %s', (filter, expected) => {
+    expect(matches(filter)).toBe(expected);
+  });
+
+  it.each([
+    ...rows(true, 'folder,eq,null', 'data_store,eq,null', 'created_on,eq,null'),
+    ...rows(true, 'created_on,ne,-1d', 'public,ne,true'),
+    ...rows(false, 'folder,ne,null', 'folder,like,%', 'folder,in,null,x', 'created_on,lt,-1d'),
+  ])('returns for a null or missing value and %s: %s', (filter, expected) => {
+    expect(matches(filter, { folder: null, created_on: null })).toBe(expected);
+  });
+
+  it.each([
+    [{ id: '12' }, 'id,gt,9', true],
+    [{ id: 'abc' }, 'id,gt,9', true],
+    [{ id: 'abc' }, 'id,eq,9', false],
+    [{ id: { a: 1 } }, 'id,eq,null', true],
+    [{ id: Number.POSITIVE_INFINITY }, 'id,gt,9', true],
+    [{ name: 22 }, 'name,eq,22', true],
+    [{ name: ['x'] }, 'name,like,%x%', false],
+    [{ name: 'null' }, 'name,eq,null', false],
+    [{ name: 'null' }, 'name,in,null,x', true],
+    [{ public: 'false' }, 'public,eq,false', true],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-19', true],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,-30d', true],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on,ge,-30d', false],
+    [{ created_on: UNKNOWN_ZONE }, `created_on,eq,${UNKNOWN_ZONE}`, true],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on,eq,2018-07-18 Wed 16:00:00 CST', false],
+    [{ created_on: 'soon' }, 'created_on,gt,2018-07-19', true],
+    [{ created_on: 5 }, 'created_on,gt,2018-07-19', true],
+    [Object.create({ id: 12 }), 'id,eq,12', false],
+  ])('returns for %j and %s: %s', (image, filter, expected) => {
+    expect(matches(filter, image)).toBe(expected);
+  });
+
+  it('returns a boolean or fails with a usage error for any filter and image', () => {
+    const part = fc.oneof(
+      fc.constantFrom<string>(...FIELDS, ...OPERATORS, '', '__proto__'),
+      fc.string(),
+    );
+    const filter = fc.oneof(
+      fc.array(part, { maxLength: 5 }).map((parts) => parts.join(',')),
+      fc.string(),
+    );
+    const image = fc.dictionary(fc.constantFrom(...FIELDS), fc.anything());
+    fc.assert(
+      fc.property(filter, image, (text, record) => {
+        try {
+          expect(typeof matches(text, record)).toBe('boolean');
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'usage', message: expect.not.stringMatching(/\.$/) });
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('returns opposite results for eq and ne, lt and ge, le and gt if there is a value', () => {
+    const stored = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(STAMP));
+    const value = fc.constantFrom('1', 'true', STAMP, '-30d', 'a');
+    fc.assert(
+      fc.property(fc.constantFrom(...FIELDS), stored, value, (field, sent, text) => {
+        const image = { [field]: sent };
+        try {
+          parseFilter(`${field},eq,${text}`, NOW);
+        } catch {
+          return;
+        }
+        expect(matches(`${field},eq,${text}`, image)).toBe(!matches(`${field},ne,${text}`, image));
+        expect(matches(`${field},lt,${text}`, image)).toBe(!matches(`${field},ge,${text}`, image));
+        expect(matches(`${field},le,${text}`, image)).toBe(!matches(`${field},gt,${text}`, image));
+      }),
+      { numRuns: 1000 },
+    );
   });
 });
