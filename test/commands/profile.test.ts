@@ -1,23 +1,14 @@
-// profile: list, use and delete.
+// profile, whoami and token: stored settings of profiles, and the states of a token.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FakeIoOptions, failed, runCli, temporaryDirectory } from '../support/io.ts';
+import { failed } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { unixOnly } from '../support/platform.ts';
 import { unusedPort } from '../support/sockets.ts';
-import { emulatorUser, PASSWORD } from '../support/users.ts';
-
-/** Returns a user with this config.json. */
-function userWith(config: unknown) {
-  const directory = temporaryDirectory();
-  const file = path.join(directory, 'config.json');
-  writeFileSync(file, JSON.stringify(config));
-  const imgctl = (argv: readonly string[], env: FakeIoOptions['env'] = {}) =>
-    runCli(['profile', ...argv], { env: { IMGCTL_CONFIG_DIR: directory, ...env } });
-  return { directory, imgctl, config: () => JSON.parse(readFileSync(file, 'utf8')) };
-}
+import { expectSteps, type Step } from '../support/steps.ts';
+import { emulatorUser, localUser, PASSWORD, TOKEN_REQUEST } from '../support/users.ts';
 
 const TWO = {
   profile: 'staging',
@@ -27,162 +18,205 @@ const TWO = {
   },
 };
 
-describe('profile list', () => {
-  it('prints the stored settings and marks the default', async () => {
+/** A user with this config.json, which `config` reads. */
+function userWith(given: unknown) {
+  const user = localUser(given);
+  return { ...user, config: () => JSON.parse(readFileSync(user.file, 'utf8')) };
+}
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const HOUR = 3_600_000;
+
+/** A user who logged in at noon for an hour; `at` runs steps so many milliseconds later. */
+async function loggedIn() {
+  let now = NOON;
+  const user = await emulatorUser({ tokenTtl: HOUR, now: () => now });
+  await user.imgctl('login --profile one', { env: PASSWORD, time: NOON });
+  user.requests.length = 0;
+  const at = (milliseconds: number, ...steps: readonly Step[]) => {
+    now = NOON + milliseconds;
+    return expectSteps((line) => user.imgctl(line, { time: now }), ...steps);
+  };
+  return { ...user, at };
+}
+
+const EXPIRED = 'imgctl: the token has expired\nhint: run: imgctl login\n';
+
+describe('profile', () => {
+  it('list prints the stored settings and marks the default', async () => {
     const { imgctl } = userWith(TWO);
-    const env = { IMGCTL_PROFILE: 'default', IMGCTL_USERNAME: 'bob' };
-    const { stdout, stderr, exitCode } = await imgctl(['list', '--json'], env);
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    const variables = 'IMGCTL_PROFILE=default IMGCTL_USERNAME=bob';
+    const { stdout } = await imgctl(`${variables} profile list --json`);
     expect(JSON.parse(stdout).map(Object.values)).toEqual([
       ['default', false, 'https://images.example', 'alice', 'none', null],
       ['staging', true, 'nonsense', null, 'none', 'command'],
     ]);
-    const table = (await imgctl(['list'])).stdout.split('\n');
-    expect(table[0]).toMatch(/^NAME +DEFAULT +BASE_URL +USERNAME +TOKEN +PASSWORD$/i);
-    expect(table[1]).toMatch(/^default +https:/);
-    expect(table[2]).toMatch(/^staging +\* +nonsense/);
-    expect((await imgctl(['list', '-q'])).stdout).toBe('default\nstaging\n');
-  });
-
-  it('prints the state of each token without a request', async () => {
-    const { emulator, imgctl, requests } = await emulatorUser({ tokenTtl: 3_600_000 });
-    const time = Date.now();
-    await imgctl(['login', '--profile', 'one'], { env: PASSWORD, time });
-    const sent = requests.length;
-    const stateAt = async (later: number) => {
-      const { stdout } = await imgctl(['profile', 'list', '--json'], { time: time + later });
-      return JSON.parse(stdout);
-    };
-    expect(await stateAt(0)).toEqual([
-      expect.objectContaining({ name: 'one', base_url: emulator.baseUrl, token: 'valid' }),
-    ]);
-    expect(await stateAt(48 * 3_600_000)).toEqual([expect.objectContaining({ token: 'expired' })]);
-    expect(requests).toHaveLength(sent);
-  });
-
-  it('prints a hint if there are no profiles', async () => {
-    const { imgctl } = userWith({});
-    expect(await imgctl(['list'])).toEqual({
-      stdout: '',
-      stderr: 'imgctl: no profiles yet\nhint: create one with: imgctl login\n',
-      exitCode: 0,
-    });
-    expect((await imgctl(['list', '--json'])).stdout).toBe('[]\n');
-  });
-});
-
-describe('profile use', () => {
-  it('changes the default and nothing else', async () => {
-    const { imgctl, config } = userWith({ ...TWO, future: 1 });
-    expect((await imgctl(['use', 'default'])).stderr).toBe(
-      'imgctl: the default profile is now default\n',
+    const table =
+      /^name +default +base_url +username +token +password\ndefault +https:.*\nstaging +\* +nonsense/i;
+    await expectSteps(imgctl, ['profile list', table], ['profile list -q', 'default\nstaging\n']);
+    const none = 'imgctl: no profiles yet\nhint: create one with: imgctl login\n';
+    await expectSteps(
+      localUser({}).imgctl,
+      ['profile list', '', none],
+      ['profile list --json', '[]\n', /no profiles yet/],
     );
+  });
+
+  it('use changes the default and nothing else', async () => {
+    const { imgctl, config } = userWith({ ...TWO, future: 1 });
+    await expectSteps(imgctl, [
+      'profile use default',
+      '',
+      'imgctl: the default profile is now default\n',
+    ]);
     expect(config()).toEqual({ ...TWO, profile: 'default', future: 1 });
-    const other = await imgctl(['use', 'staging'], { IMGCTL_PROFILE: 'x' });
-    expect(other.stderr).toContain('IMGCTL_PROFILE=x overrides it');
+    await expectSteps(imgctl, [
+      'IMGCTL_PROFILE=x profile use staging',
+      '',
+      /IMGCTL_PROFILE=x overrides it/,
+    ]);
     expect(config().profile).toBe('staging');
+    const other = userWith({ profile: 'a', profiles: { a: {} } });
+    await expectSteps(other.imgctl, ['profile use default', '', /now default/]);
+    expect(other.config().profile).toBe('default');
   });
 
-  it('accepts the profile default without settings', async () => {
-    const { imgctl, config } = userWith({ profile: 'a', profiles: { a: {} } });
-    expect((await imgctl(['use', 'default'])).exitCode).toBe(0);
-    expect(config().profile).toBe('default');
-  });
-});
-
-it.each([
-  ['default', 'imgctl login --profile default'],
-  ['staging', 'imgctl login'],
-])('whoami --profile %s hints at a login to that profile', async (profile, command) => {
-  const directory = temporaryDirectory();
-  writeFileSync(path.join(directory, 'config.json'), JSON.stringify(TWO));
-  const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: 'https://images.example' };
-  const { stderr } = await runCli(['whoami', '--profile', profile], { env });
-  expect(stderr).toMatch(new RegExp(`\nhint: run: ${command}\n$`));
-});
-
-describe.each(['use', 'delete'])('profile %s', (action) => {
   it.each([
     ['stagin', 'did you mean staging?'],
     ['../../x', 'see: imgctl profile list'],
     ['constructor', 'see: imgctl profile list'],
-  ])('exits 5 for the unknown profile %s', async (name, hint) => {
+  ])('use and delete exit 5 for the unknown profile %s', async (name, hint) => {
     const { imgctl, config } = userWith(TWO);
-    expect(await imgctl([action, name])).toEqual({
-      stdout: '',
-      stderr: `imgctl: unknown profile '${name}'\nhint: ${hint}\n`,
-      exitCode: 5,
-    });
+    const unknown = `imgctl: unknown profile '${name}'\nhint: ${hint}\n`;
+    await expectSteps(
+      imgctl,
+      [`profile use ${name}`, '', unknown, 5],
+      [`profile delete ${name}`, '', unknown, 5],
+    );
     expect(config()).toEqual(TWO);
   });
-});
 
-describe('profile delete', () => {
-  unixOnly('the keychain is a shell script')(
-    'deletes settings, tokens and stored password of that profile only',
-    async () => {
-      const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
-      const keychain = fakeKeychain('secret-tool');
-      const login = ['login', '--store-password', '--password-stdin'];
-      const io = (profile: string) => ({
-        stdin: 'demo',
-        env: { PATH: keychain.PATH, IMGCTL_PROFILE: profile },
-      });
-      for (const profile of ['work', 'work2']) await imgctl(login, io(profile));
-      const tokens = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
-      // A token of another user of the profile, and the leftover of a killed process.
-      writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
-      writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
-      expect(await imgctl(['profile', 'delete', 'work'], io('work2'))).toEqual({
-        stdout: '',
-        stderr: 'imgctl: deleted profile work\n',
-        exitCode: 0,
-      });
-      expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
-      expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
-      const list = await imgctl(['profile', 'list', '-o', 'csv'], io('work2'));
-      expect(list.stdout).toMatch(/^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/);
-    },
-  );
-
-  it('removes the default with its profile', async () => {
+  it('delete removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);
-    expect((await imgctl(['delete', 'staging'])).stderr).toBe(
-      'imgctl: deleted profile staging\nimgctl: this was the default profile\nhint: select another with: imgctl profile use NAME\n',
-    );
+    const deleted =
+      'imgctl: deleted profile staging\nimgctl: this was the default profile\nhint: select another with: imgctl profile use NAME\n';
+    await expectSteps(imgctl, ['profile delete staging', '', deleted]);
     expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
   });
 
-  it('leaves the profile if it cannot delete the stored password', async () => {
-    const config = { profiles: { work: { 'stored-password': 'keychain' } } };
-    const user = userWith(config);
-    const result = await user.imgctl(['delete', 'work'], { PATH: '/nonexistent' });
+  it('delete leaves the profile if it cannot delete the stored password', async () => {
+    const given = { profiles: { work: { 'stored-password': 'keychain' } } };
+    const { imgctl, config } = userWith(given);
+    const result = await imgctl('PATH=/nonexistent profile delete work');
     expect(result).toEqual(failed(2, /^imgctl: secret-tool, .* is not installed/));
-    expect(user.config()).toEqual(config);
+    expect(config()).toEqual(given);
   });
-});
 
-describe('images list --profile', () => {
-  const { profiles } = TWO;
-  const list = ['images', 'list', '--retries', '0', '--profile'];
+  unixOnly('the keychain is a shell script')(
+    'delete deletes settings, tokens and stored password of that profile only',
+    async () => {
+      const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
+      const keychain = fakeKeychain('secret-tool');
+      const run = (line: string | readonly string[]) =>
+        imgctl(line, { stdin: 'demo', env: { PATH: keychain.PATH } });
+      for (const profile of ['work', 'work2']) {
+        await run(`login --store-password --password-stdin --profile ${profile}`);
+      }
+      const tokens = path.join(env.IMGCTL_CONFIG_DIR, 'tokens');
+      // A token of another user of the profile, and the leftover of a killed process.
+      writeFileSync(path.join(tokens, 'work.0123456789abcdef.json'), '{}');
+      writeFileSync(path.join(tokens, '.work.0123456789abcdef.json.1.aa.new'), '{}');
+      await expectSteps(
+        run,
+        ['profile delete work --profile work2', '', 'imgctl: deleted profile work\n'],
+        ['profile list -o csv --profile work2', /^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/],
+      );
+      expect(readdirSync(tokens).filter((name) => /^\.?work\./.test(name))).toEqual([]);
+      expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
+    },
+  );
 
   it.each([
     ['defalt', 'did you mean default?'],
     ['nothing-like-it', 'see: imgctl profile list'],
-  ])('rejects the unknown profile %s', async (name, hint) => {
-    const { directory } = userWith({ profiles });
-    const env = { IMGCTL_CONFIG_DIR: directory };
-    expect(await runCli([...list, name], { env })).toEqual({
+  ])('is rejected by images list if it is the unknown %s', async (name, hint) => {
+    const { imgctl } = localUser({ profiles: TWO.profiles });
+    const line = `images list --retries 0 --profile ${name}`;
+    const stderr = `imgctl: unknown profile '${name}'\nhint: ${hint} (to create it: imgctl login --profile ${name})\n`;
+    await expectSteps(imgctl, [line, '', stderr, 2]);
+    const { baseUrl } = await unusedPort();
+    const set = await imgctl(`IMGCTL_BASE_URL=${baseUrl} IMGCTL_TOKEN=T ${line}`);
+    expect(set.exitCode).toBe(3);
+  });
+});
+
+describe('whoami', () => {
+  it('shows the state of the token without a request, as profile list does', async () => {
+    const { directory, emulator, at, requests } = await loggedIn();
+    const stored_in = expect.stringContaining(path.join(directory, 'tokens', '_token.'));
+    const base_url = emulator.baseUrl;
+    const user = { profile: 'default', base_url, username: 'demo', token: 'valid' };
+    const expiry = { expires_on: '2026-01-05T13:00:00Z', expires_in: 2_700 };
+    const table = /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\S.*$/m;
+    await at(
+      900_000,
+      ['whoami --json', { ...user, ...expiry, stored_in }],
+      ['whoami', table],
+      ['profile list --json', [{ name: 'one', base_url, token: 'valid' }]],
+    );
+    await at(
+      HOUR,
+      ['whoami -o csv', /,demo,expired,2026-01-05T13:00:00Z,0,.*\.json\r\n/, EXPIRED, 4],
+      ['profile list --json', [{ name: 'one', token: 'expired' }]],
+    );
+    const next = /hint: the next command requests a token; check with: imgctl doctor\n/;
+    await at(HOUR, ['IMGCTL_PASSWORD=demo whoami', /expired/, next, 4]);
+    expect(requests).toEqual([]);
+  });
+
+  it('sends a request with --check only', async () => {
+    const { emulator, at, imgctl, requests } = await loggedIn();
+    await at(0, ['whoami --check -q', 'demo\n']);
+    expect(requests).toEqual(['GET /v2']);
+    emulator.expireTokens();
+    await at(0, ['whoami -q', 'demo\n']);
+    expect(await imgctl('whoami --check', { time: NOON })).toMatchObject({
       stdout: '',
-      stderr: `imgctl: unknown profile '${name}'\nhint: ${hint} (to create it: imgctl login --profile ${name})\n`,
-      exitCode: 2,
+      exitCode: 4,
     });
   });
 
-  it('accepts an unknown profile if IMGCTL_BASE_URL is set', async () => {
-    const { directory } = userWith({ profiles });
-    const { baseUrl } = await unusedPort();
-    const env = { IMGCTL_CONFIG_DIR: directory, IMGCTL_BASE_URL: baseUrl, IMGCTL_TOKEN: 'T' };
-    expect((await runCli([...list, 'defalt'], { env })).exitCode).toBe(3);
+  it('shows IMGCTL_TOKEN and does not store it', async () => {
+    const { imgctl } = await emulatorUser();
+    const shown = { token: 'from IMGCTL_TOKEN', stored_in: null };
+    await expectSteps(
+      imgctl,
+      ['IMGCTL_TOKEN=other whoami --json', shown],
+      ['IMGCTL_TOKEN=other whoami --check', '', /refused|Invalid token/, 4],
+      ['whoami', /token +none/, /not logged in/, 4],
+    );
+  });
+
+  it.each([
+    ['default', 'imgctl login --profile default'],
+    ['staging', 'imgctl login'],
+  ])('--profile %s hints at a login to that profile', async (profile, command) => {
+    const line = `IMGCTL_BASE_URL=https://images.example whoami --profile ${profile}`;
+    const hint = new RegExp(`\nhint: run: ${command}\n$`);
+    await expectSteps(localUser(TWO).imgctl, [line, /none/, hint, 4]);
+  });
+});
+
+describe('token', () => {
+  it('prints the cached token without a request, until it has expired', async () => {
+    const { imgctl, at, requests, credentials } = await loggedIn();
+    const { stdout } = await imgctl('token', { time: NOON });
+    await at(HOUR - 1, ['token', stdout]);
+    expect(requests).toEqual([]);
+    await at(0, ['my-images', '', /no images yet/]);
+    expect(`Bearer ${stdout}`).toBe(`${credentials.at(-1)}\n`);
+    await at(HOUR, ['token', '', EXPIRED, 4], ['IMGCTL_PASSWORD=demo token', /^\S+\n$/]);
+    expect((await imgctl('token', { time: NOON + HOUR })).stdout).not.toBe(stdout);
+    expect(requests.slice(1)).toEqual([TOKEN_REQUEST]);
   });
 });
