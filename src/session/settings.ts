@@ -105,11 +105,7 @@ export async function changeConfigFile(
   try {
     await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
       const { profile, profiles, rest } = change(readConfigFile(directory));
-      const value: JsonObject = {
-        ...(profile === undefined ? {} : { profile }),
-        profiles: Object.fromEntries(profiles),
-        ...rest,
-      };
+      const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
       const create = (staging: string) => storeWithConf(staging, value);
       await writeJsonFile(file, value, { create, confirm });
     });
