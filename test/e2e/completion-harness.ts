@@ -137,18 +137,17 @@ export class Machine {
   }
 
   /**
-   * Types each line, without Enter, into the shell; `before` it begins, the shell reads these commands.
+   * Types each line, without Enter, into the shell.
    * @returns the words of each, as the shell itself reads them, and all that came to the terminal
    */
   async type(
     shell: Shell,
     lines: readonly string[],
-    before = '',
   ): Promise<{ words: readonly string[][]; terminal: string }> {
     const folder = await this.#folderFor(shell);
     const startUp = path.join(folder, '.zshrc');
     const taken = path.join(folder, 'taken');
-    writeFileSync(startUp, `${before}\n${START_UP[shell]}\nsource '${folder}/script'\n`);
+    writeFileSync(startUp, `${START_UP[shell]}\nsource '${folder}/script'\n`);
     const command = {
       bash: `bash --rcfile '${startUp}' -i`,
       zsh: 'zsh -i',

@@ -114,24 +114,21 @@ describe.concurrent.each(SHELLS)('%s', (shell) => {
     expect(existsSync(path.join(machine.folder, 'x'))).toBe(false);
   });
 
-  it.skipIf(missing)(`lists sync requests newest first${reason(missing)}`, async () => {
-    const { terminal } = await machine.type(shell, [`imgctl sync-status ${LIST}`]);
-    const places = ['1000', '999', '998'].map((id) => terminal.indexOf(id));
-    expect(places).toEqual(places.toSorted((left, right) => left - right));
-    expect(places).not.toContain(-1);
-  });
-
-  it.skipIf(missing)(`lists each option once${reason(missing)}`, async () => {
-    const { terminal } = await machine.type(shell, [`imgctl sync -${LIST}`]);
-    expect(terminal.match(/--dry-run\b/g)).toHaveLength(1);
-    expect(terminal).not.toMatch(/\s-h\b/);
-  });
-
-  it.skipIf(missing)(`lists names without control characters${reason(missing)}`, async () => {
-    const { terminal } = await machine.type(shell, [`imgctl images get ${LIST}`]);
-    expect(terminal).toContain('zplain');
-    expect(terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
-  });
+  it.skipIf(missing)(
+    `lists syncs by age, options once and names escaped${reason(missing)}`,
+    async () => {
+      const syncs = await machine.type(shell, [`imgctl sync-status ${LIST}`]);
+      const places = ['1000', '999', '998'].map((id) => syncs.terminal.indexOf(id));
+      expect(places).toEqual(places.toSorted((left, right) => left - right));
+      expect(places).not.toContain(-1);
+      const options = await machine.type(shell, [`imgctl sync -${LIST}`]);
+      expect(options.terminal.match(/--dry-run\b/g)).toHaveLength(1);
+      expect(options.terminal).not.toMatch(/\s-h\b/);
+      const names = await machine.type(shell, [`imgctl images get ${LIST}`]);
+      expect(names.terminal).toContain('zplain');
+      expect(names.terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
+    },
+  );
 });
 
 const MISSING_BASH = missingFor('bash');
@@ -144,31 +141,16 @@ it.skipIf(MISSING_BASH)(`bash completes between quotes${reason(MISSING_BASH)}`, 
   expect(words.map(([, , , name]) => name)).toEqual([plain, plain, colon, colon, colon]);
 });
 
-const LIBRARY = '/usr/share/bash-completion/bash_completion';
-const MISSING_LIBRARY = existsSync(LIBRARY) ? MISSING_BASH : 'bash-completion not installed';
-
-it.skipIf(MISSING_LIBRARY)(
-  `bash completes the same with bash-completion loaded${reason(MISSING_LIBRARY)}`,
-  async () => {
-    expectOffers(await allOf('bash', TYPED, `. ${LIBRARY}`));
-  },
-);
-
 /** For the title of a skipped test. */
 function reason(missing: string | undefined): string {
   return missing === undefined ? '' : ` (${missing})`;
 }
 
 /** All words that a shell would put in the place of the last one, for each line. */
-async function allOf(
-  shell: Shell,
-  lines: readonly string[],
-  before?: string,
-): Promise<readonly string[][]> {
+async function allOf(shell: Shell, lines: readonly string[]): Promise<readonly string[][]> {
   const { words } = await machine.type(
     shell,
     lines.map((line) => `${line}${INSERT_ALL}`),
-    before,
   );
   return lines.map((line, index) => {
     const typed = line.split(' ');

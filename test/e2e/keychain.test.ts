@@ -1,4 +1,4 @@
-// The built program with a fake keychain and with GNOME Keyring.
+// The built program with a fake keychain, GNOME Keyring, and docker-credential-pass with GnuPG.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -73,5 +73,41 @@ it.skipIf(missing.length > 0)(
       stdout: `alice\n${PASSWORD} forgotten\n`,
       stderr: expect.stringContaining('deleted the stored password'),
     });
+  },
+);
+
+const NEEDED_BY_PASS = ['docker-credential-pass', 'pass', 'gpg'];
+const missingForPass = NEEDED_BY_PASS.filter((name) => spawnSync('which', [name]).status !== 0);
+const passReason =
+  missingForPass.length > 0 ? ` (skipped: ${missingForPass.join(', ')} not installed)` : '';
+
+it.skipIf(missingForPass.length > 0)(
+  `login --store-password, a renewal and logout work with docker-credential-pass${passReason}`,
+  async () => {
+    const { env, tokens } = await alice();
+    const run = (program: string, ...args: string[]) =>
+      spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000 });
+    const key = ['--batch', '--passphrase', '', '--quick-generate-key', 'alice@example.com'];
+    expect(run('gpg', ...key)).toMatchObject({ status: 0 });
+    expect(run('pass', 'init', 'alice@example.com')).toMatchObject({ status: 0 });
+    try {
+      const imgctl = (argv: string[], stdin?: string) => runBuilt(argv, { env, stdin });
+      const setting = ['config', 'set', 'credential-helper', 'pass'];
+      const results = [await imgctl(setting), await imgctl(LOGIN, PASSWORD)];
+      expect(run('docker-credential-pass', 'list').stdout).toContain(
+        `"${env.IMGCTL_BASE_URL}":"alice"`,
+      );
+      rmSync(tokens, { recursive: true });
+      results.push(await imgctl(['whoami', '--check', '--debug']));
+      const files = filesBelow(env.HOME).map((file) => readFileSync(file, 'utf8'));
+      results.push(await imgctl(['logout', '--debug']));
+      expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+      expect(run('docker-credential-pass', 'list').stdout.trim()).toBe('{}');
+      const seen = JSON.stringify([results, files]);
+      expect(seen).not.toContain(PASSWORD);
+      expect(seen).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+    } finally {
+      run('gpgconf', '--kill', 'gpg-agent');
+    }
   },
 );
