@@ -11,15 +11,12 @@ import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts
 import { failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
+import { expectSteps, type Step } from '../support/steps.ts';
 import { type Environment, scriptedUser } from '../support/users.ts';
 
 /** A user of a service whose images and failures a test changes between runs. */
 async function watcher(images: readonly Image[]) {
-  const service = {
-    images,
-    own: [] as readonly Image[],
-    failingPage: '',
-  };
+  const service = { images, own: [] as readonly Image[], failingPage: '' };
   const user = await scriptedUser((request: ScriptedRequest, index: number) => {
     const { pathname, searchParams } = request.url;
     if (pathname === '/v2/user/image/vm') {
@@ -30,17 +27,14 @@ async function watcher(images: readonly Image[]) {
     return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
   });
   const directory = user.env.IMGCTL_CONFIG_DIR;
-  return {
-    ...user,
-    service,
-    changes: (line = '', env: Environment = {}) => user.imgctl(`images changes ${line}`, { env }),
-    stateFiles: () => {
-      const folder = path.join(directory, 'changes');
-      return fs.existsSync(folder)
-        ? fs.readdirSync(folder).map((name) => path.join(folder, name))
-        : [];
-    },
-  };
+  const folder = path.join(directory, 'changes');
+  const names = () => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
+  const changes = (line = '', env: Environment = {}) =>
+    user.imgctl(`images changes ${line}`, { env });
+  /** Expects the results of lines of `images changes`. */
+  const steps = (...all: readonly Step[]) => expectSteps((line) => changes(`${line}`), ...all);
+  const stateFiles = () => names().map((name) => path.join(folder, name));
+  return { ...user, service, changes, steps, stateFiles };
 }
 
 const renamed = (image: Image, name: string): Image => ({
@@ -72,16 +66,14 @@ describe('images changes', () => {
   });
 
   it('stores a baseline in the first run and prints nothing', async () => {
-    const { changes } = await watcher(testImages(3));
+    const { steps } = await watcher(testImages(3));
     const note = 'imgctl: first run: 3 images stored to compare the next run with\n';
-    expect(await changes()).toEqual({ stdout: '', stderr: note, exitCode: 0 });
-    for (const [format, stdout] of [
-      ['json', '[]\n'],
-      ['ndjson', ''],
-      ['csv', 'change,id,name,path,updated_on\r\n'],
-    ]) {
-      expect((await changes(`-o ${format} --cursor ${format}`)).stdout).toBe(stdout);
-    }
+    await steps(
+      ['', '', note],
+      ['-o json --cursor json', '[]\n', /first run/],
+      ['-o ndjson --cursor ndjson', '', /first run/],
+      ['-o csv --cursor csv', 'change,id,name,path,updated_on\r\n', /first run/],
+    );
   });
 
   it('reports each change once, in rows with the image before', async () => {
@@ -115,18 +107,24 @@ describe('images changes', () => {
     expect((await changes()).stderr).toMatch(/^imgctl: no changes since \d{4}-.*Z\n$/);
   });
 
-  it('prints a table, csv and ids', async () => {
-    const { changes, service } = await watcher(testImages(1));
-    for (const cursor of ['a', 'b', 'c']) await changes(`--cursor ${cursor}`);
+  it('prints a table, csv and ids, and advances only without --peek', async () => {
+    const { changes, service, steps, stateFiles } = await watcher(testImages(1));
+    const note = 'first run: 1 image would be stored to compare the next run with';
+    await steps(['--peek', '', `imgctl: ${note}\n`]);
+    expect(stateFiles()).toEqual([]);
+    await changes();
     service.images = testImages(2);
-    expect((await changes('--cursor a --time wire')).stdout).toBe(
+    const row = 'image-0002.ova,[images] linux/image-0002.ova,2018-07-19 Thu 08:00:00 EDT';
+    const table =
       'change  id  name            path                           updated_on\n' +
-        'added    2  image-0002.ova  [images] linux/image-0002.ova  2018-07-19 Thu 08:00:00 EDT\n',
+      'added    2  image-0002.ova  [images] linux/image-0002.ova  2018-07-19 Thu 08:00:00 EDT\n';
+    await steps(
+      ['--peek --time wire', table],
+      ['--peek -o csv --no-header', `added,2,${row}\r\n`],
+      ['--peek -q --exit-code', '2\n', '', 10],
+      ['-q --exit-code', '2\n', '', 10],
+      ['-q --exit-code'],
     );
-    expect((await changes('--cursor b -o csv --no-header')).stdout).toBe(
-      'added,2,image-0002.ova,[images] linux/image-0002.ova,2018-07-19 Thu 08:00:00 EDT\r\n',
-    );
-    expect((await changes('--cursor c -q')).stdout).toBe('2\n');
   });
 
   it('reports an image that vanishes and returns', async () => {
@@ -174,29 +172,6 @@ describe('images changes', () => {
     expect(JSON.parse((await changes('--json')).stdout)).toEqual([]);
   });
 
-  it('exits 10 with --exit-code only if there are changes', async () => {
-    const { changes, service } = await watcher(testImages(1));
-    expect((await changes('--exit-code')).exitCode).toBe(0);
-    expect((await changes('--exit-code')).exitCode).toBe(0);
-    service.images = testImages(2);
-    expect((await changes('--exit-code --peek')).exitCode).toBe(10);
-    expect((await changes('--exit-code')).exitCode).toBe(10);
-    expect((await changes('--exit-code')).exitCode).toBe(0);
-  });
-
-  it('never advances with --peek, not even from the first run', async () => {
-    const { changes, service, stateFiles } = await watcher(testImages(1));
-    const note = 'first run: 1 image would be stored to compare the next run with';
-    expect(await changes('--peek')).toMatchObject({ stderr: `imgctl: ${note}\n` });
-    expect(stateFiles()).toEqual([]);
-    await changes();
-    service.images = testImages(2);
-    for (let run = 0; run < 2; run += 1) {
-      expect(summary((await changes('--peek --json')).stdout)).toEqual(['added 2']);
-    }
-    expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
-  });
-
   it('has a state for each cursor, query, source, user, profile and service', async () => {
     const { changes, service, server } = await watcher(testImages(1));
     const another = await watcher(testImages(1));
@@ -224,17 +199,13 @@ describe('images changes', () => {
     expect(server.requests.length).toBeGreaterThan(0);
   });
 
-  it('treats words and filters in any order as the same query', async () => {
-    const { changes } = await watcher(testImages(1));
-    await changes('image ova -f id,le,5 -f id,ge,1');
-    expect((await changes('ova image -f id,ge,1 -f id,le,5')).stderr).toContain('no changes');
-  });
-
-  it('reports an image that no longer matches as removed', async () => {
+  it('treats words and filters in any order as the same query, which an image may leave', async () => {
     const { changes, service } = await watcher(testImages(2));
-    await changes('image');
+    await changes('image ova -f id,le,5 -f id,ge,1');
+    const same = 'ova image -f id,ge,1 -f id,le,5';
+    expect((await changes(same)).stderr).toContain('no changes');
     service.images = [testImage(1), renamed(testImage(2), 'other.ova')];
-    expect(summary((await changes('image --json')).stdout)).toEqual(['removed 2']);
+    expect(summary((await changes(`${same} --json`)).stdout)).toEqual(['removed 2']);
   });
 
   it('keeps the state if a page fails, and reports everything in the next run', async () => {
@@ -261,18 +232,16 @@ describe('images changes', () => {
     expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
   });
 
-  unixOnly('modes are Unix')(
-    'stores the state with mode 0600 and leaves no other file',
-    async () => {
-      const { changes, stateFiles } = await watcher(testImages(1));
-      await changes('--cursor nightly');
-      const files = stateFiles();
-      expect(files.map((file) => path.basename(file))).toEqual([
-        expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
-      ]);
-      expect(fs.statSync(files[0] as string).mode & 0o777).toBe(0o600);
-    },
-  );
+  unixOnly('modes are Unix')('stores the state with mode 0600 and no other file', async () => {
+    const { changes, stateFiles } = await watcher(testImages(1));
+    await changes('--cursor nightly');
+    const [file = '', ...others] = stateFiles();
+    expect([path.basename(file), others]).toEqual([
+      expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
+      [],
+    ]);
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+  });
 
   it.each([
     ['damaged', (text: string) => text.slice(0, -20), 'is damaged'],

@@ -184,7 +184,9 @@ describe('images latest', () => {
       return [index.all(), index.ranked()];
     };
     fc.assert(
-      fc.property(shuffled, ([all, others]) => expect(resultOf(others)).toEqual(resultOf(all))),
+      fc.property(shuffled, ([all, others]) => {
+        expect(resultOf(others)).toEqual(resultOf(all));
+      }),
     );
   });
 });

@@ -101,6 +101,15 @@ describe('images lock add', () => {
     expect(Object.keys(JSON.parse(content()).images)).toEqual(names.toSorted());
   });
 
+  it('escapes controls and marks that reorder text, as JSON output does', async () => {
+    const web = named(1, 'ubuntu-é\u009b\u202e-22.04.ova');
+    const { lock, content } = await project(web);
+    await lock('add web ubuntu');
+    expect(content()).toContain('"name": "ubuntu-é\\u009b\\u202e-22.04.ova"');
+    expect(JSON.parse(content()).images.web.name).toBe(web.name);
+    expect((await lock('check --json')).exitCode).toBe(0);
+  });
+
   it.each([
     [
       'add web ubuntu',

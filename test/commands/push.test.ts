@@ -16,6 +16,7 @@ import { failed, temporaryDirectory } from '../support/io.ts';
 import { folderUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const FAST = '--poll-interval 5ms';
+const DONE = { exitCode: 0, stored: ['web.ova'], syncs: 1 };
 
 describe('push', () => {
   it('uploads an OVA, syncs once and prints the new image', async () => {
@@ -23,11 +24,7 @@ describe('push', () => {
     const file = writeOva(work, 'web');
     const { stdout, exitCode } = await imgctl(`push ${file} ${FAST} --json`);
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'web.ova', public: false }]);
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual({
-      exitCode: 0,
-      stored: ['web.ova'],
-      syncs: 1,
-    });
+    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(DONE);
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 
@@ -42,27 +39,17 @@ describe('push', () => {
     expect(syncs()).toBe(1);
   });
 
-  it('uploads nothing again, and submits one sync', async () => {
-    const { imgctl, work, syncs } = await folderUser();
-    const file = writeOvf(work, 'db');
-    await imgctl(`push ${file} ${FAST}`);
-    const { stderr, stdout, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stderr).toContain('imgctl: db.ovf: already there\n');
-    expect(stdout).toContain('db.ovf');
-    expect({ exitCode, syncs: syncs() }).toEqual({ exitCode: 0, syncs: 2 });
-  });
-
-  it('recognizes a file that is there already, and then syncs', async () => {
+  it('uploads nothing again, but submits one sync, unless --force is given', async () => {
     const { imgctl, work, folder, stored, syncs } = await folderUser();
     const file = writeOva(work, 'web');
     writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
-    const { stderr, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stderr).toContain('web.ova: already there');
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual({
-      exitCode: 0,
-      stored: ['web.ova'],
-      syncs: 1,
-    });
+    const { stdout, stderr, exitCode } = await imgctl(`push ${file} ${FAST} -o csv`);
+    expect(stderr).toContain('imgctl: web.ova: already there\n');
+    expect(stdout).toContain('web.ova');
+    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(DONE);
+    const forced = await imgctl(`push ${file} ${FAST} --force`);
+    expect(forced.stderr).toContain('web.ova: uploaded');
+    expect(syncs()).toBe(2);
   });
 
   it('needs no place for its own files', async () => {
@@ -73,15 +60,6 @@ describe('push', () => {
     const { stderr, exitCode } = await imgctl(`push ${writeOva(work, 'web')} --no-sync`, changes);
     expect(stderr).not.toContain('warning');
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
-  });
-
-  it('uploads again with --force', async () => {
-    const { imgctl, work, syncs } = await folderUser();
-    const file = writeOva(work, 'web');
-    await imgctl(`push ${file} ${FAST}`);
-    const { stderr } = await imgctl(`push ${file} ${FAST} --force`);
-    expect(stderr).toContain('web.ova: uploaded');
-    expect(syncs()).toBe(2);
   });
 
   it('uploads without a service with --no-sync', async () => {
@@ -152,11 +130,7 @@ describe('push of a file that stands twice', () => {
     const { stderr, exitCode } = await imgctl(`push ${file} ${work}/./web.ova ${FAST}`);
     expect(stderr.match(/web\.ova: /g)).toHaveLength(2);
     expect(stderr).toContain('web.ova: uploading\nimgctl: web.ova: uploaded');
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual({
-      exitCode: 0,
-      stored: ['web.ova'],
-      syncs: 1,
-    });
+    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(DONE);
   });
 
   it('sends a disk once that two packages share, and checks it against both manifests', async () => {
@@ -232,49 +206,31 @@ describe('push to a storage with another file of that name', () => {
 });
 
 describe('push refuses a package', () => {
-  const flip = (file: string, position: number) => {
+  const flip = (file: string) => {
     const bytes = readFileSync(file);
-    bytes[position] = (bytes[position] ?? 0) ^ 1;
+    bytes[5000] = (bytes[5000] ?? 0) ^ 1;
     writeFileSync(file, bytes);
   };
 
-  it('with a flipped byte, and shows nothing of it', async () => {
-    const { imgctl, work, stored, syncs } = await folderUser();
-    const file = writeOvf(work, 'db');
-    flip(path.join(work, 'db', 'db-data.iso'), 5000);
+  it.each<[string, string, (file: string) => void, RegExp]>([
+    ['a flipped byte', 'db-data.iso', flip, /error +digest-mismatch +db-data\.iso/],
+    ['a missing disk', 'db-disk1.vmdk', rmSync, /error +missing-file +db-disk1\.vmdk/],
+    ['a truncated OVA', 'web.ova', (file) => truncateSync(file, 50_000), /truncated-member/],
+    ['bytes after its end', 'web.ova', (file) => appendFileSync(file, 'x'), /trailing-data/],
+  ])('with %s, and shows nothing of it', async (_what, name, damage, finding) => {
+    const { imgctl, work, stored, syncs, requests } = await folderUser();
+    const isOva = name.endsWith('.ova');
+    const file = isOva ? writeOva(work, 'web') : writeOvf(work, 'db');
+    damage(path.join(path.dirname(file), name));
     const { stdout, stderr, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stdout).toMatch(/error +digest-mismatch +db-data\.iso/);
-    expect(stderr).toMatch(/imgctl: .*db\.ovf is invalid: 1 error\nhint: /);
+    expect(stdout).toMatch(finding);
+    expect(stderr).toMatch(/imgctl: .* is invalid: \d errors?\nhint: /);
     expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual({
       exitCode: 1,
       stored: [],
       syncs: 0,
     });
-  });
-
-  it.each([
-    ['a truncated OVA', 'truncated-member', (file: string) => truncateSync(file, 50_000)],
-    ['bytes after its end', 'trailing-data', (file: string) => appendFileSync(file, 'x')],
-  ])('with %s before it uploads anything', async (_what, code, damage) => {
-    const { imgctl, work, stored, requests } = await folderUser();
-    const file = writeOva(work, 'web');
-    damage(file);
-    const { stdout, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stdout).toContain(code);
-    expect({ exitCode, stored: stored(), requests }).toEqual({
-      exitCode: 1,
-      stored: [],
-      requests: [],
-    });
-  });
-
-  it('with a missing disk before it uploads anything', async () => {
-    const { imgctl, work, stored } = await folderUser();
-    const file = writeOvf(work, 'db');
-    rmSync(path.join(work, 'db', 'db-disk1.vmdk'));
-    const { stdout, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stdout).toMatch(/error +missing-file +db-disk1\.vmdk/);
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 1, stored: [] });
+    if (damage !== flip) expect(requests).toEqual([]);
   });
 
   it.each([
@@ -299,24 +255,6 @@ describe('push refuses a package', () => {
 });
 
 describe('push fails', () => {
-  it.each([
-    ['upload-url ftp://host/x', 'invalid upload-url: ftp://host/x'],
-    [
-      'upload-url https://host/x',
-      'invalid upload-url: https://host/x\nhint: say which protocol it speaks: dav+https://host/x or s3+',
-    ],
-    [
-      'upload-url dav+https://u:hunter2@host/',
-      'invalid upload-url: …@host/\nhint: remove the user name',
-    ],
-    ['upload-url s3+https://host', 'add the bucket'],
-    ['upload-username a:b', 'invalid upload-username: a:…'],
-    ['upload-region a/b', 'invalid upload-region: a/b'],
-  ])('to store the setting %s', async (setting, text) => {
-    const { imgctl } = await folderUser();
-    expect(await imgctl(`config set ${setting}`)).toEqual(failed(2, text));
-  });
-
   it('without a storage, with the command that sets it', async () => {
     const { imgctl, work } = await folderUser();
     await imgctl('config unset upload-url');
