@@ -6,7 +6,7 @@ import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { builtin } from '../io.ts';
+import { builtin, type Sink, withWrite } from '../io.ts';
 
 export const demo: CommandSpec = {
   name: 'demo',
@@ -19,7 +19,7 @@ export const demo: CommandSpec = {
   run,
 };
 
-async function run(context: Context): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { startEmulator } = await import('../emulator/service.ts');
   const { sampleOva } = await import('../emulator/sample-ova.ts');
   const folder = makeFolder();
@@ -34,7 +34,12 @@ async function run(context: Context): Promise<void> {
       IMGCTL_PASSWORD: 'demo',
       IMGCTL_UPLOAD_PASSWORD: 'demo',
     };
-    const io = { ...context.io, env, cwd: folder };
+    const io = {
+      ...context.io,
+      env,
+      cwd: folder,
+      stderr: silencedBy(context.io.signal, context.io.stderr),
+    };
     const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
       await context.console.print(`# ${title}\n`);
       for (const line of lines) {
@@ -70,6 +75,14 @@ async function run(context: Context): Promise<void> {
 function stopped(reason: ImgctlError): ImgctlError {
   const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
   return reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
+}
+
+/** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */
+function silencedBy(signal: AbortSignal, sink: Sink): Sink {
+  return withWrite(sink, async (text: string) => {
+    const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
+    await sink.write(signal.aborted ? controls : text);
+  });
 }
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */
