@@ -2,8 +2,13 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { type Series, SeriesIndex } from '../query/series.ts';
-import { patternOfReading, type Rejected, WordReader } from '../query/words.ts';
+import {
+  patternOfReading,
+  type Rejected,
+  type Series,
+  SeriesIndex,
+  WordReader,
+} from '../query/series.ts';
 
 type ImageSeries = Series<ReceivedImage>;
 /** Images page by page. */

@@ -2,7 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, type ImageQuery, MAX_PER_PAGE } from '../api/images.ts';
-import { MAX_PAGES } from '../api/pages.ts';
+import { MAX_PAGES } from '../api/responses.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';

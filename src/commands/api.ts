@@ -1,7 +1,6 @@
 // imgctl api: sends a raw authenticated request to the service.
 
-import { nextPage } from '../api/pages.ts';
-import { statusError } from '../api/responses.ts';
+import { nextPage, statusError } from '../api/responses.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';

@@ -27,10 +27,9 @@ import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
-import { isSameReading, versionOf } from '../query/series.ts';
+import { isSameReading, versionOf, WordReader } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
-import { WordReader } from '../query/words.ts';
 import { FILTER_OPTION, openSource, readAll, type Source } from './image-listing.ts';
 import { listCommand } from './images-latest.ts';
 

@@ -1,7 +1,7 @@
 // Tests that the next page takes only the query of next_url, and that pages end.
 
 import { describe, expect, it } from 'vitest';
-import { nextPage } from '../../src/api/pages.ts';
+import { nextPage } from '../../src/api/responses.ts';
 
 const FIRST = 'https://images.example.com/api/v2/image?page=1';
 

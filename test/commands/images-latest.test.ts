@@ -3,8 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { SeriesIndex } from '../../src/query/series.ts';
-import { WordReader } from '../../src/query/words.ts';
+import { SeriesIndex, WordReader } from '../../src/query/series.ts';
 import { catalogueOf, testImage } from '../support/catalogue-page.ts';
 import { failed } from '../support/io.ts';
 import { expectSteps } from '../support/steps.ts';

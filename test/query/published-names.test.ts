@@ -2,8 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeriesIndex } from '../../src/query/series.ts';
-import { WordReader } from '../../src/query/words.ts';
+import { SeriesIndex, WordReader } from '../../src/query/series.ts';
 
 function seriesOf(names: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(new WordReader(words));

@@ -3,9 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { likePredicate } from '../../src/query/plan.ts';
-import { SeriesIndex } from '../../src/query/series.ts';
+import { patternOfReading, SeriesIndex, WordReader } from '../../src/query/series.ts';
 import { parseVersion } from '../../src/query/version.ts';
-import { patternOfReading, WordReader } from '../../src/query/words.ts';
 
 const reads = (word: string, name: string) =>
   new WordReader([word]).read(name, parseVersion(name)) !== undefined;

@@ -14,7 +14,7 @@ const PACKAGES = readdirSync('src/ovf').map((name) => `src/ovf/${name}`);
 
 export const AREAS = {
   'origin check': {
-    files: ['src/http/url.ts', 'src/api/pages.ts'],
+    files: ['src/http/url.ts', 'src/api/responses.ts'],
     tests: TESTS,
     minShare: CRITICAL,
   },
