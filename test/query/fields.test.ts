@@ -2,24 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  compareText,
-  compareValues,
-  FIELDS,
-  readValue,
-  resolveField,
-} from '../../src/query/fields.ts';
-import { thrownBy } from '../support/errors.ts';
-
-describe('resolveField', () => {
-  it.each(['__proto__', 'constructor', 'toString'])('rejects %s', (word) => {
-    expect(thrownBy(() => resolveField(word, '--columns'))).toMatchObject({
-      code: 'usage',
-      message: `unknown field '${word}' in --columns`,
-      hint: `valid: ${FIELDS.join(', ')}`,
-    });
-  });
-});
+import { compareText, readValue } from '../../src/query/fields.ts';
 
 describe('readValue', () => {
   it.each([
@@ -42,20 +25,6 @@ describe('readValue', () => {
     [{ created_on: 1531942609 }, 'created_on', '1531942609'],
   ] as const)('of %j, field %s, returns %j', (image, field, expected) => {
     expect(readValue(image, field)).toBe(expected);
-  });
-});
-
-describe('compareValues', () => {
-  it.each([
-    [2, 10, -1],
-    [false, true, -1],
-    ['2', '10', 1],
-    [2, '10', 1],
-    [5, 5, 0],
-    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0],
-    ['a', 'a', 0],
-  ])('of %j and %j has the sign of %i', (left, right, expected) => {
-    expect(Math.sign(compareValues(left, right))).toBe(expected);
   });
 });
 

@@ -90,16 +90,6 @@ describe('planQuery with sort keys', () => {
     expect(query.server.sort).toBe(sort);
     expect(query.sortsLocally).toBe(sortsLocally);
   });
-
-  it('sorts by all keys', async () => {
-    const [b2, b1, a3] = [
-      { id: 2, folder: 'b' },
-      { id: 1, folder: 'b' },
-      { id: 3, folder: 'a' },
-    ];
-    expect(await plan({ sorts: ['folder', 'id,desc'] }).sort([b1, b2, a3])).toEqual([a3, b2, b1]);
-    expect(await plan({}).sort([b2, b1, a3])).toEqual([b2, b1, a3]);
-  });
 });
 
 describe('likePredicate', () => {

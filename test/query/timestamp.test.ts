@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   formatTimestamp,
-  isServiceFormat,
   parseTimestamp,
   parseTimeValue,
   TIME_STYLES,
@@ -113,18 +112,6 @@ describe('parseTimeValue', () => {
     ...['2024-1-31', '2024-02-30', 'yesterday', '2018-07-18 Wed 15:36:49 CST', ''],
   ])('returns undefined for %j', (text) => {
     expect(parseTimeValue(text, NOW)).toBeUndefined();
-  });
-});
-
-describe('isServiceFormat', () => {
-  it.each([
-    ['2018-07-18 Wed 15:36:49 EDT', true],
-    ['2018-07-18 Wed 15:36:49 CST', true],
-    ['2018-07-18 Thu 15:36:49 EDT', false],
-    ['2018-07-18 Wed 25:36:49 CST', false],
-    ['2018-07-18T15:36:49Z', false],
-  ])('returns for %s: %s', (text, expected) => {
-    expect(isServiceFormat(text)).toBe(expected);
   });
 });
 

@@ -3,12 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseSort, sortImages } from '../../src/query/sort.ts';
-import {
-  compareVersions,
-  describeSeries,
-  parseVersion,
-  seriesKey,
-} from '../../src/query/version.ts';
+import { compareVersions, describeSeries, parseVersion } from '../../src/query/version.ts';
 
 const compare = (left: string, right: string) =>
   Math.sign(compareVersions(parseVersion(left), parseVersion(right)));
@@ -70,16 +65,6 @@ describe('version order, for any names', () => {
       fc.property(anyName, anyName, anyName, (a, b, c) => {
         expect(compare(a, b)).toBe(0 - compare(b, a));
         if (compare(a, b) <= 0 && compare(b, c) <= 0) expect(compare(a, c)).toBeLessThanOrEqual(0);
-      }),
-    );
-  });
-
-  it('gives names the same key only if their texts are the same', () => {
-    fc.assert(
-      fc.property(anyName, anyName, (a, b) => {
-        const [left, right] = [parseVersion(a), parseVersion(b)];
-        const isSame = JSON.stringify(left.texts) === JSON.stringify(right.texts);
-        expect(seriesKey(left) === seriesKey(right)).toBe(isSame);
       }),
     );
   });
