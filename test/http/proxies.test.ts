@@ -1,9 +1,21 @@
-// Tests which proxy the environment chooses for a URL.
+// Tests which proxy the environment chooses, requests that it forwards, and tunnels through it.
 
 import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/http/proxies.ts';
-import { thrownBy } from '../support/errors.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { bytes, clientOf, connect, GET, PATCH, proxyFor } from '../support/client.ts';
+import { failure, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
+import {
+  DROP,
+  type Handler,
+  RESET,
+  requestsTo,
+  type Script,
+  type ScriptedResponse,
+  scriptedServer,
+} from '../support/scripted-server.ts';
+import { tunnelTo, unusedPort } from '../support/sockets.ts';
 
 const HTTPS = 'https://images.example.com/v2';
 
@@ -96,5 +108,242 @@ describe('chooseProxy', () => {
       hint: expect.stringContaining('http://proxy.example.com:3128'),
     });
     expect(String(error)).not.toContain('secret');
+  });
+});
+
+const PLAIN_SERVICE = 'http://images.example.com';
+const _HERE = selfSigned('127.0.0.1');
+
+/** A client of a service behind a proxy that sends these responses. */
+async function through(script: Handler | Script, service = PLAIN_SERVICE, user = 'user:secret') {
+  const proxy = await scriptedServer(script);
+  const url = proxy.baseUrl.replace('//', `//${user}@`);
+  const options = { proxy: proxyFor(service, url), connections: 1 };
+  return { server: proxy, ...clientOf(service, options) };
+}
+
+const OK: ScriptedResponse = { json: 1 };
+
+describe('a request for plain http through a proxy', () => {
+  it('has the whole URL, the token and the credentials of the proxy', async () => {
+    const { client, server } = await through(() => OK, PLAIN_SERVICE, 'us%40er:p%ss');
+    expect(await client.serviceRoot()).toBe(1);
+    await client.send({ method: 'PATCH', path: '/v2/user/image/vm' });
+    expect(requestsTo(server)).toEqual([
+      `GET ${PLAIN_SERVICE}/v2`,
+      `PATCH ${PLAIN_SERVICE}/v2/user/image/vm`,
+    ]);
+    const pair = Buffer.from('us@er:p%ss').toString('base64');
+    for (const { headers } of server.requests) {
+      expect(headers).toMatchObject({
+        host: 'images.example.com',
+        authorization: 'Bearer T1',
+        'proxy-authorization': `Basic ${pair}`,
+      });
+    }
+  });
+
+  it.each([
+    ['http://images.example.com:8080/api', '/v2/image?page=2', 'images.example.com:8080'],
+    ['http://[fd00::1]:81', '/v2?x=%20', '[fd00::1]:81'],
+  ])('keeps port, path and query: %s and %s', async (service, path, host) => {
+    const { client, server } = await through(() => OK, service);
+    await client.send({ method: 'GET', path });
+    expect(requestsTo(server)).toEqual([`GET ${service}${path}`]);
+    expect(server.requests[0]?.headers.host).toBe(host);
+  });
+
+  it('has no fragment and no credentials of a proxy that needs none', async () => {
+    const server = await scriptedServer(() => OK);
+    const { client } = clientOf(PLAIN_SERVICE, { proxy: proxyFor(PLAIN_SERVICE, server.baseUrl) });
+    await client.send({ method: 'GET', path: `${PLAIN_SERVICE}/v2#part` });
+    expect(requestsTo(server)).toEqual([`GET ${PLAIN_SERVICE}/v2`]);
+    expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+  });
+
+  const CREDENTIALS = /^add user name and password to HTTP_PROXY: http:/;
+  const CHECK = /^check HTTP_PROXY, or add images\.example\.com to NO_PROXY$/;
+  const refuses = (status: number, headers = {}) => ({ status, headers, body: '<html>' });
+  const REFUSED = /^the proxy \S+ refused to connect to images\.example\.com:80: 40[137]$/;
+  const FAILED = /^the proxy \S+ got no response from images\.example\.com:80: 50\d$/;
+  const BROKEN = /^the proxy \S+ failed: (the connection was closed|its response is not HTTP)$/;
+
+  it.each<[string, ScriptedResponse, RegExp, RegExp, string]>([
+    ['407', refuses(407), REFUSED, CREDENTIALS, 'proxy'],
+    [
+      '401 as tinyproxy',
+      refuses(401, { server: 'tinyproxy/1.11.1' }),
+      REFUSED,
+      CREDENTIALS,
+      'proxy',
+    ],
+    [
+      '403 as squid',
+      refuses(403, { 'x-squid-error': 'ERR_ACCESS_DENIED 0' }),
+      REFUSED,
+      CHECK,
+      'proxy',
+    ],
+    [
+      '502 by RFC 9209',
+      refuses(502, { 'proxy-status': 'p; error=connection_refused' }),
+      FAILED,
+      CHECK,
+      'outcome-unknown',
+    ],
+    ['500 as tinyproxy', refuses(500, { server: 'tinyproxy' }), FAILED, CHECK, 'outcome-unknown'],
+    ['nothing, but hangs up', DROP, BROKEN, CHECK, 'outcome-unknown'],
+    ['another protocol', bytes('SSH-2.0-OpenSSH\r\n'), BROKEN, CHECK, 'outcome-unknown'],
+  ])('fails without a retry if the proxy sends %s', async (...row) => {
+    const [, response, message, hint, patchCode] = row;
+    for (const request of [GET, PATCH]) {
+      const { client, server, sleeps } = await through(() => response);
+      const error = await failure(client.send(request));
+      expect(error.code).toBe(request === GET ? 'proxy' : patchCode);
+      expect(error.exitCode).toBe(3);
+      expect(error.message).toMatch(message);
+      if (error.code === 'proxy') expect(error.hint).toMatch(hint);
+      expect(`${error.message}${error.hint}`).not.toContain('secret');
+      expect([server.requests.length, sleeps]).toEqual([1, []]);
+    }
+  });
+
+  it('fails without a retry if the proxy refuses the connection', async () => {
+    const { baseUrl } = await unusedPort();
+    const { client, sleeps } = clientOf(PLAIN_SERVICE, { proxy: proxyFor(PLAIN_SERVICE, baseUrl) });
+    for (const request of [GET, PATCH]) {
+      const error = await failure(client.send(request));
+      expect([error.code, sleeps]).toEqual(['proxy', []]);
+      expect(error.message).toContain('failed: the connection was refused');
+    }
+  });
+
+  it('is retried if the connection is lost after an earlier response', async () => {
+    const { client, server } = await through({ 'GET /v2': [OK, RESET, OK] });
+    for (const _ of [1, 2]) expect(await client.serviceRoot()).toBe(1);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is retried if the service responds 503, and passes on its 401', async () => {
+    const failing = await through({ 'GET /v2': [{ status: 503 }, OK] });
+    expect(await failing.client.serviceRoot()).toBe(1);
+    const { client, tokens } = await through(() => ({ status: 401, json: {} }));
+    expect((await failure(client.send(GET))).code).toBe('token-refused');
+    expect(tokens.refusals).toEqual([['T1', false]]);
+  });
+
+  it.each([
+    [200, 'bad-answer'],
+    [403, 'not-permitted'],
+    [404, 'not-found'],
+    [503, 'server-error'],
+  ])('blames the proxy for a page with status %i only perhaps', async (status, code) => {
+    const page = { status, body: '<html>Blocked</html>' };
+    const { client, server } = await through(() => page);
+    const error = await failure(client.serviceRoot());
+    const { host } = new URL(server.baseUrl);
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(
+      new RegExp(`${status}.* with HTML instead of JSON, perhaps from the proxy ${host}$`),
+    );
+    expect(error.hint).toMatch(CHECK);
+    const direct = await connect({ 'GET /v2': page });
+    expect((await failure(direct.client.serviceRoot())).message).not.toContain('proxy');
+  });
+
+  it.each([
+    ...rows('usage', { method: 'GE T', path: '/v2' }),
+    ...rows('bad-answer', { method: 'GET', path: '/v2/large' }),
+  ])('keeps the error of the request itself: %j is %s', async (request, code) => {
+    const { client } = await through({ 'GET /v2/large': { body: Buffer.alloc(2 ** 20 + 1) } });
+    expect((await failure(client.send(request))).code).toBe(code);
+  });
+});
+
+const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
+const SERVICE = 'https://images.example.com';
+const THERE = selfSigned('images.example.com');
+const BOTH = selfSigned('127.0.0.1', 'images.example.com');
+
+/** Adds a user name and password to the URL of a proxy. */
+const withUser = ({ baseUrl }: { baseUrl: string }, user = 'user:secret') =>
+  proxyFor(SERVICE, baseUrl.replace('//', `//${user}@`));
+
+describe('a tunnel through a proxy', () => {
+  it('carries several requests and shows the proxy its own password but not the token', async () => {
+    const server = await scriptedServer({ 'GET /v2': { json: 1 } }, THERE);
+    const proxy = await tunnelTo(ESTABLISHED, server.baseUrl);
+    const { client } = clientOf(SERVICE, {
+      proxy: withUser(proxy, 'us%40er:p%ss'),
+      ca: THERE.cert,
+      connections: 1,
+    });
+    expect(await client.serviceRoot()).toBe(1);
+    expect(await client.serviceRoot()).toBe(1);
+    expect(proxy.heads).toHaveLength(1);
+    expect(proxy.heads[0]).toMatch(/^CONNECT images\.example\.com:443 HTTP\/1\.1\r\n/);
+    const pair = Buffer.from('us@er:p%ss').toString('base64');
+    expect(proxy.heads[0]).toMatch(new RegExp(`proxy-authorization: basic ${pair}`, 'i'));
+    expect(proxy.heads[0]).not.toContain('T1');
+    const headers = { host: 'images.example.com', authorization: 'Bearer T1' };
+    expect(server.requests[0]?.headers).toMatchObject(headers);
+    expect(server.requests[0]?.headers['proxy-authorization']).toBeUndefined();
+  });
+
+  const CREDENTIALS = /^add user name and password to HTTPS_PROXY: http:/;
+  const NO_PROXY = /^check HTTPS_PROXY, or add images\.example\.com to NO_PROXY$/;
+
+  it.each<[string, string | undefined, RegExp, RegExp]>([
+    ['responds 407', 'HTTP/1.1 407 Required\r\n\r\n', /refused .*: 407$/, CREDENTIALS],
+    ['responds 401', 'HTTP/1.1 401 No\r\n\r\n', /refused .*: 401$/, CREDENTIALS],
+    [
+      'responds 403',
+      'HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno',
+      /refused .*: 403$/,
+      NO_PROXY,
+    ],
+    ['responds 503', 'HTTP/1.1 503 No\r\n\r\n', /got no response from .*: 503$/, NO_PROXY],
+    ['hangs up', undefined, /failed: the connection was closed$/, NO_PROXY],
+    [
+      'speaks another protocol',
+      'SSH-2.0-OpenSSH\r\n',
+      /failed: its response is not HTTP$/,
+      NO_PROXY,
+    ],
+  ])('fails without a retry if the proxy %s', async (_, response, message, hint) => {
+    for (const request of [GET, PATCH]) {
+      const proxy = await tunnelTo(response);
+      const { client, sleeps } = clientOf(SERVICE, { proxy: withUser(proxy) });
+      const error = await failure(client.send(request));
+      expect([error.code, error.exitCode]).toEqual(['proxy', 3]);
+      expect(error.message).toMatch(message);
+      expect(error.hint).toMatch(hint);
+      expect(`${error.message}${error.hint}`).not.toContain('secret');
+      expect(proxy.heads).toHaveLength(1);
+      expect(sleeps).toEqual([]);
+    }
+  });
+
+  it('is opened again for a retry if it breaks', async () => {
+    const server = await scriptedServer({ 'GET /v2': [DROP, { json: 1 }] }, THERE);
+    const proxy = await tunnelTo(ESTABLISHED, server.baseUrl);
+    const proxied = proxyFor(SERVICE, proxy.baseUrl);
+    const { client } = clientOf(SERVICE, { proxy: proxied, ca: THERE.cert });
+    expect(await client.serviceRoot()).toBe(1);
+    expect(proxy.heads).toHaveLength(2);
+  });
+
+  it('goes through an https proxy only if its certificate is trusted', async () => {
+    const server = await scriptedServer({ 'GET /v2': { json: 1 } }, BOTH);
+    const proxy = await tunnelTo(ESTABLISHED, server.baseUrl, BOTH);
+    const { client } = clientOf(SERVICE, { proxy: withUser(proxy), ca: BOTH.cert });
+    expect(await client.serviceRoot()).toBe(1);
+    expect(proxy.heads[0]).toMatch(/^CONNECT images\.example\.com:443 /);
+
+    const untrusting = clientOf(SERVICE, { proxy: withUser(proxy) });
+    const error = await failure(untrusting.client.send(GET));
+    expect(error.code).toBe('proxy');
+    expect(error.message).toMatch(/^the proxy 127\.0\.0\.1:\d+ failed: \w*SELF_SIGNED_CERT$/);
+    expect(proxy.heads).toHaveLength(1);
   });
 });
