@@ -5,6 +5,7 @@ import type { Image } from '../../src/api/types.ts';
 import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
 import { failed, runCli } from '../support/io.ts';
 import type { Handler } from '../support/scripted-server.ts';
+import { expectSteps } from '../support/steps.ts';
 import { scriptedUser } from '../support/users.ts';
 
 /** Serves images by id and lists; applies only eq filters. */
@@ -88,11 +89,6 @@ describe('images get', () => {
     });
   });
 
-  it('prints several images in a table as blocks with an empty line between', async () => {
-    const { stdout } = await get('2 3 --columns id,name');
-    expect(stdout).toBe('id    2\nname  image-0002.ova\n\nid    3\nname  image-0003.ova\n');
-  });
-
   it.each([
     ['image-0003.oav', 'image image-0003.oav does not exist', 'did you mean image-0003.ova'],
     ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'did you mean image-0003.ova'],
@@ -106,10 +102,18 @@ describe('images get', () => {
     expect(error.hint).toContain(hint);
   });
 
-  it('prints a table of keys and values, and only the id with -q', async () => {
-    const { stdout } = await get('2 --columns id,name,folder');
-    expect(stdout).toBe('id      2\nname    image-0002.ova\nfolder  linux\n');
-    expect((await get('image-0002.ova -q')).stdout).toBe('2\n');
+  it('prints blocks of keys and values, an array in the order of the arguments, or ids', async () => {
+    const [one, two, three] = testImages(3).map((image) => ({ ...image }));
+    const missing = /image 98 does not exist[\s\S]*image none-such does not exist/;
+    await expectSteps(
+      (await scriptedUser(serving(images))).imgctl,
+      ['images get 2 -c id,name,folder', 'id      2\nname    image-0002.ova\nfolder  linux\n'],
+      ['images get 2 3 -c id,folder', 'id      2\nfolder  linux\n\nid      3\nfolder  linux\n'],
+      ['images get image-0002.ova -q', '2\n'],
+      ['images get 3 image-0001.ova 2 --json', [{ ...three }, { ...one }, { ...two }]],
+      ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
+      ['images get 98 99 --json', '[]\n', /image 99 does not exist/, 5],
+    );
   });
 
   it('suggests no name if images have none', async () => {
@@ -121,24 +125,6 @@ describe('images get', () => {
   it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {
     const message = 'imgctl: the name of an image must not be empty\nhint: provide an id';
     expect(await runCli(['images', 'get', ...names])).toEqual(failed(2, message));
-  });
-
-  it('prints an array in the order of several arguments', async () => {
-    expect(await json('3 image-0001.ova 2')).toEqual({
-      data: [testImage(3), testImage(1), testImage(2)],
-      exitCode: 0,
-    });
-  });
-
-  it('prints the images it finds, names the others and exits 5', async () => {
-    const { stdout, stderr, exitCode } = await get('1 99 none-such 2 -o csv --columns id');
-    expect({ stdout, exitCode }).toEqual({ stdout: 'id\r\n1\r\n2\r\n', exitCode: 5 });
-    expect(stderr).toContain('image 99 does not exist');
-    expect(stderr).toContain('image none-such does not exist');
-  });
-
-  it('prints an empty array if no argument matches', async () => {
-    expect(await json('98 99')).toEqual({ data: [], exitCode: 5 });
   });
 
   it('compares names locally if the service ignores the filter', async () => {
