@@ -52,8 +52,3 @@ export async function isAccepted(baseUrl: string, token: string): Promise<boolea
   const headers = { Authorization: `Bearer ${token}` };
   return (await fetch(`${baseUrl}/v2`, { headers })).status === 200;
 }
-
-/** Writes a line of figures to the log. */
-export function report(line: string): void {
-  process.stdout.write(`${line}\n`);
-}

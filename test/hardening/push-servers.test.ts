@@ -19,7 +19,6 @@ import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { listen } from '../support/sockets.ts';
 import { writeOva } from '../support/uploads.ts';
-import { report } from './home.ts';
 import { inFolder, mountTmpfs, SERVERS, type ServerKind } from './upload-servers.ts';
 
 // `npm run test:push` sets more of each.
@@ -212,8 +211,6 @@ describe.each(SERVERS)('push to $name', (kind) => {
           syncs: KILLS + STEPS.length - 1,
         });
       }
-      const size = `${SIZE / 2 ** 20} MiB`;
-      report(`${kind.name}, ${size}: ${count} of ${KILLS} kills hit, ${world.syncs()} syncs`);
     },
     1_200_000,
   );

@@ -96,25 +96,21 @@ location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFI
       // Its own user has to reach them.
       for (const each of [own, folder, path.dirname(folder)]) chmodSync(each, 0o777);
       const file = path.join(own, 'apache.conf');
-      const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map(
-        (name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`,
-      );
-      const user = isRoot ? ['User www-data', 'Group www-data'] : [];
-      const lines = [
-        ...modules,
-        ...user,
-        `ServerName localhost`,
-        `Listen ${new URL(baseUrl).host}`,
-        `PidFile ${own}/pid`,
-        `ErrorLog ${own}/error.log`,
-        `DavLockDB ${own}/locks`,
-        `DocumentRoot ${folder}`,
-        `<Directory ${folder}>`,
-        'Dav On',
-        'Require all granted',
-        '</Directory>',
-      ];
-      writeFileSync(file, `${lines.join('\n')}\n`);
+      const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'];
+      const text = `${modules.map((name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`).join('\n')}
+${isRoot ? 'User www-data\nGroup www-data' : ''}
+ServerName localhost
+Listen ${new URL(baseUrl).host}
+PidFile ${own}/pid
+ErrorLog ${own}/error.log
+DavLockDB ${own}/locks
+DocumentRoot ${folder}
+<Directory ${folder}>
+Dav On
+Require all granted
+</Directory>
+`;
+      writeFileSync(file, text);
       await startProgram('apache2', ['-f', file, '-DFOREGROUND'], baseUrl);
       return inFolder(`dav+${baseUrl}/`, folder);
     },
