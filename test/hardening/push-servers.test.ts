@@ -217,44 +217,46 @@ describe.each(SERVERS)('push to $name', (kind) => {
 });
 
 describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
+  // moto respects If-None-Match, but looks and stores in two steps.
+  const isAtomic = !kind.name.startsWith('moto');
+  const result = isAtomic ? 'who ends 0 has its bytes there' : 'one file is there, whole';
   const skipped = kind.reason === '' ? '' : ` (skipped: ${kind.reason})`;
 
   it.skipIf(skipped !== '').each([
     ['the same content', ['a', 'a']],
     ['different content', ['a', 'b']],
-  ])(
-    `with %s, at most ${MAX_GAP} ms apart: who ends 0 has its bytes there${skipped}`,
-    async (_what, seeds) => {
-      const { user, server } = await setUp(kind);
-      for (let round = 0; round < RACES; round += 1) {
-        const name = `race${round}.ova`;
-        const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
-        const pushes = seeds.map(async (seed, index) => {
-          const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
-          const { env } = await user(`${index}${name}`);
-          await wait(gap * index);
-          const { exitCode, stderr } = await runBuilt(['push', file, '--no-sync'], { env });
-          return { exitCode, stderr, digest: digestOf(readFileSync(file)) };
-        });
-        const results = await Promise.all(pushes);
-        const winners = results.filter(({ exitCode }) => exitCode === 0);
-        expect(winners.length, JSON.stringify(results)).toBeLessThanOrEqual(
-          new Set(seeds).size === 1 ? 2 : 1,
-        );
-        for (const { exitCode, stderr } of results.filter((each) => !winners.includes(each))) {
-          expect(stderr).toMatch(TOLD);
-          expect(exitCode).toBe(1);
-        }
-        const files = await server.files();
-        for (const { digest } of winners) expect(digestOf(await server.read(name))).toBe(digest);
-        // A part of another push is removed after a day.
-        expect(files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each))).toEqual(
-          [],
-        );
-        if (files.includes(name)) await server.remove(name);
+  ])(`with %s, at most ${MAX_GAP} ms apart: ${result}${skipped}`, async (_what, seeds) => {
+    const { user, server } = await setUp(kind);
+    for (let round = 0; round < RACES; round += 1) {
+      const name = `race${round}.ova`;
+      const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
+      const pushes = seeds.map(async (seed, index) => {
+        const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
+        const { env } = await user(`${index}${name}`);
+        await wait(gap * index);
+        const { exitCode, stderr } = await runBuilt(['push', file, '--no-sync'], { env });
+        return { exitCode, stderr, digest: digestOf(readFileSync(file)) };
+      });
+      const results = await Promise.all(pushes);
+      const winners = results.filter(({ exitCode }) => exitCode === 0);
+      for (const { exitCode, stderr } of results.filter((each) => !winners.includes(each))) {
+        expect(stderr).toMatch(TOLD);
+        expect(exitCode).toBe(1);
       }
-    },
-  );
+      const files = await server.files();
+      const meant = (isAtomic ? winners : results).map(({ digest }) => digest);
+      if (winners.length > 0) {
+        const stored = digestOf(await server.read(name));
+        expect({ meant, stored }).toEqual({ meant: expect.arrayContaining([stored]), stored });
+        if (isAtomic) expect(new Set(meant).size).toBe(1);
+      }
+      // A part of another push is removed after a day.
+      expect(files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each))).toEqual(
+        [],
+      );
+      if (files.includes(name)) await server.remove(name);
+    }
+  });
 });
 
 const NO_ROOT = process.getuid?.() === 0 ? '' : ' (skipped: only root can mount a tmpfs)';
