@@ -79,12 +79,6 @@ describe('a submitted sync', () => {
     expect(await submit({ status: 202, json })).toMatchObject({ status, message, response: json });
   });
 
-  it('fails with the message of the service', async () => {
-    const error = await failure(submit({ status: 400, json: { message: 'No space left.' } }));
-    expect([error.code, error.status]).toEqual(['failed', 400]);
-    expect(error.message).toContain('No space left');
-  });
-
   it('has an unknown outcome if its response cannot be decoded', async () => {
     const response = { status: 202, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' };
     expect((await failure(submit(response))).code).toBe('outcome-unknown');
