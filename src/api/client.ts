@@ -4,8 +4,8 @@ import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender } from './auth.ts';
 import { getImage, type ImageQuery, listImages, listUserImages } from './images.ts';
 import { readJson } from './responses.ts';
-import { getSyncRequest, type SyncId, submitSync } from './sync.ts';
-import { requestToken, type TokenLimit } from './token.ts';
+import { getSyncRequest, type SyncId, submitSync } from './sync-requests.ts';
+import { requestToken, type TokenLimit } from './token-request.ts';
 
 /** Maximum size of a decoded response, in bytes. */
 export const MAX_BYTES = 64 * 2 ** 20;

@@ -1,6 +1,6 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
-import type { IssuedToken } from '../api/token.ts';
+import type { IssuedToken } from '../api/token-request.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';

@@ -1,6 +1,6 @@
 // Prints and follows sync requests, and stores those submitted from this machine in the history.
 
-import type { SyncRequest } from '../api/sync.ts';
+import type { SyncRequest } from '../api/sync-requests.ts';
 import type { FieldDeclaration, OptionDeclaration } from '../cli/declarations.ts';
 import { printBeforeError, timesOfTable } from '../cli/printing.ts';
 import { DURATION, option } from '../cli/spec.ts';

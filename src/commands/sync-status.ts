@@ -88,7 +88,7 @@ async function list(context: Context, options: GetOptions, id: string | undefine
       hint: `show one request with: imgctl sync-status ${id}`,
     });
   }
-  const { syncState } = await import('../api/sync.ts');
+  const { syncState } = await import('../api/sync-requests.ts');
   const entries = (await localRequests(context)).reverse();
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
@@ -108,7 +108,7 @@ async function lastId(context: Context): Promise<number | string> {
 }
 
 async function parseId(text: string): Promise<number | string> {
-  const { parseSyncId } = await import('../api/sync.ts');
+  const { parseSyncId } = await import('../api/sync-requests.ts');
   if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
   throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }

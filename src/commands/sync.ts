@@ -1,6 +1,6 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync, SyncRequest } from '../api/sync.ts';
+import type { SubmittedSync, SyncRequest } from '../api/sync-requests.ts';
 import { type GetOptions, readGet } from '../cli/printing.ts';
 import {
   type CommandSpec,

@@ -3,7 +3,7 @@
 import { version } from '../../package.json';
 import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync.ts';
+import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -13,7 +13,7 @@ import { certificateFlaw } from '../session/setting-table.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
-export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync.ts';
+export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync-requests.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { HttpResponse } from '../http/message.ts';

@@ -2,7 +2,7 @@
 
 import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import type { IssuedToken, TokenLimit } from '../api/token.ts';
+import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';

@@ -1,7 +1,7 @@
 // Tests submitted syncs and sync requests in the shapes that services send.
 
 import { describe, expect, it } from 'vitest';
-import { syncState } from '../../src/api/sync.ts';
+import { syncState } from '../../src/api/sync-requests.ts';
 import { connect } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
