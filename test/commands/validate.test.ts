@@ -3,6 +3,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { describeRate } from '../../src/commands/validate.ts';
 import { failed, fakeIo, runCli } from '../support/io.ts';
 import { packTar, sampleMembers } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -105,6 +106,15 @@ describe('validate', () => {
     io.interrupt();
     expect(await runCli(['validate', 'good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
   });
+});
+
+it.each([
+  [512, 2_048, 1_000, 0, '25 %, 512 bytes/s, 3 s left'],
+  [2 ** 30, 2 ** 31, 2_000, 0, '50 %, 512 MiB/s, 2 s left'],
+  [2 ** 20, 2 ** 20, 0, 0, '100 %, 1000 MiB/s, 0 s left'],
+  [200, 400, 3_000, 200, '50 %'],
+])('the progress of %d of %d bytes in %d ms, after %d: %s', (done, total, elapsed, known, text) => {
+  expect(describeRate(done, total, elapsed, known)).toBe(text);
 });
 
 describe('validate --max-hardware', () => {
