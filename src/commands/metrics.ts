@@ -4,12 +4,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { asImgctlError } from '../errors.ts';
-import { errorReason, replaceFile } from '../files/atomic-file.ts';
+import { cannotWrite, replaceUserFile } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { BrokenPipeError } from '../io.ts';
 
 export interface MetricsOptions {
   metricsFile?: string;
+  dryRun?: boolean;
 }
 
 const RUNS = { sync: 'imgctl sync', push: 'imgctl push', changes: 'imgctl images changes' };
@@ -49,7 +50,7 @@ export async function withMetrics(
 ): Promise<void> {
   const { io } = context;
   const file = context.settingsWith({ 'metrics-file': options.metricsFile }).get('metrics-file');
-  if (file === undefined) return action(() => {});
+  if (file === undefined || options.dryRun) return action(() => {});
   const started = io.now();
   let measures: Measures = {};
   let failure: unknown;
@@ -75,30 +76,20 @@ export async function withMetrics(
   }
 }
 
-/** Milliseconds to wait for another process that writes the same file. */
-const PATIENCE = 5_000;
-
 /** A file that cannot be written is a warning: the work is done. */
 async function write(context: Context, file: string, run: Run, values: Values): Promise<void> {
   const { io, profileName, console } = context;
+  const what = `the metrics file ${file}`;
   try {
-    const folder = path.dirname(file);
-    if (!fs.existsSync(folder)) throw new Error(`no such folder: ${folder}`);
-    await withLockIfPossible(file, PATIENCE, io, async (confirm) => {
+    // The lock would create the folder.
+    fs.accessSync(path.dirname(file));
+    await withLockIfPossible(file, 5_000, io, async (confirm) => {
       const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-      const text = withValues(old, run, profileName, values);
-      await replaceFile(file, text, {
-        confirm,
-        // The exporter runs as another user.
-        create(staging) {
-          fs.writeFileSync(staging, text, { mode: 0o644, flag: 'wx' });
-          fs.chmodSync(staging, 0o644);
-        },
-      });
+      await replaceUserFile(file, withValues(old, run, profileName, values), what, confirm);
     });
   } catch (error) {
-    const hint = 'use a file in a folder that you can write: --metrics-file FILE';
-    console.warn(`cannot write the metrics to ${file}: ${errorReason(error)}`, hint);
+    const { message, hint } = cannotWrite(what, error);
+    console.warn(message, hint);
   }
 }
 
@@ -108,9 +99,7 @@ function withValues(text: string, run: Run, profile: string, values: Values): st
   const samples = new Map<string, string>();
   for (const [, name = '', labels = '', value = ''] of text.matchAll(SAMPLE)) {
     const isOwn = name.startsWith(`imgctl_${run}_`) && labels === label;
-    if (!isOwn || name.endsWith('_last_success_timestamp_seconds')) {
-      samples.set(name + labels, value);
-    }
+    if (!isOwn || name.endsWith('_success_timestamp_seconds')) samples.set(name + labels, value);
   }
   for (const [metric, value] of Object.entries(values)) {
     if (value !== undefined) samples.set(`imgctl_${run}_${metric}${label}`, `${value}`);

@@ -13,11 +13,10 @@ import type {
   PlannedFile,
   PlannedPackage,
   TransferOptions,
-  UploadFile,
   UploadPackage,
 } from '../upload/transfer.ts';
 import { IMAGE_FIELDS, readView } from './image-listing.ts';
-import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
+import { type MetricsOptions, withMetrics } from './metrics.ts';
 import {
   describeBytes,
   eachFile,
@@ -99,51 +98,28 @@ export const push: CommandSpec = {
 
 interface PushOptions extends MetricsOptions, WaitOptions {
   sync?: boolean;
-  dryRun?: boolean;
   force?: boolean;
   onConflict?: 'fail' | 'replace' | 'skip';
   partSize?: string;
   parallel?: number;
 }
 
-type Measure = (measures: Measures) => void;
-
-async function run(
-  context: Context,
-  options: PushOptions,
-  files: readonly string[],
-): Promise<void> {
-  if (options.dryRun) return pushPackages(context, options, files, () => {});
-  await withMetrics(context, options, 'push', (measure) =>
-    pushPackages(context, options, files, measure),
-  );
-}
-
-async function pushPackages(
-  context: Context,
-  options: PushOptions,
-  files: readonly string[],
-  measure: Measure,
-): Promise<void> {
-  const { isSent, planPackages, refuseConflicts } = await import('../upload/transfer.ts');
-  const { sync = true, wait = true, dryRun = false, force = false, onConflict = 'fail' } = options;
-  const { partSize, parallel } = options;
-  const packages = await checkPackages(context, files);
-  // The storage and the service may refuse; both should do so before an upload that takes long.
-  const file = storageFile(context);
-  const storage = await openUploadStorage(context, {
-    ...(partSize === undefined ? {} : { partSize: parseSize(partSize) }),
-    ...(parallel === undefined ? {} : { parallel }),
-    partsFile: file && `${file}.parts`,
-  });
-  try {
-    // One push at a time on this machine. The lock of a push that was killed becomes free within this time.
-    await withLockIfPossible(file, 8_000, context.io, async () => {
+function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
+  return withMetrics(context, options, 'push', async (measure) => {
+    const { isSent, planPackages, refuseConflicts } = await import('../upload/transfer.ts');
+    const { sync = true, wait = true, force = false, onConflict = 'fail', parallel } = options;
+    const packages = await checkPackages(context, files);
+    // The storage and the service may refuse; both should do so before an upload that takes long.
+    const storage = await openUploadStorage(context, parseSize(options.partSize), parallel);
+    const upload = async () => {
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-      const { signal } = context.io;
-      const transfer = { storage, signal, force, onConflict };
+      const transfer = { storage, signal: context.io.signal, force, onConflict };
       const plan = await planPackages(packages, transfer);
-      if (dryRun) return preview(context, storage, plan, sync ? before : undefined);
+      if (options.dryRun) {
+        const changes = sync ? await syncChanges(storage, plan, before) : [];
+        await printFiles(context, plan, 'upload', changes);
+        return context.console.note('nothing was uploaded or submitted');
+      }
       refuseConflicts(plan, storage);
       await uploadAll(context, plan, transfer);
       const sent = plan.flatMap((each) => each.files.filter(isSent));
@@ -154,10 +130,11 @@ async function pushPackages(
       const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
       const names = pushed.map(({ name }) => name);
       if (names.length > 0) await syncPushed(context, names, { ...options, wait });
-    });
-  } finally {
-    await storage.close();
-  }
+    };
+    // One push at a time on this machine. The lock of a push that was killed becomes free within this time.
+    const locked = withLockIfPossible(storageFile(context), 8_000, context.io, upload);
+    await locked.finally(() => storage.close());
+  });
 }
 
 /**
@@ -171,82 +148,61 @@ async function checkPackages(context: Context, files: readonly string[]): Promis
   const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
   await eachFile(context, [...distinct.values()], async (file, resolved) => {
     const checked = await checkPackage(resolved, { signal: context.io.signal });
-    const errors = errorsOf(checked.summary);
-    if (errors.length > 0) invalid.push({ file, findings: errors });
-    else packages.push(await uploadOf(file, checked));
+    const findings = errorsOf(checked.summary);
+    if (findings.length > 0) invalid.push({ file, findings });
+    else packages.push(await uploadOf(context, file, checked));
   });
-  if (invalid.length > 0) {
-    await printFindings(context, invalid);
-    throw invalidError(invalid);
-  }
-  requireDistinctNames(packages);
+  if (invalid.length > 0) throw await reportInvalid(context, invalid);
+  requireUsableNames(packages);
   return packages;
 }
 
-/** A part of a package gets the file to name instead as a hint. */
-function invalidError(invalid: readonly InvalidPackage[]): ImgctlError {
-  const error = invalidPackage(invalid, 'push');
-  const [{ file } = { file: '' }, second] = invalid;
-  if (second || !/\.(mf|cert|vmdk)$/i.test(file)) return error;
-  const whole = path.join(path.dirname(file), 'NAME.ovf');
-  return error.with({ hint: `name the OVA or OVF file of the package: imgctl push ${whole}` });
-}
-
-async function uploadOf(file: string, checked: CheckedPackage): Promise<UploadPackage> {
+async function uploadOf(
+  context: Context,
+  file: string,
+  { files, expected }: CheckedPackage,
+): Promise<UploadPackage> {
   const { digestFindings } = await import('../ovf/package.ts');
-  const { expected } = checked;
-  const files = new Map<string, UploadFile>();
-  for (const each of checked.files) {
-    requireFlatName(each.name, file);
-    const regions = expected
-      .filter((digest) => digest.file.path === each.path)
-      .map(({ file: { offset, size }, entry }) => {
-        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
-      });
-    files.set(each.path, { name: each.name, path: each.path, regions });
-  }
+  const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
-    files: [...files.values()],
-    verify(digests) {
+    files: [...distinct.values()].map((each) => {
+      const own = expected.filter((digest) => digest.file.path === each.path);
+      const regions = own.map(({ file: { offset, size }, entry }) => {
+        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
+      });
+      return { name: each.name, path: each.path, regions };
+    }),
+    async verify(digests) {
       const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
       const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
       const findings = digestFindings(file, expected, computed);
-      if (findings.length > 0) throw new DigestError({ file, findings });
+      if (findings.length > 0) throw await reportInvalid(context, [{ file, findings }]);
     },
   };
 }
 
-/** The package is broken: the uploaded bytes do not match its manifest. */
-class DigestError extends ImgctlError {
-  readonly invalid: InvalidPackage;
-
-  constructor(invalid: InvalidPackage) {
-    const { message, hint } = invalidPackage([invalid], 'push');
-    super('invalid-package', message, { hint });
-    this.invalid = invalid;
-  }
-}
-
-async function printFindings(context: Context, invalid: readonly InvalidPackage[]): Promise<void> {
+/** Prints the findings, and returns the error. */
+async function reportInvalid(
+  context: Context,
+  invalid: readonly InvalidPackage[],
+): Promise<ImgctlError> {
   const list = openFindings(context, invalid.length > 1);
   for (const { file, findings } of invalid)
     await list.write(findings.map((finding) => ({ file, ...finding })));
   await list.end();
+  return invalidPackage(invalid, 'push');
 }
 
 /** The storage is one folder, and hidden names are those of incomplete files. */
-function requireFlatName(name: string, file: string): void {
-  if (!name.includes('/') && !name.startsWith('.') && !/[\u0000-\u001f\\]/.test(name)) return;
-  const message = `${file} has a file with an unsuitable name: ${name}`;
-  throw new ImgctlError('usage', message, {
-    hint: 'put its files in one folder, with names that do not begin with a dot',
-  });
-}
-
-function requireDistinctNames(packages: readonly UploadPackage[]): void {
+function requireUsableNames(packages: readonly UploadPackage[]): void {
   const paths = new Map<string, string>();
   for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
+    if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {
+      throw new ImgctlError('usage', `unsuitable name for an upload: ${name}`, {
+        hint: 'put its files in one folder, with names that do not begin with a dot',
+      });
+    }
     const other = paths.get(name);
     if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
       throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
@@ -258,41 +214,18 @@ function requireDistinctNames(packages: readonly UploadPackage[]): void {
 }
 
 async function uploadAll(
-  context: Context,
+  { io, console }: Context,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
 ): Promise<void> {
-  const { console } = context;
+  const { transferPackage } = await import('../upload/transfer.ts');
   const { storage } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   await storage.sweep(false).catch(() => {});
   for (const each of plan) {
-    await transferWithProgress(context, each, transfer);
-    for (const { name, size, note, ...file } of each.files) {
-      if (file.action === 'skip') {
-        console.warn(`${name}: skipped, ${storage.address} has another file of that name`);
-      } else if (file.action === 'unchanged') {
-        console.note(`${name}: already there${note === undefined ? '' : ` (${note})`}`);
-      } else {
-        console.note(`${name}: uploaded, ${describeBytes(size)}`);
-      }
-    }
-  }
-  // A server may have written the part of a killed push until now.
-  await storage.sweep(true).catch(() => {});
-}
-
-async function transferWithProgress(
-  context: Context,
-  plan: PlannedPackage,
-  options: TransferOptions,
-): Promise<void> {
-  const { transferPackage } = await import('../upload/transfer.ts');
-  const { io, console } = context;
-  const progress = console.startProgress({ lines: true });
-  const started = new Map<PlannedFile, { at: number; bytes: number }>();
-  try {
-    await transferPackage(plan, options, (file, bytes) => {
+    const progress = console.startProgress({ lines: true });
+    const started = new Map<PlannedFile, { at: number; bytes: number }>();
+    const transferred = transferPackage(each, transfer, (file, bytes) => {
       const start = started.get(file) ?? { at: io.now(), bytes };
       started.set(file, start);
       const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
@@ -300,20 +233,25 @@ async function transferWithProgress(
         describeRate(bytes, file.size, io.now() - start.at, start.bytes),
       );
     });
-  } catch (error) {
-    if (error instanceof DigestError) await printFindings(context, [error.invalid]);
-    throw withRerunHint(error);
-  } finally {
-    await progress.stop();
+    await transferred.finally(() => progress.stop()).catch(throwWithRerunHint);
+    for (const { name, size, note, action } of each.files) {
+      if (action === 'skip') {
+        console.warn(`${name}: skipped, ${storage.address} has another file of that name`);
+      } else if (action === 'unchanged') {
+        console.note(`${name}: already there${note === undefined ? '' : ` (${note})`}`);
+      } else console.note(`${name}: uploaded, ${describeBytes(size)}`);
+    }
   }
+  // A server may have written the part of a killed push until now.
+  await storage.sweep(true).catch(() => {});
 }
 
 const TRANSIENT = ['unreachable', 'timeout', 'interrupted', 'terminated', 'server-error'];
 
-function withRerunHint(error: unknown): unknown {
-  if (!(error instanceof ImgctlError) || !TRANSIENT.includes(error.code)) return error;
+function throwWithRerunHint(error: unknown): never {
+  if (!(error instanceof ImgctlError) || !TRANSIENT.includes(error.code)) throw error;
   const rerun = 'to continue the upload, run the same command again';
-  return error.with({ hint: error.hint === undefined ? rerun : `${error.hint}; ${rerun}` });
+  throw error.with({ hint: error.hint === undefined ? rerun : `${error.hint}; ${rerun}` });
 }
 
 /** Submits one sync for all packages, follows it, and shows their images. */
@@ -339,73 +277,51 @@ async function syncPushed(
   });
 }
 
-async function printFiles(context: Context, plan: readonly PlannedPackage[]): Promise<void> {
+/** Shows what became of the files, or with a step what would become of them. */
+async function printFiles(
+  context: Context,
+  plan: readonly PlannedPackage[],
+  step?: 'upload',
+  changes: readonly Row[] = [],
+): Promise<void> {
   const states = { skip: 'skipped', unchanged: 'unchanged', conflict: 'skipped' } as const;
   const rows = plan.flatMap(({ files }) =>
-    files.map(({ name, size, action }) => ({
-      name,
-      size: context.format === 'table' ? describeBytes(size) : size,
-      state: action === 'upload' || action === 'replace' ? 'uploaded' : states[action],
-    })),
+    files.map(({ name, size: bytes, action }) => {
+      const size = context.format === 'table' ? describeBytes(bytes) : bytes;
+      if (step) return { step, action, name, size };
+      const isUploaded = action === 'upload' || action === 'replace';
+      return { name, size, state: isUploaded ? 'uploaded' : states[action] };
+    }),
   );
-  await context.printList(rows, ['name', 'size', 'state'], { idField: 'name' });
+  const columns = step ? ['step', 'action', 'name', 'size'] : ['name', 'size', 'state'];
+  await context.printList([...rows, ...changes], columns, { idField: 'name' });
 }
 
-/**
- * Shows what would be uploaded, and what the sync would add, update and delete.
- * @param images the user's images, or undefined if nothing will be synced
- */
-async function preview(
-  context: Context,
-  storage: Storage,
-  plan: readonly PlannedPackage[],
-  images: readonly Row[] | undefined,
-): Promise<void> {
-  const uploads = plan.flatMap(({ files }) =>
-    files.map(({ action, name, size }) => ({
-      step: 'upload',
-      action,
-      name,
-      size: context.format === 'table' ? describeBytes(size) : size,
-    })),
-  );
-  const changes = images === undefined ? [] : await syncChanges(storage, plan, images);
-  const columns = ['step', 'action', 'name', 'size'];
-  await context.printList([...uploads, ...changes], columns, { idField: 'name' });
-  context.console.note('nothing was uploaded or submitted');
-}
-
-/** A sync makes the images equal to the packages in the storage. */
+/** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
 async function syncChanges(
   storage: Storage,
   plan: readonly PlannedPackage[],
   images: readonly Row[],
-) {
+): Promise<readonly Row[]> {
   const { isSent } = await import('../upload/transfer.ts');
-  const sent = new Set(plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name));
+  const sent = plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
   const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
-  const packages = new Set([...stored, ...sent]);
-  const known = new Set(images.map(({ name }) => String(name)));
-  const rows = (action: string, names: Iterable<string>, isMeant: (name: string) => boolean) =>
-    [...names]
-      .filter(isMeant)
-      .sort()
-      .map((name) => ({ step: 'sync', action, name, size: null }));
-  return [
-    ...rows('add', packages, (name) => !known.has(name)),
-    ...rows('update', sent, (name) => known.has(name)),
-    ...rows('delete', known, (name) => !packages.has(name)),
-  ];
+  const packages = [...new Set([...stored, ...sent])];
+  const known = images.map(({ name }) => String(name));
+  const changes = {
+    add: packages.filter((name) => !known.includes(name)),
+    update: sent.filter((name) => known.includes(name)),
+    delete: known.filter((name) => !packages.includes(name)),
+  };
+  return Object.entries(changes).flatMap(([action, names]) =>
+    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
+  );
 }
 
-const MIN_PART = 5 * 2 ** 20;
-const MAX_PART = 1024 * 2 ** 20;
-
-/** Parses `16M`, in MiB. @throws ImgctlError usage */
-function parseSize(text: string): number {
-  const [, number = ''] = /^(\d{1,4})M(?:iB)?$/i.exec(text.trim()) ?? [];
-  const bytes = Number(number) * 2 ** 20;
-  if (bytes >= MIN_PART && bytes <= MAX_PART) return bytes;
+/** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
+function parseSize(text = '16M'): number {
+  const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
+  if (size >= 5 && size <= 1024) return size * 2 ** 20;
   throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
     hint: 'use a size such as: --part-size 16M',
   });

@@ -6,7 +6,7 @@ import { printBeforeError, timesOfTable } from '../cli/printing.ts';
 import { DURATION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
@@ -32,12 +32,14 @@ export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
   })),
 ];
 
-const SYNC_ID = 'identifier of the sync request, as the service sent it';
+const ID_AND_STATUS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
+  ['status', 'string or null', 'status word of the service'],
+];
 
 /** The fields of a sync request that was submitted, without --wait. */
 export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
-  ['id', 'number or string', SYNC_ID],
-  ['status', 'string or null', 'status word of the service'],
+  ...ID_AND_STATUS,
   ['url', 'string', 'URL of the sync request'],
   ['message', 'string or null', 'message of the service'],
   ['response', 'object, array, string or null', 'the body that the service sent'],
@@ -45,8 +47,7 @@ export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
 
 /** The fields of a sync request that was read. */
 export const STATUS_FIELDS: readonly FieldDeclaration[] = [
-  ['id', 'number or string', SYNC_ID],
-  ['status', 'string or null', 'status word of the service'],
+  ...ID_AND_STATUS,
   ['state', 'string', 'waiting, succeeded or failed'],
   ['added', 'array, number or null', 'added images: their names, or how many'],
   ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
@@ -58,9 +59,6 @@ export const STATUS_FIELDS: readonly FieldDeclaration[] = [
 ];
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
-
-/** The fields of a request that --get accepts. */
-export const REQUEST_FIELDS = [...COLUMNS, 'errors', 'warnings', 'response'];
 
 /**
  * Prints the request.
@@ -74,13 +72,13 @@ export async function showRequest(
   get?: string,
   started?: number,
 ): Promise<void> {
-  const { id, status, state, errors, warnings, response } = request;
+  const { id, status = null, state, errors, warnings, response } = request;
   // A table has no room for errors and warnings; with -q nothing else would show them.
   const reportsOnStderr = context.quiet || get !== undefined || context.format === 'table';
   const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
   const record = {
     id,
-    status: status ?? null,
+    status,
     state,
     added: changes(request.added),
     deleted: changes(request.deleted),
@@ -101,28 +99,23 @@ export async function showRequest(
   requireSuccess(request);
   if (started === undefined) return;
   const duration = describeDuration(context.io.now() - started);
-  context.console.success(`sync ${id} ${state} in ${duration}: ${describeChanges(request)}`, null);
-}
-
-/** Returns `added a.ova; deleted 2`. */
-function describeChanges({ added, deleted }: SyncRequest): string {
-  const changes = [
-    ['added', describeNames(added)],
-    ['deleted', describeNames(deleted)],
-  ].filter(([, what]) => what !== null && what !== 0 && what !== 'none');
-  return changes.map((words) => words.join(' ')).join('; ') || 'nothing changed';
+  // `added a.ova; deleted 2`
+  const changed = (['added', 'deleted'] as const)
+    .map((name) => [name, describeNames(request[name])])
+    .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
+    .map((words) => words.join(' '));
+  const summary = changed.join('; ') || 'nothing changed';
+  context.console.success(`sync ${id} ${state} in ${duration}: ${summary}`, null);
 }
 
 /** Joins a list of names for people; returns anything else unchanged. */
 export function describeNames(value: SyncRequest['added']): number | string | null {
   if (typeof value === 'number' || value === null) return value;
-  return value.length === 0 ? 'none' : value.map(nameOf).join(', ');
-}
-
-function nameOf(element: unknown): string {
-  if (typeof element === 'string') return element;
-  const { name } = Object(element) as { name?: unknown };
-  return typeof name === 'string' ? name : stringify(element);
+  const names = value.map((element: unknown) => {
+    const { name = element } = Object(element) as { name?: unknown };
+    return typeof name === 'string' ? name : stringify(element);
+  });
+  return names.join(', ') || 'none';
 }
 
 export function reportMessages({ console }: Context, { id, warnings, errors }: SyncRequest): void {
@@ -173,15 +166,6 @@ export async function rememberRequest(
   });
 }
 
-/** Stores the new status of a request that was submitted from this machine. */
-export async function rememberStatus(
-  context: Context,
-  id: number | string,
-  status: string | undefined,
-): Promise<void> {
-  if (await localRequest(context, id)) await rememberRequest(context, id, status);
-}
-
 /** Returns what this profile submitted to this service from this machine, oldest first. */
 export async function localRequests(context: Context): Promise<HistoryEntry[]> {
   const { account } = await context.session();
@@ -202,21 +186,8 @@ export interface WaitOptions {
   waitTimeout?: number;
 }
 
-const FIRST_INTERVAL = 2_000;
-const MAX_INTERVAL = 15_000;
-const INTERVAL_GROWTH = 1.5;
-const DEFAULT_TIMEOUT = 3_600_000;
-/** The last status check may take this long, even beyond the timeout. */
-const MIN_CHECK_TIME = 2_000;
-
 /** Errors of a status check that say nothing about the request. */
-const TRANSIENT: readonly ErrorCode[] = [
-  'unreachable',
-  'timeout',
-  'server-error',
-  'bad-answer',
-  'proxy',
-];
+const TRANSIENT = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'proxy'];
 
 /** A service may accept a request and show it only later, once its queue or another replica knows it. */
 const MAX_UNSEEN = 60_000;
@@ -233,18 +204,19 @@ export async function follow(
   submittedAt: number | undefined,
 ): Promise<SyncRequest> {
   const { io } = context;
+  const { pollInterval, waitTimeout: timeout = 3_600_000 } = options;
   const started = io.now();
-  const timeout = options.waitTimeout ?? DEFAULT_TIMEOUT;
   const mayBeUnseen = (time: number) =>
     submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
   const progress = context.console.startProgress({ lines: true });
   const report = (text: string) =>
     progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
-  let interval = options.pollInterval ?? FIRST_INTERVAL;
+  let interval = pollInterval ?? 2_000;
   let last: SyncRequest | undefined;
   try {
     for (;;) {
-      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), MIN_CHECK_TIME));
+      // The last check may take 2 s, even beyond the limit.
+      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
       const request = await getRequest(context, id, deadline).catch((error: unknown) => {
         if (deadline.aborted) return undefined;
         if (!(error instanceof ImgctlError)) throw error;
@@ -261,16 +233,21 @@ export async function follow(
       const left = started + timeout - io.now();
       if (left <= 0) break;
       await io.sleep(Math.min(interval, left), io.signal);
-      if (options.pollInterval === undefined) {
-        interval = Math.min(interval * INTERVAL_GROWTH, MAX_INTERVAL);
-      }
+      if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
     }
   } catch (error) {
-    throw withResumeHint(error, context, id, mayBeUnseen(started));
+    if (!(error instanceof ImgctlError)) throw error;
+    // The service continues with the request, whatever ended the wait.
+    const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+    if (error.code !== 'not-found') {
+      const message = `${error.message}; sync request ${id} continues`;
+      throw error.with({ message, hint: error.hint ? `${error.hint}; then ${hint}` : hint });
+    }
+    const message = `sync request ${id} was submitted, but cannot be found`;
+    throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
   } finally {
     await progress.stop();
   }
-  if (last) await rememberStatus(context, id, last.status);
   if (last && last.state !== 'waiting') return last;
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
   const message = `sync request ${id} did not finish within ${within} (status: ${last?.status ?? 'unknown'})`;
@@ -279,38 +256,21 @@ export async function follow(
   });
 }
 
+/** Reads the request, and stores a new status of one that was submitted from this machine. */
 export async function getRequest(
   context: Context,
   id: number | string,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const { client } = await context.session();
-  return client.getSyncRequest(id, signal).catch((error: unknown) => {
+  const read = client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
-    throw error.with({
-      message: `sync request ${id} does not exist`,
-      hint: LIST_REQUESTS,
-    });
+    throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
   });
+  const request = await read;
+  const known = await localRequest(context, id);
+  if (known && known.status !== request.status) await rememberRequest(context, id, request.status);
+  return request;
 }
 
 export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
-
-/** The service continues with the request, whatever ended the wait. @param wasSubmitted a moment ago */
-function withResumeHint(
-  error: unknown,
-  context: Context,
-  id: number | string,
-  wasSubmitted: boolean,
-): unknown {
-  if (!(error instanceof ImgctlError)) return error;
-  const resume = `follow it with: ${statusCommand(context, id)} --wait`;
-  if (error.code === 'not-found') {
-    const message = `sync request ${id} was submitted, but cannot be found`;
-    return wasSubmitted ? error.with({ message, hint: resume }) : error;
-  }
-  return error.with({
-    message: `${error.message}; sync request ${id} continues`,
-    hint: error.hint === undefined ? resume : `${error.hint}; then ${resume}`,
-  });
-}

@@ -10,8 +10,6 @@ import {
   LIST_REQUESTS,
   localRequest,
   localRequests,
-  REQUEST_FIELDS,
-  rememberStatus,
   STATUS_FIELDS,
   showRequest,
   WAIT_OPTIONS,
@@ -65,18 +63,19 @@ async function run(
   argument: string | undefined,
 ): Promise<void> {
   if (options.list) return list(context, options, argument);
-  const get = readGet(context, options, REQUEST_FIELDS);
+  const get = readGet(
+    context,
+    options,
+    STATUS_FIELDS.map(([name]) => name),
+  );
   const id = argument === undefined ? await lastId(context) : await parseId(argument);
   if (options.wait) {
-    const submitted = (await localRequest(context, id))?.submitted_on;
-    const submittedAt = submitted === undefined ? undefined : Date.parse(submitted);
+    const submitted = await localRequest(context, id);
     const started = context.io.now();
-    const request = await follow(context, id, options, submittedAt);
-    return showRequest(context, request, get, started);
+    const submittedAt = submitted && Date.parse(submitted.submitted_on);
+    return showRequest(context, await follow(context, id, options, submittedAt), get, started);
   }
-  const request = await getRequest(context, id);
-  await rememberStatus(context, id, request.status);
-  await showRequest(context, request, get);
+  await showRequest(context, await getRequest(context, id), get);
 }
 
 const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];

@@ -16,7 +16,6 @@ import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 import {
   describeNames,
   follow,
-  REQUEST_FIELDS,
   rememberRequest,
   STATUS_FIELDS,
   SUBMITTED_FIELDS,
@@ -61,22 +60,20 @@ export const sync: CommandSpec = {
   run,
 };
 
-interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {
-  dryRun?: boolean;
-}
+interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {}
 
 async function run(context: Context, options: SyncOptions): Promise<void> {
-  if (options.dryRun) return dryRun(context);
-  const fields = options.wait ? REQUEST_FIELDS : SUBMITTED_FIELDS.map(([name]) => name);
-  const get = readGet(context, options, fields);
+  const fields = options.wait ? STATUS_FIELDS : SUBMITTED_FIELDS;
+  const names = fields.map(([name]) => name);
+  const get = readGet(context, options, names);
   return withMetrics(context, options, 'sync', (measure) =>
-    submitAndFollow(context, options, get, measure),
+    options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure),
   );
 }
 
 async function submitAndFollow(
   context: Context,
-  options: SyncOptions,
+  options: WaitOptions,
   get: string | undefined,
   measure: (measures: Measures) => void,
 ): Promise<void> {
@@ -111,9 +108,9 @@ export async function submit(context: Context): Promise<KnownSync> {
   const { id, response } = submitted;
   if (id === undefined) {
     const body = stringify(response).slice(0, 500);
-    const message = `the sync was submitted, but its id is unknown: ${body}`;
-    const hint = 'check the result with: imgctl my-images';
-    throw new ImgctlError('bad-answer', message, { hint });
+    throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
+      hint: 'check the result with: imgctl my-images',
+    });
   }
   const key = typeof id === 'object' ? `${id}` : id;
   await rememberRequest(context, key, submitted.status);

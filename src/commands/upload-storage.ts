@@ -6,11 +6,13 @@ import { ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
 import { findSecret, SECRETS } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
-import type { UploadTarget } from '../session/setting-table.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
 
-const DEFAULT_PART_SIZE = 16 * 2 ** 20;
-const DEFAULT_PARALLEL = 4;
+/** The credentials of the storage, which are never those of the service. */
+const CREDENTIALS = {
+  dav: { user: 'upload-username', secret: 'uploadPassword' },
+  s3: { user: 'upload-access-key', secret: 'uploadSecret' },
+} as const;
 
 /**
  * Returns the file that belongs to the storage and its user, for a lock and the names of parts; undefined without a
@@ -30,18 +32,18 @@ export function storageFile({ settings, paths }: Context): string | undefined {
  */
 export async function openUploadStorage(
   context: Context,
-  options: Partial<Pick<StorageOptions, 'partSize' | 'parallel' | 'partsFile'>> = {},
+  partSize = 16 * 2 ** 20,
+  parallel = 4,
 ): Promise<Storage> {
-  const { partSize = DEFAULT_PART_SIZE, parallel = DEFAULT_PARALLEL, partsFile } = options;
   const { io, settings, console } = context;
-  const target = requireUploadTarget(settings);
-  const storage = await createStorage(context, target, {
+  const file = storageFile(context);
+  const storage = await createStorage(context, {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
     parallel,
     partSize,
-    partsFile,
+    partsFile: file && `${file}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
     env: io.env,
@@ -53,16 +55,13 @@ export async function openUploadStorage(
     return storage;
   } catch (error) {
     await storage.close();
-    throw withSourceHint(context, target, error);
+    throw withSourceHint(context, error);
   }
 }
 
 /** Names the source of refused credentials. */
-function withSourceHint(
-  { settings, io: { env } }: Context,
-  { kind }: UploadTarget,
-  error: unknown,
-): unknown {
+function withSourceHint({ settings, io: { env } }: Context, error: unknown): unknown {
+  const { kind } = requireUploadTarget(settings);
   const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
   if (!isRefusal || kind === 'file') return error;
   const { user, secret } = CREDENTIALS[kind];
@@ -75,49 +74,37 @@ function withSourceHint(
   return error.with({ hint: `check ${source} and ${user}: imgctl config get ${user}${flag}` });
 }
 
-/** The credentials of the storage, which are never those of the service. */
-const CREDENTIALS = {
-  dav: { user: 'upload-username', secret: 'uploadPassword' },
-  s3: { user: 'upload-access-key', secret: 'uploadSecret' },
-} as const;
-
-/** Reads the credentials, and loads only what that kind of storage needs. */
-async function createStorage(
-  context: Context,
-  target: UploadTarget,
-  options: StorageOptions,
-): Promise<Storage> {
+/** Reads the credentials, and creates the storage with them. */
+async function createStorage(context: Context, options: StorageOptions): Promise<Storage> {
+  const { settings, console, io } = context;
+  const target = requireUploadTarget(settings);
   if (target.kind === 'file')
     return (await import('../upload/folder.ts')).folderStorage(target.path, options.clock);
-  const { settings, console } = context;
   const { kind, url } = target;
-  const name = settings.get(CREDENTIALS[kind].user);
-  if (kind === 'dav') {
-    // Some storages need no user name.
-    const { DavStorage } = await import('../upload/dav.ts');
-    if (name === undefined) return new DavStorage(url, undefined, options);
-    const password = await readSecret(context, kind);
-    console.redaction.add(password, name);
-    return new DavStorage(url, { username: name, password }, options);
-  }
-  if (name === undefined) {
+  const { user, secret } = CREDENTIALS[kind];
+  const username = settings.get(user);
+  const { DavStorage } = await import('../upload/dav.ts');
+  // Some storages need no user name.
+  if (kind === 'dav' && username === undefined) return new DavStorage(url, undefined, options);
+  if (username === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
-      hint: `run: imgctl config set upload-access-key KEY${settings.profileFlag}`,
+      hint: `run: imgctl config set ${user} KEY${settings.profileFlag}`,
     });
   }
-  const secretAccessKey = await readSecret(context, kind);
-  console.redaction.add(secretAccessKey);
-  const region = settings.get('upload-region');
-  const credentials = { accessKeyId: name, secretAccessKey, region };
-  return new (await import('../upload/s3.ts')).S3Storage(url, credentials, options);
-}
-
-async function readSecret({ settings, io }: Context, kind: 'dav' | 's3'): Promise<string> {
-  const { secret } = CREDENTIALS[kind];
   const source = findSecret(settings, io, secret);
-  if (source) return source.read();
-  const { variable, command } = SECRETS[secret];
-  throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
-    hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${settings.profileFlag}`,
-  });
+  if (!source) {
+    const { variable, command } = SECRETS[secret];
+    throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
+      hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${settings.profileFlag}`,
+    });
+  }
+  const password = await source.read();
+  console.redaction.add(password, username);
+  if (kind === 'dav') return new DavStorage(url, { username, password }, options);
+  const credentials = {
+    accessKeyId: username,
+    secretAccessKey: password,
+    region: settings.get('upload-region'),
+  };
+  return new (await import('../upload/s3.ts')).S3Storage(url, credentials, options);
 }

@@ -17,7 +17,7 @@ export interface UploadPackage {
   /** In the order in which they become visible. */
   readonly files: readonly UploadFile[];
   /** @param digests by path, those of the regions. @throws ImgctlError invalid-package */
-  verify(digests: ReadonlyMap<string, readonly string[]>): void;
+  verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
 /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
@@ -135,7 +135,7 @@ export async function transferPackage(
         digests.set(file.path, await source.digests());
       });
     }
-    verify(digests);
+    await verify(digests);
     for (const [file, part] of staged) {
       await part.finish(file.action === 'replace').catch(async (error: unknown) => {
         await acceptSame(file, error);

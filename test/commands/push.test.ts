@@ -233,15 +233,10 @@ describe('push refuses a package', () => {
     if (damage !== flip) expect(requests).toEqual([]);
   });
 
-  it.each([
-    ['a folder', '.', 'imgctl push .*/NAME\\.ova\n'],
-    ['a manifest', 'x.mf', 'the OVA or OVF file of the package: imgctl push .*/NAME\\.ovf\n'],
-  ])('for %s, and names the file to push', async (_what, name, hint) => {
+  it('for a folder, and names the file to push', async () => {
     const { imgctl, work } = await folderUser();
-    const file = path.join(work, name);
-    if (name !== '.') writeFileSync(file, '');
-    const { stderr, exitCode } = await imgctl(`push ${file}`);
-    expect(stderr).toMatch(new RegExp(`hint: .*${hint}$`));
+    const { stderr, exitCode } = await imgctl(`push ${work}`);
+    expect(stderr).toMatch(/hint: .*imgctl push .*\/NAME\.ova\n$/);
     expect(exitCode).toBe(1);
   });
 
