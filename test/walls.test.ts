@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   query: 'errors.ts json.ts',
   output: 'errors.ts io.ts json.ts',
   ovf: '',
-  emulator: 'ovf query',
+  emulator: 'errors.ts ovf query',
 };
 
 /** Additional imports of single files or folders. */

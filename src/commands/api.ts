@@ -40,14 +40,13 @@ export const api: CommandSpec = {
     option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
     option('-i, --include', 'also print status and headers'),
     option('--paginate', 'follow meta.pages.next_url and print every page'),
-    option('--slurp', 'with --paginate: print one JSON array of the pages', {
+    option('--slurp', 'print one JSON array of the pages; implies --paginate', {
       conflicts: ['include'],
+      implies: { paginate: true },
     }),
   ],
   run,
 };
-
-const NEWLINE = 10;
 
 interface ApiOptions {
   method?: string;
@@ -64,11 +63,6 @@ async function run(context: Context, options: ApiOptions, path: string): Promise
       hint: `omit --paginate or --method ${method}`,
     });
   }
-  if (options.slurp && !options.paginate) {
-    throw new ImgctlError('usage', '--slurp needs --paginate', {
-      hint: 'add --paginate, or omit --slurp',
-    });
-  }
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
   for (const field of options.field ?? []) url.searchParams.append(...parseField(field));
@@ -80,18 +74,15 @@ async function run(context: Context, options: ApiOptions, path: string): Promise
     const success = isSuccess(response);
     if (options.slurp && success) await printElement(context, response, visited.size === 1);
     else await printResponse(context, response, options);
-    if (!success) throw errorOf(response);
+    if (!success) {
+      const error = statusError(response);
+      if (error.code !== 'not-found') throw error;
+      throw error.with({ hint: 'check the path, and the base URL: imgctl config list' });
+    }
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
   // A failure leaves the array open: a program that reads it must not take it for complete.
   if (options.slurp) await context.console.print(']\n');
-}
-
-/** The path was typed, so it comes before the base URL. */
-function errorOf(response: HttpResponse): ImgctlError {
-  const error = statusError(response);
-  if (error.code !== 'not-found') return error;
-  return error.with({ hint: 'check the path, and the base URL: imgctl config list' });
 }
 
 function parseMethod(text: string): string {
@@ -123,9 +114,8 @@ async function printElement(
       hint: 'omit --slurp to print the bytes of each response',
     });
   }
-  const element = text.trim();
   await console.print(isFirst ? '[' : ',\n');
-  await console.print(io.stdout.isTTY ? printableLines(element) : element);
+  await console.print(io.stdout.isTTY ? printableLines(text.trim()) : text.trim());
 }
 
 /** Control characters from the service must not reach a terminal. */
@@ -145,14 +135,13 @@ async function printResponse(
   // An error response may repeat the token and often ends in a log.
   const redact = (text: string) => (isError ? console.redaction.apply(text) : text);
   if (options.include) {
-    let headers = '';
-    for (const [name, value] of Object.entries(response.headers)) {
-      headers += `${name}: ${printable(redact(value))}\n`;
-    }
     const { STATUS_CODES } = await import('node:http');
     const { status } = response;
+    const headers = Object.entries(response.headers).map(([name, value]) => {
+      return `${name}: ${printable(redact(value))}\n`;
+    });
     const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trim();
-    await console.print(`${line}\n${headers}\n`);
+    await console.print(`${line}\n${headers.join('')}\n`);
   }
   const { body } = response;
   if (body.length === 0) return;
@@ -167,6 +156,6 @@ async function printResponse(
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
   }
   await console.print(redacted === text ? shown : redacted);
-  // The next page is another document.
-  if (options.paginate && shown.at(-1) !== NEWLINE) await console.print('\n');
+  // The next page is another document; 10 is a line break.
+  if (options.paginate && shown.at(-1) !== 10) await console.print('\n');
 }

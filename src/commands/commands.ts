@@ -1,7 +1,6 @@
 // imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
 
 import {
-  type ArgumentDeclaration,
   type CommandDeclaration,
   exitCodesOf,
   type OptionDeclaration,
@@ -80,17 +79,16 @@ function describe(path: string, declaration: CommandDeclaration) {
     summary,
     description: renderBlocks(description, Number.POSITIVE_INFINITY).trim(),
     mutates,
-    arguments: (declaration.arguments ?? []).map(describeArgument),
+    arguments: (declaration.arguments ?? []).map((argument) => {
+      const { name, description, required = false, variadic: repeatable = false } = argument;
+      const { value = { kind: 'text' } } = argument;
+      return { name, description, ...typeOf(value), required, repeatable };
+    }),
     options: (declaration.options ?? []).map(describeOption),
     fields: fields.map(([name, type, meaning]) => ({ name, type, meaning })),
     exit_codes: exitCodesOf(declaration),
     examples,
   };
-}
-
-function describeArgument(argument: ArgumentDeclaration) {
-  const { name, description, required = false, variadic: repeatable = false, value } = argument;
-  return { name, description, ...typeOf(value ?? { kind: 'text' }), required, repeatable };
 }
 
 function describeOption(option: OptionDeclaration) {
@@ -104,26 +102,16 @@ function describeOption(option: OptionDeclaration) {
     repeatable,
     default: value?.kind === 'number' && option.default ? Number(option.default) : option.default,
     env,
-    conflicts: conflicts?.map(flagOf),
+    // Declared as the command receives them.
+    conflicts: conflicts?.map(
+      (name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    ),
   };
 }
 
-/** Returns the flag of an option that is named as the command receives it. */
-function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
 function typeOf(value: Value | undefined) {
-  switch (value?.kind) {
-    case undefined:
-      return { type: 'boolean' };
-    case 'text':
-      return { type: 'string' };
-    case 'number':
-      return { type: 'integer', minimum: value.min, maximum: value.max };
-    case 'duration':
-      return { type: 'duration' };
-    case 'choice':
-      return { type: 'string', choices: value.words };
-  }
+  if (value === undefined) return { type: 'boolean' };
+  if (value.kind === 'number') return { type: 'integer', minimum: value.min, maximum: value.max };
+  if (value.kind === 'choice') return { type: 'string', choices: value.words };
+  return { type: value.kind === 'text' ? 'string' : 'duration' };
 }

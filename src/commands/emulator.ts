@@ -5,11 +5,9 @@ import path from 'node:path';
 import type { Image } from '../api/types.ts';
 import { type CommandSpec, DURATION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import type { Fault, parseFault } from '../emulator/faults.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { shellQuote } from '../output/messages.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 import { readSnapshot } from './image-listing.ts';
 
@@ -113,34 +111,30 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
       hint: 'name a folder with: imgctl emulator --uploads ./uploads --sample',
     });
   }
-  const { name } = users?.[0] ?? { name: 'demo' };
-  const folder = path.join(uploads ?? '', name);
-  if (uploads !== undefined && !sample && !fs.existsSync(path.resolve(io.cwd, uploads))) {
-    const hint = `create it with: mkdir -p ${shellQuote(folder)}`;
-    console.warn(`folder ${uploads} does not exist`, hint);
-  }
+  const images =
+    from === undefined ? undefined : await (await readSnapshot(context, from)).images();
   const emulator = await startEmulator({
     ...settings,
     now: io.now,
     until: until === undefined ? undefined : parseDay(until),
     host,
     port,
-    catalogue: from === undefined ? undefined : await readImages(context, from),
+    catalogue: images as readonly Partial<Image>[] | undefined,
     uploads: uploads && path.resolve(io.cwd, uploads),
     users,
     deniedUsers: deniedUser?.map(parseUser),
-    faults: fault?.map((text) => readFault(text, parseFault)),
+    faults: fault?.map(parseFault),
     log: (line) => console.note(line),
-  }).catch((error: NodeJS.ErrnoException) => {
-    const { code, message } = error;
-    const isUsed = code === 'EADDRINUSE';
-    const reason = isUsed ? 'another program uses that port' : code;
+  }).catch((cause: unknown) => {
+    if (cause instanceof ImgctlError) throw cause;
+    const isUsed = errorReason(cause) === 'EADDRINUSE';
+    const reason = isUsed ? 'another program uses that port' : errorReason(cause);
     const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
-    const problem = code === undefined ? message : `cannot listen on ${host}:${port}: ${reason}`;
-    throw new ImgctlError('usage', problem, { hint, cause: error });
+    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { hint, cause });
   });
+  const { name } = users?.[0] ?? { name: 'demo' };
   try {
-    if (sample) await writeSample(path.resolve(io.cwd, folder));
+    if (sample) await writeSample(path.resolve(io.cwd, uploads ?? '', name));
     const { baseUrl, uploadUrl } = emulator;
     // Without a folder for uploads there is no upload_url.
     await console.print(`${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`);
@@ -181,25 +175,10 @@ function parseDay(text: string): number {
   });
 }
 
-async function readImages(context: Context, file: string): Promise<readonly Partial<Image>[]> {
-  const snapshot = await readSnapshot(context, file);
-  return (await snapshot.images()) as readonly Partial<Image>[];
-}
-
 function parseUser(text: string): User {
   const [, name, password] = /^([^:]+):(.+)$/s.exec(text) ?? [];
   if (name !== undefined && password !== undefined) return { name, password };
   throw new ImgctlError('usage', 'a user must be name:password', {
     hint: 'use a user such as: imgctl emulator --user alice:secret',
   });
-}
-
-function readFault(text: string, parse: typeof parseFault): Fault {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new ImgctlError('usage', (error as Error).message, {
-      hint: 'list the kinds of faults with: imgctl emulator --help',
-    });
-  }
 }

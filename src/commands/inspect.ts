@@ -6,13 +6,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
-import type {
-  DeploymentOption,
-  Hardware,
-  PackageSummary,
-  Product,
-  VirtualSystem,
-} from '../ovf/package.ts';
+import type { Hardware, PackageSummary } from '../ovf/package.ts';
 import { describeBytes, eachPackage, errorsOf, FILES, isFile, notAFile } from './packages.ts';
 
 const FIELDS: readonly FieldDeclaration[] = [
@@ -50,53 +44,37 @@ export const inspect: CommandSpec = {
 };
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
-  const list = openPackageList(context, files.length === 1);
+  const options = { columns: COLUMNS, idField: 'file' };
+  const asTable = context.format === 'table' && !context.quiet;
+  const list = asTable || files.length === 1 ? undefined : context.openList(COLUMNS, options);
   const unreadable: string[] = [];
-  const read = eachPackage(
-    context,
-    files,
-    () => ({ digests: false }),
-    async (summary) => {
-      if (!isFile(summary)) throw notAFile(summary.file, 'inspect');
-      await list.write(summary);
-      const errors = errorsOf(summary).length;
-      if (summary.ovfVersion === null) unreadable.push(summary.file);
-      else if (errors > 0) {
-        const hint = `see all findings with: imgctl validate ${summary.file}`;
-        context.console.warn(`${summary.file} has ${counted(errors, 'error')}`, hint);
-      }
-    },
-  );
-  await read.finally(() => list.end());
+  let gap = '';
+  const handle = async (summary: PackageSummary): Promise<void> => {
+    const { file, ovfVersion } = summary;
+    const row = snakeCase(summary) as Row;
+    if (!isFile(summary)) throw notAFile(file, 'inspect');
+    if (list) await list.write([row]);
+    else if (!asTable) await context.printRecord(row, options);
+    else if (ovfVersion !== null || summary.files.length > 0) {
+      await context.console.print(gap);
+      await context.printRecord(describe(summary));
+      gap = '\n';
+    }
+    const errors = errorsOf(summary).length;
+    if (ovfVersion === null) unreadable.push(file);
+    else if (errors > 0) {
+      const hint = `see all findings with: imgctl validate ${file}`;
+      context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
+    }
+  };
+  const read = eachPackage(context, files, () => ({ digests: false }), handle);
+  await read.finally(() => list?.end());
   if (unreadable.length === 0) return;
   const verb = unreadable.length === 1 ? 'contains' : 'contain';
   const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
   throw new ImgctlError('invalid-package', message, {
     hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
   });
-}
-
-/** Prints packages as they are read: tables as records with blank lines between, a single package as a record. */
-function openPackageList(context: Context, single: boolean) {
-  const options = { columns: COLUMNS, idField: 'file' };
-  const list = context.openList(COLUMNS, options);
-  const asTable = context.format === 'table' && !context.quiet;
-  let gap = '';
-  return {
-    async write(summary: PackageSummary): Promise<void> {
-      if (asTable) {
-        // The record would be empty, and the error names the file.
-        if (summary.ovfVersion === null && summary.files.length === 0) return;
-        await context.console.print(gap);
-        await context.printRecord(describe(summary));
-        gap = '\n';
-      } else if (single) await context.printRecord(snakeCase(summary) as Row, options);
-      else await list.write([snakeCase(summary) as Row]);
-    },
-    end: async () => {
-      if (!asTable && !single) await list.end();
-    },
-  };
 }
 
 /** Names fields in snake case, as the service does. */
@@ -112,48 +90,44 @@ function snakeCase(value: unknown): unknown {
 }
 
 function describe(summary: PackageSummary): Row {
-  const { file, kind, ovfVersion, manifest, certificate } = summary;
+  const { file, kind, systems, manifest } = summary;
   return {
     package: file,
     kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
-    'OVF version': ovfVersion,
-    ...numbered('product', summary.products, describeProduct),
-    ...numbered('system', summary.systems, describeSystem),
-    ...numbered('disk', summary.disks, ({ id, capacity, format, file: content }) =>
-      joined([id, bytesOf(capacity), formatName(format), content ?? 'empty']),
-    ),
-    ...numbered('network', summary.networks, ({ name, description }) =>
-      joined([name, description === name ? null : description]),
-    ),
-    ...numbered('option', summary.deploymentOptions, (option) =>
-      describeOption(option, summary.systems),
-    ),
-    ...numbered('file', summary.files, ({ name, size, role }) =>
-      joined([name, describeBytes(size), role]),
-    ),
-    manifest: manifest && joined([manifest.algorithm, counted(manifest.entries.length, 'file')]),
-    certificate,
+    'OVF version': summary.ovfVersion,
+    ...numbered('product', summary.products, (each) => [
+      each.product,
+      each.vendor,
+      each.fullVersion ?? each.version,
+      counted(each.properties, 'property value'),
+    ]),
+    ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
+      name ?? id ?? 'unnamed',
+      operatingSystem,
+      describeHardware(each.hardware),
+      ...each.hardwareFamilies,
+      collections.length > 0 ? `in ${collections.join('/')}` : null,
+    ]),
+    ...numbered('disk', summary.disks, ({ id, capacity, format, file }) => [
+      id,
+      capacity === null ? null : describeBytes(capacity),
+      // The last part of its URL, which is the name that people use.
+      format && (/[^/#]+$/.exec(format)?.[0] ?? format),
+      file ?? 'empty',
+    ]),
+    ...numbered('network', summary.networks, ({ name, description }) => [
+      name,
+      description === name ? null : description,
+    ]),
+    ...numbered('option', summary.deploymentOptions, ({ id, default: isDefault }) => {
+      const own = systems.flatMap(({ options }) => options).filter(({ option }) => option === id);
+      const hardware = own.map((each) => describeHardware(each.hardware));
+      return [[isDefault ? `${id} (default)` : id, ...hardware].join(': ')];
+    }),
+    ...numbered('file', summary.files, ({ name, size, role }) => [name, describeBytes(size), role]),
+    manifest: manifest && [manifest.algorithm, counted(manifest.entries.length, 'file')].join(', '),
+    certificate: summary.certificate,
   };
-}
-
-function describeProduct({ product, vendor, version, fullVersion, properties }: Product): string {
-  return joined([product, vendor, fullVersion ?? version, counted(properties, 'property value')]);
-}
-
-function describeSystem(system: VirtualSystem): string {
-  const { id, name, operatingSystem, hardwareFamilies, collections } = system;
-  const within = collections.length > 0 ? `in ${collections.join('/')}` : null;
-  const hardware = describeHardware(system.hardware);
-  return joined([name ?? id ?? 'unnamed', operatingSystem, hardware, ...hardwareFamilies, within]);
-}
-
-function describeOption(option: DeploymentOption, systems: readonly VirtualSystem[]): string {
-  const hardware = systems
-    .flatMap(({ options }) => options)
-    .filter((known) => known.option === option.id)
-    .map((known) => describeHardware(known.hardware));
-  const name = option.default ? `${option.id} (default)` : option.id;
-  return [name, ...hardware].join(': ');
 }
 
 function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
@@ -165,15 +139,6 @@ function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
   ]);
 }
 
-function bytesOf(bytes: number | null): string | null {
-  return bytes === null ? null : describeBytes(bytes);
-}
-
-/** Returns the last part of a format's URL, the name that people use. */
-function formatName(format: string | null): string | null {
-  return format && (/[^/#]+$/.exec(format)?.[0] ?? format);
-}
-
 function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');
 }
@@ -182,9 +147,9 @@ function joined(parts: readonly (string | null)[]): string {
 function numbered<Part>(
   noun: string,
   parts: readonly Part[],
-  describe: (part: Part) => string,
+  wordsOf: (part: Part) => readonly (string | null)[],
 ): Row {
-  const lines = parts.map(describe);
+  const lines = parts.map((part) => joined(wordsOf(part)));
   if (lines.length <= 1) return { [noun]: lines[0] ?? null };
   return Object.fromEntries(lines.map((line, index) => [`${noun} ${index + 1}`, line]));
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ArgumentDeclaration } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { counted } from '../output/messages.ts';
 import type { Finding, PackageSummary, ReadOptions } from '../ovf/package.ts';
 
@@ -47,8 +48,12 @@ export async function eachFile(
   for (const file of files) {
     try {
       await action(file, path.resolve(context.io.cwd, file));
-    } catch (error) {
-      unreadable.push(readError(file, error));
+    } catch (cause) {
+      if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
+      const error = isMissing(cause)
+        ? new ImgctlError('not-found', `file ${file} does not exist`, { hint: PROVIDE_FILE, cause })
+        : new ImgctlError('failed', `cannot read ${file}: ${errorReason(cause)}`, { cause });
+      unreadable.push(error);
     }
   }
   const last = unreadable.pop();
@@ -57,19 +62,6 @@ export async function eachFile(
 }
 
 const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
-
-/** @throws the error itself if it is not from the file system */
-function readError(file: string, error: unknown): ImgctlError {
-  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : null;
-  if (typeof code !== 'string') throw error;
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = PROVIDE_FILE;
-    return new ImgctlError('not-found', `file ${file} does not exist`, { hint, cause: error });
-  }
-  const hint =
-    code === 'EACCES' || code === 'EPERM' ? 'check the permissions of the file' : undefined;
-  return new ImgctlError('failed', `cannot read ${file}: ${code}`, { hint, cause: error });
-}
 
 /** Returns the error for a folder given to a command. */
 export function notAFile(file: string, command: string): ImgctlError {
@@ -112,16 +104,15 @@ export function invalidPackage(invalid: readonly InvalidPackage[], command: stri
   });
 }
 
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-
 /** Formats as `1 byte`, `185 bytes`, `67 KiB` or `1.5 GiB`. */
 export function describeBytes(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let value = bytes;
-  let unit = 0;
-  while (value >= 1023.5 && unit < UNITS.length - 1) {
+  let unit = units.shift();
+  while (value >= 1023.5 && units.length > 0) {
     value /= 1024;
-    unit += 1;
+    unit = units.shift();
   }
-  const digits = value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '');
-  return digits === '1' && unit === 0 ? '1 byte' : `${digits} ${UNITS[unit]}`;
+  const text = `${value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '')} ${unit}`;
+  return text === '1 bytes' ? '1 byte' : text;
 }

@@ -3,6 +3,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { ImgctlError } from '../errors.ts';
 import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './api-request.ts';
 
 /** The last one disturbs uploads only. */
@@ -23,12 +24,12 @@ const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?
 /**
  * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any method, and at the end
  * of the path, which has no query, anything. Applies always (with a count of 1), to the first N or to every N-th.
- * @throws Error with a one-line message
+ * @throws ImgctlError usage
  */
 export function parseFault(spec: string) {
   const [, method, path, kind, when = 'always', count = '1'] = SPEC.exec(spec) ?? [];
   if (method === undefined || path === undefined || kind === undefined) {
-    throw new Error(`fault "${spec}" is not METHOD PATH=KIND[,first=N|,every=N]`);
+    throw wrongFault(`fault "${spec}" is not METHOD PATH=KIND[,first=N|,every=N]`);
   }
   return { method, path, kind: parseKind(spec, kind), when, count: Number(count) };
 }
@@ -41,7 +42,12 @@ function parseKind(spec: string, text: string): FaultKind {
   if (/^drop:\d{1,12}$/.test(text)) return { type: 'drop-after', bytes: number };
   if (/^429:\d{1,9}$/.test(text)) return { type: 'status', status: 429, retryAfter: number };
   if (/^[345]\d\d$/.test(text)) return { type: 'status', status: number };
-  throw new Error(`fault "${spec}" has the unknown kind "${text}"`);
+  throw wrongFault(`fault "${spec}" has the unknown kind "${text}"`);
+}
+
+function wrongFault(message: string): ImgctlError {
+  const hint = 'list the kinds of faults with: imgctl emulator --help';
+  return new ImgctlError('usage', message, { hint });
 }
 
 /** Returns a function that picks the first fault that matches a request and is due. */

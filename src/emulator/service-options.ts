@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Image } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
 import type { Fault } from './faults.ts';
 
 export interface User {
@@ -70,7 +71,7 @@ const DEFAULTS = {
   log: () => undefined,
 };
 
-/** Fills in the defaults. @throws Error for an invalid user name */
+/** Fills in the defaults. @throws ImgctlError usage: an invalid user name */
 export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const { now } = options;
@@ -79,7 +80,8 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
     // A user name is also the name of an upload folder, and HTTP Basic ends it at a colon.
     if (!['', '.', '..'].includes(name) && !/[/\\:\0]/.test(name)) continue;
     const shown = JSON.stringify(name);
-    throw new Error(`user name ${shown} must not be empty, . or .., or contain / \\ :`);
+    const message = `user name ${shown} must not be empty, . or .., or contain / \\ :`;
+    throw new ImgctlError('usage', message);
   }
   return settings;
 }

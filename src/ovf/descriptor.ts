@@ -46,9 +46,7 @@ export async function readDescriptor(
 
 export type Envelope = NonNullable<ReturnType<typeof readEnvelope>>;
 export type FileReference = ReturnType<typeof readReferences>[number];
-export type DeploymentOption = ReturnType<typeof readOptions>[number];
 export type Disk = ReturnType<typeof readDisks>[number];
-export type Product = ReturnType<typeof readProduct>;
 
 function readEnvelope(root: XmlElement, report: Report) {
   const ovfVersion = versionOf(root);

@@ -14,10 +14,9 @@ import { openSource, type PackageSource } from './package-source.ts';
 import { resolveReferences } from './references.ts';
 import type { PackageFile } from './region.ts';
 
-export type { DeploymentOption, Product } from './descriptor.ts';
 export type { Finding } from './findings.ts';
 export type { ReadOptions } from './manifest.ts';
-export type { Hardware, VirtualSystem } from './systems.ts';
+export type { Hardware } from './systems.ts';
 export { digestFindings };
 
 /** A package, as far as it could be read. */

@@ -11,8 +11,6 @@ import {
 } from './elements.ts';
 import type { XmlElement } from './xml.ts';
 
-export type VirtualSystem = ReturnType<typeof readSystem>;
-
 export interface Hardware {
   readonly cpus: number | null;
   /** Bytes. */

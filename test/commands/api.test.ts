@@ -107,7 +107,7 @@ describe('api', () => {
       'GET /v2/image?page=2': { body: '\ufeff{"big": 9007199254740993}\r\n' },
       'GET /v2/image': { body: '{"meta": {"pages": {"next_url": "?page=2"}}, "x": 1e400}' },
     });
-    expect(await imgctl('api /v2/image --paginate --slurp')).toEqual({
+    expect(await imgctl('api /v2/image --slurp')).toEqual({
       stdout:
         '[{"meta": {"pages": {"next_url": "?page=2"}}, "x": 1e400},\n{"big": 9007199254740993}]\n',
       stderr: '',
@@ -149,7 +149,6 @@ describe('api', () => {
     ['//evil.example/v2', 'not a URL of'],
     ['/v2 -X CONNECT', 'invalid --method'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
-    ['/v2 --slurp', '--slurp needs --paginate'],
     ['/v2 --slurp --paginate -i', "option '--slurp' cannot be used with option '-i, --include'"],
     ['/v2 -f novalue', '--field must be key=value'],
     ['/v2 -f =x', '--field must be key=value'],

@@ -6,7 +6,6 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FakeIoOptions, failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
-import { unixOnly } from '../support/platform.ts';
 
 /** Runs the command in this process and waits until it listens. */
 async function emulate(options: readonly string[] = [], settings: FakeIoOptions = {}) {
@@ -79,14 +78,6 @@ describe('emulator', () => {
     const list = await fetch(`${baseUrl}/v2/image`, { headers });
     expect(await list.json()).toMatchObject({ meta: { user: 'a', pages: { total: 3 } } });
     expect((await fetch(`${baseUrl}/v2`, { headers })).status).toBe(503);
-  });
-
-  unixOnly('paths are written for Unix')('warns about a missing uploads folder', async () => {
-    const { io } = await emulate(['--uploads', 'no-such folder', '--user', 'alice:a']);
-    expect(io.stderr.text).toBe(
-      "imgctl: warning: folder no-such folder does not exist\nhint: create it with: mkdir -p 'no-such folder/alice'\n",
-    );
-    expect((await emulate(['--uploads', '.'])).io.stderr.text).toBe('');
   });
 
   it('with --sample puts a valid package into the uploads, and leaves a file of that name', async () => {
