@@ -19,22 +19,16 @@ function drawnOn(sink: MemorySink) {
 
 interface ProgressCase {
   readonly terminal?: Terminal;
-  readonly columns?: number;
   readonly quiet?: boolean;
   readonly lines?: boolean;
 }
 
-function start({
-  terminal = terminalOf(40),
-  columns = 40,
-  quiet = false,
-  lines = false,
-}: ProgressCase = {}) {
-  const written = new MemorySink(columns);
-  const io = { ...fakeIo(), stderr: written };
+function start({ terminal = terminalOf(40), quiet = false, lines = false }: ProgressCase = {}) {
+  const sink = new MemorySink(terminal.width ?? 40);
+  const io = { ...fakeIo(), stderr: sink };
   const errorFormat = { json: false, debug: false };
   const console = new Console(io, { quiet: false, errorFormat, errorTerminal: terminal });
-  return { sink: written, progress: console.startProgress({ lines, quiet }) };
+  return { sink, progress: console.startProgress({ lines, quiet }) };
 }
 
 /** Moves the clock, and waits for what that starts. */
@@ -51,8 +45,10 @@ beforeEach(() => void vi.useFakeTimers({ toFake: [...FAKED] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('progress on a terminal', () => {
-  it('redraws one line and erases it', async () => {
+  it('redraws one line and erases it, without a listener on the process', async () => {
     const { sink, progress } = start();
+    const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
+    const before = listeners();
     let seconds = 0;
     progress.update('sync 41: PENDING', () => {
       seconds += 1;
@@ -61,40 +57,24 @@ describe('progress on a terminal', () => {
     expect(sink.text).toBe('');
     await pass(100);
     await pass(100);
+    expect(listeners()).toEqual(before);
     progress.update('done');
     await pass(100);
     await progress.stop();
     const frames = ['⠋ sync 41: PENDING 1 s', '⠙ sync 41: PENDING 2 s', '⠹ done'];
-    expect(drawnOn(sink)).toEqual({ frames, rest: `···${ERASE}` });
     await pass(300);
     await progress.stop();
     expect(drawnOn(sink)).toEqual({ frames, rest: `···${ERASE}` });
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each<[string, ProgressCase, string, RegExp]>([
-    [
-      'paints the frame only',
-      { terminal: { ...terminalOf(40), color: true } },
-      'page 1',
-      /^\u001b\[36m⠋\u001b\[39m page 1$/,
-    ],
-    [
-      'uses ASCII without Unicode support',
-      { terminal: terminalOf(12, false), columns: 12 },
-      'reading all',
-      /^\| readin\.\.\.$/,
-    ],
-    ['fits the width', {}, '0123456789'.repeat(5), /^⠋ .{37}$/],
-    [
-      'escapes any text on one line',
-      {},
-      '日本語\u001b[2J\n\u202e'.repeat(9),
-      /^⠋ 日[^\u001b\n\u202e]+$/,
-    ],
-  ])('%s', async (_case, options, text, expected) => {
+  it.each<[string, Terminal, string, RegExp]>([
+    ['in colour', { ...terminalOf(40), color: true }, 'page 1', /^\u001b\[36m⠋\u001b\[39m page 1$/],
+    ['in ASCII', terminalOf(12, false), 'reading all', /^\| readin\.\.\.$/],
+    ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^⠋ 日[^\u001b\n\u202e]+$/],
+  ])('is drawn %s, narrower than the terminal', async (_how, terminal, text, expected) => {
     await import('chalk');
-    const { sink, progress } = start(options);
+    const { sink, progress } = start({ terminal });
     progress.update(text);
     await pass(100);
     await progress.stop();
@@ -129,17 +109,6 @@ describe('progress on a terminal', () => {
     const frames = ['⠋ page 1', '⠋ page 1'];
     expect(drawnOn(sink)).toEqual({ frames, rest: `·${ERASE}warning\n·${ERASE}` });
     await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
-  });
-
-  it('adds no listener to the process', async () => {
-    const listeners = () =>
-      Object.fromEntries(process.eventNames().map((name) => [name, process.listenerCount(name)]));
-    const before = listeners();
-    const { progress } = start();
-    progress.update('page 1');
-    await pass(300);
-    expect(listeners()).toEqual(before);
-    await progress.stop();
   });
 });
 

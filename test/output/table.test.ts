@@ -35,17 +35,15 @@ describe.each([
     ['numbers to the right', 'n', [[1], [null], [22]], ' n\n 1\n -\n22\n'],
     ['only missing values to the left', 'bb c', [[null, 1]], 'bb  c\n-   1\n'],
     ['an empty text as empty', 'a b', [['', 'x']], 'a  b\n   x\n'],
-    ['a list as JSON', 'a', [[['x', 1]]], 'a\n["x",1]\n'],
     ['two lines as one', 'a', [['x\ny']], 'a\nx\\ny\n'],
-    ['no header', 'a', [['x']], 'x\n', { header: false }],
     [
-      'columns aligned by width, without trailing spaces',
-      'id name folder',
+      'columns aligned',
+      'id a b',
       [
-        [1234, '日本語.ova', null],
-        [56, 'e\u0301.ova', 'a/b'],
+        [12, '日本', 1],
+        [3, 'e\u0301', null],
       ],
-      '  id  name        folder\n1234  日本語.ova  -\n  56  e\u0301.ova       a/b\n',
+      'id  a     b\n12  日本  1\n 3  e\u0301     -\n',
     ],
     [
       'records with each field uncut and escaped on its own line',
@@ -74,41 +72,28 @@ describe.each([
 });
 
 it('a table in a pipe shows a wide cell in full without padding the others to its width', async () => {
-  const wide = 'x'.repeat(2_000);
-  const { text } = await shown({
-    columns: 'a b',
-    rows: [
-      [wide, 1],
-      ['y', 2],
-    ],
-    header: false,
-  });
-  expect(text).toBe(`${wide}  1\ny${' '.repeat(999)}  2\n`);
+  const wide = ['x'.repeat(2_000), 1];
+  const { text } = await shown({ columns: 'a b', rows: [wide, ['y', 2]], header: false });
+  expect(text).toBe(`${wide[0]}  1\ny${' '.repeat(999)}  2\n`);
 });
 
 it('a table shows any rows within the width, escaped and one per line', async () => {
   const value = fc.oneof(anyText(), fc.integer(), fc.constant(null), fc.boolean());
   const row = fc.array(value, { minLength: 3, maxLength: 3 });
   const rows = fc.array(row, { minLength: 1, maxLength: 5 });
+  const flags = [fc.boolean(), fc.boolean()] as const;
   const width = fc.option(fc.integer({ min: 40, max: 100 }));
-  await fc.assert(
-    fc.asyncProperty(
-      rows,
-      width,
-      fc.boolean(),
-      fc.boolean(),
-      async (all, cells, unicode, boxed) => {
-        const terminal = cells === null ? PIPE : terminalOf(cells, unicode);
-        const { lines } = await shown({ columns: 'id name folder', rows: all, terminal, boxed });
-        for (const line of lines) expect(line).not.toMatch(RAW_HARM);
-        if (cells === null) expect(lines).toHaveLength(all.length + 1);
-        else if (lines.length === all.length + (boxed ? 4 : 1)) {
-          for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(cells);
-        }
-        if (!boxed) for (const line of lines) expect(line).not.toMatch(/\s$/);
-      },
-    ),
-  );
+  const property = fc.asyncProperty(rows, width, ...flags, async (all, cells, unicode, boxed) => {
+    const terminal = cells === null ? PIPE : terminalOf(cells, unicode);
+    const { lines } = await shown({ columns: 'id name folder', rows: all, terminal, boxed });
+    for (const line of lines) expect(line).not.toMatch(RAW_HARM);
+    if (cells === null) expect(lines).toHaveLength(all.length + 1);
+    else if (lines.length === all.length + (boxed ? 4 : 1)) {
+      for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(cells);
+    }
+    if (!boxed) for (const line of lines) expect(line).not.toMatch(/\s$/);
+  });
+  await fc.assert(property);
 });
 
 describe('a table that is wider than the terminal', () => {
@@ -120,20 +105,16 @@ describe('a table that is wider than the terminal', () => {
   const title = 'a_long_name_of_a_column';
   const titled = { columns: `${title} name`, rows: [['x'.repeat(40), 'y'.repeat(40)]] };
   const states = { columns: 'state name', rows: [['s'.repeat(30), 'y'.repeat(40)]] };
-  const narrow = { columns: 'id name', rows: [[12345, 'x'.repeat(9)]] };
 
   it.each<[number, string, string[], Partial<TableCase>]>([
     [90, full, [], {}],
     [89, 'id 4, name 44, folder 8, updated_on 16', ['data_store'], {}],
     [77, 'id 4, name 44, updated_on 16', ['folder', 'data_store'], {}],
-    [60, 'id 4, name 36, updated_on 16', ['folder', 'data_store'], {}],
     [40, 'id 4, name 16, updated_on 16', ['folder', 'data_store'], {}],
     [39, 'records', [], {}],
     [41, 'id 5, name 16, updated_on 16', ['folder', 'data_store'], { rows: values(12345) }],
     [40, 'records', [], { rows: values(12345) }],
-    [16, 'id 5, name 9', [], narrow],
     [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { mayDrop: false }],
-    [61, 'records', [], { mayDrop: false }],
     [41, `${title} 23, name 16`, [], titled],
     [40, 'records', [], titled],
     [50, 'state 30, name 18', [], states],
@@ -169,13 +150,10 @@ describe('a table with frames', () => {
     expect((await shown({ ...table, terminal: colored(terminal) })).lines[0]).toBe(top);
   });
 
-  it('has one header and one frame, whatever the number of batches', async () => {
-    const rows = Array.from({ length: 120 }, (_, index) => [index, `n${index}`]);
-    const table = { columns: 'id name', rows, terminal: terminalOf(80) };
-    const plain = (await shown(table)).lines;
-    expect([plain.length, plain[60]]).toEqual([121, ' 59  n59']);
-    const boxed = (await shown({ ...table, boxed: true })).lines;
-    expect(boxed).toHaveLength(124);
-    expect(boxed.filter((line) => /^[┌├└]/.test(line))).toHaveLength(3);
+  it('has one frame, whatever the number of batches', async () => {
+    const rows = Array.from({ length: 120 }, (_, index) => [index]);
+    const { lines } = await shown({ columns: 'id', rows, terminal: terminalOf(80), boxed: true });
+    expect(lines).toHaveLength(124);
+    expect(lines.filter((line) => /^[┌├└]/.test(line))).toHaveLength(3);
   });
 });

@@ -42,11 +42,8 @@ function rows(formats: readonly Format[], expected: string, options: ListCase) {
 
 describe('createListWriter', () => {
   const selected = { columns: ['later', 'id'], allFields: false, rows: ROWS.slice(0, 1) };
-  const timed = {
-    columns: ['at', 'gone', 'x'],
-    times: TIMES,
-    rows: [{ at: 'x', gone: null, x: 'x' }],
-  };
+  const at = [{ at: 'x', gone: null, x: 'x' }];
+  const timed = { columns: ['at', 'gone', 'x'], times: TIMES, rows: at };
 
   it.each<[Format, string, ListCase]>([
     ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n', {}],
@@ -54,42 +51,31 @@ describe('createListWriter', () => {
     ['tsv', 'name\tfolder\tid\ndebian.ova\tdebian\t7\na,b.ova\t\t12\n', {}],
     ['json', `${JSON.stringify(ROWS, null, 2)}\n`, {}],
     ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''), {}],
-    [
-      'yaml',
-      '- "id": 7\n  "x":\n    - "y"\n- "id": 12\n',
-      { rows: [{ id: 7, x: ['y'] }, { id: 12 }] },
-    ],
+    ['yaml', '- "id": 7\n  "x":\n    - "y"\n', { rows: [{ id: 7, x: ['y'] }] }],
     ...rows(['table', 'ndjson'], '', { rows: [] }),
     ...rows(['json', 'yaml'], '[]\n', { rows: [] }),
     ['csv', 'name,folder,id\r\n', { rows: [] }],
-    ['tsv', 'name\tfolder\tid\n', { rows: [] }],
     ...rows(['table', 'ndjson', 'csv', 'tsv'], '7\n12\n', { quiet: true }),
     ['json', '[\n  7,\n  12\n]\n', { quiet: true }],
-    ['yaml', '- 7\n- 12\n', { quiet: true }],
-    ['json', '[\n  {\n    "later": {\n      "x": 1\n    },\n    "id": 7\n  }\n]\n', selected],
     ['ndjson', '{"later":{"x":1},"id":7}\n', selected],
     ['yaml', '- "later":\n    "x": 1\n  "id": 7\n', selected],
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n', selected],
-    ['table', 'later    id\n{"x":1}   7\n', selected],
     ['table', 'debian.ova  debian   7\na,b.ova     -       12\n', { header: false }],
-    ['csv', 'debian.ova,debian,7\r\n"a,b.ova",,12\r\n', { header: false }],
     ['tsv', 'debian.ova\tdebian\t7\na,b.ova\t\t12\n', { header: false }],
     ['table', 'debian.ova\na,b.ova\n', { quiet: true, idField: 'name' }],
     ['csv', 'at,gone,x\r\n<x>,,x\r\n', timed],
     ['ndjson', '{"at":"<x>","gone":null,"x":"x"}\n', timed],
     ['yaml', '"data":\n  - 7\n  - 12\n"meta":\n  "n": 1\n', { quiet: true, meta: { n: 1 } }],
-    ['csv', 'name,folder,id\r\n', { rows: [], meta: { n: 1 } }],
     ['json', '7\n12\n', { get: 'id' }],
   ])('writes %s as %j with the options %j', async (format, expected, options) => {
     expect(await list(format, options)).toBe(expected);
   });
 
   it('writes null for a missing field of any name', async () => {
-    const columns = ['id', 'label', 'toString', '__proto__'];
+    const columns = ['id', 'toString', '__proto__'];
     const rows = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
-    expect(await list('ndjson', { columns, allFields: false, rows })).toBe(
-      '{"id":1,"label":null,"toString":null,"__proto__":"mine"}\n',
-    );
+    const line = '{"id":1,"toString":null,"__proto__":"mine"}\n';
+    expect(await list('ndjson', { columns, allFields: false, rows })).toBe(line);
   });
 
   it.each([
@@ -122,24 +108,21 @@ describe('createListWriter', () => {
     }
   });
 
-  it.each([
-    ...FORMATS.map((format) => [format, PIPE] as const),
-    ['table', terminalOf(80)] as const,
-  ])(
-    'ends a long list as %s between two chunks when the sink refuses more',
+  const everywhere = FORMATS.map((format) => [format, PIPE] as const);
+  it.each([...everywhere, ['table', terminalOf(80)] as const])(
+    'ends a long list as %s if the sink refuses more',
     async (format, terminal) => {
       const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `ubuntu-${id}.ova` }));
-      let isInterrupted = false;
       let chunks = 0;
+      let isInterrupted = false;
       const write = async () => {
         if (isInterrupted) throw new Error('interrupted');
         chunks += 1;
         if (chunks === 1) setImmediate(() => setImmediate(() => (isInterrupted = true)));
       };
       const sink = { isTTY: terminal !== PIPE, columns: terminal.width, write };
-      await expect(list(format, { sink, terminal: () => terminal, rows })).rejects.toThrow(
-        'interrupted',
-      );
+      const listing = list(format, { sink, terminal: () => terminal, rows });
+      await expect(listing).rejects.toThrow('interrupted');
       expect(chunks).toBeLessThan(4);
     },
   );
@@ -162,14 +145,6 @@ describe('a list on a terminal', () => {
     expect(sink.text).toBe(expected);
   });
 
-  it('has colours in a table only', async () => {
-    const terminal = () => ({ ...PIPE, color: true });
-    for (const format of FORMATS) {
-      const isPlain = (await list(format, { terminal })) === (await list(format));
-      expect([format, isPlain]).toEqual([format, format !== 'table']);
-    }
-  });
-
   it('is drawn for the width at the end', async () => {
     let width = 200;
     const hidden: (readonly string[])[] = [];
@@ -190,7 +165,6 @@ it.each([
   ['table', 'https://a.example/1\nhttps://a.example/2\\u001b[m\n'],
   ['csv', 'url\r\nhttps://a.example/1\r\nhttps://a.example/2\u001b[m\r\n'],
   ['json', '[\n  "https://a.example/1",\n  "https://a.example/2\\u001b[m"\n]\n'],
-  ['yaml', '- "https://a.example/1"\n- "https://a.example/2\\u001b[m"\n'],
 ] as const)('createValueWriter writes %s', async (format, expected) => {
   const sink = new MemorySink();
   const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
@@ -205,15 +179,11 @@ const COLUMNS = { columns: ['status', 'label'], allFields: false };
 it.each<[Format, string, Partial<RecordOptions>]>([
   ['table', 'id      41\nstatus  PENDING\nerrors  []\nat      x\n', {}],
   ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
-  ['ndjson', `${JSON.stringify(RECORD)}\n`, {}],
   ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"at": "x"\n', {}],
   ['csv', 'id,status,errors,at\r\n41,PENDING,[],x\r\n', {}],
-  ['tsv', 'id\tstatus\terrors\tat\n41\tPENDING\t[]\tx\n', {}],
   ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
-  ['json', '{\n  "status": "PENDING",\n  "label": null\n}\n', COLUMNS],
   ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
   ['table', '41\n', { quiet: true }],
-  ['json', '[\n  41\n]\n', { quiet: true }],
   ['table', 'id  41\nat  <x>\n', { columns: ['id', 'at'], times: TIMES }],
   ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { times: TIMES }],
 ])('writeRecord writes %s as %j with the options %j', async (format, expected, options) => {
