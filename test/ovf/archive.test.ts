@@ -19,37 +19,27 @@ import {
   withHeader,
 } from './harness.ts';
 
-describe('a sound archive', () => {
-  it('lists its files with their roles and has no findings', async () => {
-    const summary = await readMembers(sample());
-    expect(summary.findings).toEqual([]);
-    expect(summary.kind).toBe('ova');
-    expect(summary.files.map(({ name, role }) => [name, role])).toEqual([
-      ['vm.ovf', 'descriptor'],
-      ['vm.mf', 'manifest'],
-      ['vm-disk1.vmdk', 'referenced'],
-    ]);
-  });
+function withSignedChecksum(): Buffer {
+  const archive = withHeader((header) => header.write('ÿ', 265, 'latin1'));
+  const unsigned = Number.parseInt(archive.toString('latin1', 148, 154), 8);
+  archive.write((unsigned - 256).toString(8).padStart(6, '0'), 148);
+  return archive;
+}
 
+describe('a sound archive', () => {
   it.each([
     ['zeros up to 10 KiB at the end', Buffer.concat([endless(), Buffer.alloc(10_240)])],
     ['more zeros at the end than one read', Buffer.concat([endless(), Buffer.alloc(200_000)])],
     ['NUL as the type of a regular file', withHeader((header) => header.fill(0, 156, 157))],
+    ['a checksum of signed bytes', withSignedChecksum()],
     ['a size without NUL behind it', withHeader((header) => header.write(' ', 135))],
   ])('may have %s', async (_, archive) => {
     expect(codes(await readBytes(archive))).toEqual([]);
   });
 
-  it('may have a checksum of signed bytes', async () => {
-    const archive = withHeader((header) => header.write('ÿ', 265, 'latin1'));
-    const unsigned = Number.parseInt(archive.toString('latin1', 148, 154), 8);
-    archive.write((unsigned - 256).toString(8).padStart(6, '0'), 148);
-    expect(codes(await readBytes(archive))).toEqual([]);
-  });
-
   it('may split a long name into prefix and name', async () => {
     const archive = followedBy(member('x.txt', 'x'));
-    const header = archive.subarray(-3 * BLOCK - BLOCK, -3 * BLOCK);
+    const header = archive.subarray(-4 * BLOCK, -3 * BLOCK);
     header.write('folder', 345);
     withChecksum(header);
     const { files } = await readBytes(archive);
@@ -96,14 +86,6 @@ describe('a damaged archive', () => {
     ]);
   });
 
-  it('is reported with the place of the data after its end', async () => {
-    const archive = packTar(sample());
-    const { findings } = await readBytes(Buffer.concat([archive, Buffer.from('\0\0junk')]));
-    const message = '4 bytes after the end of the archive';
-    const place = `test.ova, byte ${archive.length + 2}`;
-    expect(findings).toEqual([{ code: 'trailing-data', severity: 'error', message, place }]);
-  });
-
   it('is found when cut at any of 50 offsets', async () => {
     const archive = packTar(sample());
     const kinds = ['not-a-tar', 'truncated-header', 'truncated-member', 'no-end-of-archive'];
@@ -123,8 +105,7 @@ describe('a damaged archive', () => {
   it('lists at most 50 findings of one kind and counts the rest', async () => {
     const extra = Array.from({ length: 500 }, (_, index) => member(`${index}.txt`));
     const { findings } = await readBytes(followedBy(...extra));
-    expect(findings).toHaveLength(51);
-    expect(findings.at(-1)?.message).toBe('and 450 more of this kind');
+    expect([findings.length, findings[50]?.message]).toEqual([51, 'and 450 more of this kind']);
   });
 });
 
@@ -148,11 +129,6 @@ describe('a member', () => {
     const archive = followedBy({ ...member('odd'), type }, member('x.txt'));
     expect(codes(await readBytes(archive))).toEqual([expected, 'unreferenced-file?']);
   });
-
-  it('with a line break in its name is reported on one line', async () => {
-    const { findings } = await readBytes(followedBy(member('a\nb')));
-    expect(findings[0]?.place).toBe('a\\u000ab');
-  });
 });
 
 /** A pax record with its own length in front. */
@@ -167,8 +143,6 @@ function extension(type: string, content: string): TarMember {
 }
 
 describe('a tar header', () => {
-  const size = sample()[0].content.length;
-
   it.each<[string, string, (header: Buffer) => unknown]>([
     ['from before ustar', 'not-ustar?', (header) => header.fill(0, 257, 265)],
     ['of GNU tar', 'not-ustar?', (header) => header.write('ustar  \0', 257)],
@@ -179,18 +153,12 @@ describe('a tar header', () => {
       'not-a-tar',
       (header) => header.fill(255, 125, 136).fill(128, 124, 125),
     ],
-    [
-      'with a size in base 256',
-      'not-ustar?',
-      (header) => header.fill(0, 124, 136).fill(0x80, 124, 125).writeUInt32BE(size, 132),
-    ],
   ])('%s has the finding %s', async (_, expected, change) => {
     expect(codes(await readBytes(withHeader(change)))).toEqual([expected]);
   });
 
   it('with a wrong checksum has the finding not-a-tar', async () => {
     const archive = packTar(sample());
-    archive.write('0', 110);
     archive.write('VM', 0);
     expect(codes(await readBytes(archive))).toEqual(['not-a-tar']);
   });

@@ -52,23 +52,18 @@ describe('a disk', () => {
   it.each([
     ['as packed', [], cut(disk.content.length)],
     ['of zeros', ['vmdk-magic'], Buffer.alloc(2048)],
-    ['of no bytes', ['vmdk-magic'], Buffer.alloc(0)],
     ['that ends in its header', ['vmdk-magic'], cut(100)],
     ['that is only a descriptor', ['vmdk-split'], Buffer.from('# Disk DescriptorFile\n')],
     ['of a server', ['vmdk-type'], Buffer.from('COWD')],
     ['sent in text mode', ['vmdk-header'], changed((bytes) => bytes.write('\r\n', 73))],
     ['of version 9', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(9, 4))],
     ['without capacity', ['vmdk-header'], changed((bytes) => bytes.fill(0, 12, 20))],
-    ['with a huge capacity', ['vmdk-header'], changed((bytes) => bytes.fill(255, 12, 20))],
     ['with odd grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(100, 20))],
-    ['with small grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(4, 20))],
     ['with another capacity', ['capacity-mismatch?'], changed((b) => b.writeUInt32LE(4096, 12))],
     ['that ends early', ['vmdk-truncated'], cut(-512)],
-    ['that ends after its header', ['vmdk-truncated'], cut(512)],
     ['with a far directory', ['vmdk-truncated'], changed((b) => b.writeBigUInt64LE(500n, 56))],
     ['without a directory', ['vmdk-header'], changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     ['with empty tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(0, 44))],
-    ['with huge tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(513, 44))],
     ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed()],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
@@ -101,11 +96,10 @@ describe('a disk', () => {
     const content = directoryFirst();
     const lastGrain = content.readUInt32LE(31 * 512 + 63 * 4) * 512;
     const end = lastGrain + 12 + content.readUInt32LE(lastGrain + 8);
-    for (let size = 22 * 512; size < end; size += 499) {
-      expect(await check(content.subarray(0, size)), `${size} bytes`).toEqual(['vmdk-truncated']);
+    for (const size of [22 * 512, 40 * 512, lastGrain, end - 1, end]) {
+      const found = await check(content.subarray(0, size));
+      expect([size, found]).toEqual([size, size === end ? [] : ['vmdk-truncated']]);
     }
-    expect(await check(content.subarray(0, end - 1))).toEqual(['vmdk-truncated']);
-    expect(await check(content.subarray(0, end))).toEqual([]);
   });
 
   it('without compression has the finding vmdk-truncated if its last grain is not whole', async () => {
@@ -118,12 +112,6 @@ describe('a disk', () => {
     for (const size of [end - 1, lastGrain + 1, lastGrain - 1]) {
       expect(await inPlainFormat(whole.subarray(0, size))).toEqual([...found, 'vmdk-truncated']);
     }
-    // The last grain of a disk may be a part of one.
-    const shorter = uncompressed((bytes) => bytes.writeUInt32LE(8192 - 120, 12));
-    const part = lastGrain + 8 * 512;
-    found.push('capacity-mismatch?');
-    expect(await inPlainFormat(shorter.subarray(0, part))).toEqual(found);
-    expect(await inPlainFormat(shorter.subarray(0, part - 1))).toContain('vmdk-truncated');
   });
 
   it.each([
@@ -136,7 +124,6 @@ describe('a disk', () => {
 
   it.each([
     ['a whole disk', [], gzipSync(disk.content)],
-    ['zeros', ['vmdk-magic'], gzipSync(Buffer.alloc(5000))],
     ['junk', ['vmdk-magic'], Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(100)])],
     ['a bomb', ['vmdk-magic'], gzipSync(Buffer.alloc(50_000_000))],
   ])('in gzip with %s has the findings %j', async (_, expected, content) => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
-import { manifestOf, packTar, type TarMember } from '../support/package-writer.ts';
+import { manifestOf, packTar } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
 import { codes, envelope, member, readBytes, readFolder, readMembers, sample } from './harness.ts';
 
@@ -22,11 +22,9 @@ function parse(text: string) {
 describe('parseManifest', () => {
   it.each([
     [`SHA1(a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
-    [`SHA256(a.ovf)= ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`SHA512(a.ovf)= ${SHA512}`, 'a.ovf', 'SHA512', SHA512],
     [`sha-256(a.ovf)= ${SHA256.toUpperCase()}`, 'a.ovf', 'SHA256', SHA256],
     [`SHA256(a.ovf)=  ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
-    [`SHA256(a.ovf)=\t${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`SHA256  (a.ovf)\t= ${SHA256}`, 'a.ovf', 'SHA256', SHA256],
     [`\ufeffSHA1(a (1).ovf)= ${SHA1}\r\n`, 'a (1).ovf', 'SHA1', SHA1],
     [`SHA1(./a.ovf)= ${SHA1}`, 'a.ovf', 'SHA1', SHA1],
@@ -51,12 +49,9 @@ describe('parseManifest', () => {
   it.each([
     [`SHA2-1(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
     ['junk', 'manifest-syntax', 'a.mf:1'],
-    [`MD5(a)= ${'d'.repeat(32)}`, 'manifest-syntax', 'a.mf:1'],
     [`\nSHA256(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:2'],
     [`SHA1(a)= ${SHA1}x`, 'manifest-syntax', 'a.mf:1'],
     [`SHA1()= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
-    [`SHA1(${'a'.repeat(5000)})= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
-    [`SHA1(a)= ${SHA1}\nSHA1(a)= ${SHA1}`, 'manifest-duplicate', 'a.mf:2'],
     [`SHA1(a)= ${SHA1}\nSHA1(./a)= ${SHA1}`, 'manifest-duplicate', 'a.mf:2'],
     [`SHA1(a)= ${SHA1}\nSHA256(b)= ${SHA256}`, 'manifest-algorithms', 'a.mf'],
   ])('reports %j as %s at %s', (text, code, place) => {
@@ -95,13 +90,6 @@ describe('the manifest of a package', () => {
     await fc.assert(flipped, { numRuns: 100 });
   });
 
-  it('may list a file under one name only', async () => {
-    const digest = createHash('sha256').update('x').digest('hex');
-    const lines = `${manifest.content}SHA256(sub/x)= ${digest}\nSHA256(sub//x)= ${digest}\n`;
-    const files = [descriptor, member('vm.mf', lines), disk, member('sub/x', 'x')];
-    expect(codes(await readFolder(files))).toEqual(['manifest-duplicate']);
-  });
-
   it('is ignored if the archive ends in it', async () => {
     const archive = packTar([descriptor, manifest]).subarray(0, -1024 - 400);
     expect(codes(await readBytes(archive))).toEqual(['truncated-member', 'missing-file']);
@@ -125,11 +113,6 @@ describe('the manifest of a package', () => {
     [['no-manifest?'], null, [descriptor, disk]],
     [['manifest-name?'], null, [descriptor, member('x.mf', digests), disk]],
     [['certificate-not-verified?'], 'vm.cert', [descriptor, manifest, certificate, disk]],
-    [
-      ['certificate-not-verified?', 'certificate-without-manifest'],
-      'vm.cert',
-      [descriptor, certificate, disk],
-    ],
   ])('may have the findings %j (certificate: %s)', async (expected, name, members) => {
     const summary = await readMembers(members);
     expect(codes(summary)).toEqual(expected);
@@ -143,14 +126,7 @@ describe('the order of members', () => {
   const [one, two, x] = [member('1', 'x'), member('2', 'x'), member('x', 'x')];
   const manifest = member('vm.mf', manifestOf([descriptor, one, two]));
   const certificate = member('vm.cert', 'x');
-  const contents: Record<string, TarMember> = {
-    o: descriptor,
-    m: manifest,
-    c: certificate,
-    1: one,
-    2: two,
-    x,
-  };
+  const contents = { o: descriptor, m: manifest, c: certificate, 1: one, 2: two, x };
 
   it.each([
     ...rows([], 'omc12', 'o12mc', 'om12', 'o12m', 'omx12'),
@@ -158,7 +134,7 @@ describe('the order of members', () => {
     ...rows(['member-order'], 'om21', 'o1m2', 'om12c', 'ocm12'),
     ...rows(['descriptor-not-first', 'member-order'], '21mo'),
   ])('%s has the findings %j', async (order, expected) => {
-    const members = [...order].flatMap((key) => contents[key] ?? []);
+    const members = [...order].map((key) => contents[key as keyof typeof contents]);
     const found = codes(await readMembers(members));
     const others = ['unreferenced-file?', 'certificate-not-verified?'];
     expect(found.filter((code) => !others.includes(code))).toEqual(expected);

@@ -1,11 +1,7 @@
 // References: which files a package must have, and of what size.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readPackage } from '../../src/ovf/package.ts';
-import { temporaryDirectory } from '../support/io.ts';
 import type { TarMember } from '../support/package-writer.ts';
 import { codes, envelope, member, readFolder, readMembers, withManifest } from './harness.ts';
 
@@ -30,32 +26,20 @@ describe('a reference', () => {
 
   it.each([
     ['to a file', [], reference('a.txt'), [ONE]],
-    ['to a file of its size', [], reference('a.txt', 'ovf:size="12"'), [ONE]],
     ['to a file of another size', ['size-mismatch'], reference('a.txt', 'ovf:size="13"'), [ONE]],
     ['to an empty file', [], reference('a.txt', 'ovf:size="0"'), [member('a.txt')]],
     ['to a missing file', ['missing-file'], reference('a.txt'), []],
     ['to a name with escapes', [], reference('a%20b'), [member('a b')]],
-    ['to a name with a percent sign', [], reference('100%'), [member('100%')]],
     ['to ./ and a name', [], reference('./a.txt'), [ONE]],
     ['to a sub-folder', [], reference('sub/a.txt'), [member('sub/a.txt')]],
     ['to another machine', ['remote-reference?'], reference('https://example.com/a'), []],
     ['to an absolute name', ['unsafe-name'], reference('/etc/passwd'), []],
     ['to the parent folder', ['unsafe-name'], reference('../a.txt'), []],
     ['to the parent folder, with escapes', ['unsafe-name'], reference('..%2fa.txt'), []],
-    ['to a backslash', ['unsafe-name'], reference('..\\a.txt'), []],
     ['that is repeated', ['duplicate-reference'], twice, [ONE]],
     ['with a repeated identifier', ['duplicate-id'], sameId, [ONE, member('b')]],
   ])('%s has the findings %j', async (_, expected, references, files) => {
     expect(await check(references, files)).toEqual(expected);
-  });
-
-  it('to a folder has the finding missing-file', async () => {
-    const folder = temporaryDirectory();
-    mkdirSync(join(folder, 'a.txt'));
-    const xml = envelope(`<References>${reference('a.txt')}</References>`);
-    writeFileSync(join(folder, 'vm.ovf'), xml);
-    const summary = await readPackage(join(folder, 'vm.ovf'));
-    expect(codes(summary)).toEqual(['missing-file', 'no-manifest?']);
   });
 });
 
@@ -82,9 +66,7 @@ describe('a file in chunks', () => {
 
   it.each([
     ['that are complete', [], sized, all],
-    ['that are complete, of unknown size', [], unsized, all],
     ['that end with a full chunk, of unknown size', [], unsized, [first, second]],
-    ['without the last', ['missing-file'], sized, [first, second]],
     ['without any', ['missing-file'], unsized, []],
     ['with a short one', ['size-mismatch'], sized, [first, member(second.name, 'x'), third]],
     ['with a long last one', ['size-mismatch'], sized, [first, second, member(third.name, 'long')]],

@@ -17,22 +17,19 @@ const adapter = (InstanceID: number, Connection: string, attributes = '') =>
   item({ InstanceID, ResourceType: 10, Connection }, attributes);
 const UNKNOWN = { cpus: null, memory: null, disks: [], networks: [] };
 
+const GIB = 1024 ** 3;
 it.each([
   [
-    'processors but no upper bounds',
+    'processors up to no bound',
     cpus(1, 2) + cpus(2, 1) + cpus(2, 8, 'ovf:bound="max"'),
     { cpus: 3 },
   ],
   [
     'memory in several units',
-    memory(3, 3, 'byte * 2^30') + memory(4, 512, 'MegaBytes'),
-    { memory: 3.5 * 1024 ** 3 },
+    memory(3, 3, 'byte * 2^30') + memory(4, 512, 'MB'),
+    { memory: 3.5 * GIB },
   ],
-  [
-    'devices that refer to nothing',
-    item({ ResourceType: 10 }) + item({ ResourceType: 17 }),
-    { disks: [null], networks: [null] },
-  ],
+  ['a disk that refers to nothing', item({ ResourceType: 17 }), { disks: [null] }],
   ['no items', '', {}],
   ['a quantity in words', cpus(1, 'two'), {}],
   ['no quantity', item({ ResourceType: 3 }), {}],

@@ -2,19 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { DESCRIPTOR_LIMITS } from '../../src/ovf/descriptor.ts';
-import {
-  findAll,
-  parseXml as parseWithin,
-  textOf,
-  XmlError,
-  type XmlLimits,
-} from '../../src/ovf/xml.ts';
+import { findAll, parseXml as parseWithin, textOf, XmlError } from '../../src/ovf/xml.ts';
 
 const parseXml = (bytes: Uint8Array) => parseWithin(bytes, DESCRIPTOR_LIMITS);
 
-function errorOf(xml: string | Uint8Array, limits = DESCRIPTOR_LIMITS) {
+function errorOf(xml: string | Uint8Array) {
   try {
-    parseWithin(Buffer.from(xml), limits);
+    parseXml(Buffer.from(xml));
   } catch (thrown) {
     if (thrown instanceof XmlError) return thrown;
     throw thrown;
@@ -58,8 +52,6 @@ describe('parseXml', () => {
   it.each([
     ['UTF-8 with a mark', Buffer.from('\ufeff<a>é</a>')],
     ['UTF-16, little end first', utf16('<a>é</a>', false)],
-    ['UTF-16, big end first', utf16('<a>é</a>', true)],
-    ['UTF-16 without mark, little end first', utf16('<a>é</a>', false, '')],
     ['UTF-16 without mark, big end first', utf16('<a>é</a>', true, '')],
     ['ISO 8859-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1')],
     ['a wrong claim of UTF-16', Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>é</a>')],
@@ -69,19 +61,12 @@ describe('parseXml', () => {
 
   it.each([
     ['nothing', '', 'xml-syntax', 1],
-    ['text', 'text', 'xml-syntax', 1],
     ['an open element', '<a>\n<b>\n</a>', 'xml-syntax', 3],
-    ['an end that is missing', '<a>', 'xml-syntax', 1],
-    ['two roots', '<a/>\n<b/>', 'xml-syntax', 2],
     ['an attribute twice', '<a x="1" x="2"/>', 'xml-syntax', 1],
     ['a prefix that is not bound', '<x:a/>', 'xml-syntax', 1],
-    ['a prefix of a built-in name', '<constructor:a/>', 'xml-syntax', 1],
     ['control characters', '<a>\u0001</a>', 'xml-syntax', 1],
     ['an unknown entity', '<a>\n&nbsp;</a>', 'xml-entity', 2],
     ['an entity of a built-in name', '<a>&constructor;</a>', 'xml-entity', 1],
-    ['an entity in an attribute', '<a b="&toString;"/>', 'xml-entity', 1],
-    ['a document type', '<!DOCTYPE a>\n<a/>', 'xml-doctype', 1],
-    ['an external document type', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 'xml-doctype', 1],
     ['an external entity', EXTERNAL_ENTITY, 'xml-doctype', 1],
     ['a bomb of entities', BOMB, 'xml-doctype', 1],
     ['a document type without end', `<!DOCTYPE a [${' '.repeat(1000)}`, 'xml-syntax', 1],
@@ -95,17 +80,6 @@ describe('parseXml', () => {
     const error = errorOf(xml);
     expect([error.code, error.line]).toEqual([code, line]);
     expect(error.message).not.toBe('');
-  });
-
-  it.each<[keyof XmlLimits, string]>([
-    ['bytes', '<a>1234</a>'],
-    ['nodes', '<a b="" c=""/>'],
-    ['depth', '<a><b><c/></b></a>'],
-  ])('refuses XML beyond the given limit of %s', (limit, xml) => {
-    const atLimit = { bytes: 100, nodes: 100, depth: 100, [limit]: limit === 'bytes' ? 11 : 3 };
-    expect(parseWithin(Buffer.from(xml), atLimit).name).toBe('a');
-    const error = errorOf(xml, { ...atLimit, [limit]: atLimit[limit] - 1 });
-    expect(error.code).toBe('xml-too-complex');
   });
 
   it('finds elements and texts by name at any depth', () => {
