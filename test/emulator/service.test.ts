@@ -1,10 +1,10 @@
 // The whole service over a real socket: its root, methods, paths, hosts, connections, start and end.
 
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { RequestRecord } from '../../src/emulator/service-options.ts';
 import { serve } from '../support/emulator.ts';
@@ -42,31 +42,21 @@ describe('the service', () => {
     expect([status, headers.get('Allow')]).toEqual([405, allow]);
     expect(body).toMatchObject({ error: 'method not allowed', status: 405 });
     const options = await send('OPTIONS', path);
-    expect([options.status, options.headers.get('Allow'), options.body]).toEqual([
-      204,
-      allow,
-      undefined,
-    ]);
+    expect([options.status, options.headers.get('Allow')]).toEqual([204, allow]);
   });
 
   it('answers HEAD with the headers of GET', async () => {
     const { login, send } = await serve();
     const { status, headers, body } = await send('HEAD', '/v2', await login());
-    expect([status, headers.get('Content-Type'), body]).toEqual([
-      200,
-      'application/json',
-      undefined,
-    ]);
+    expect([status, body]).toEqual([200, undefined]);
     expect(Number(headers.get('Content-Length'))).toBeGreaterThan(0);
   });
 });
 
-/** Sends a request by node:http, which accepts any Host header and an agent. */
-async function send(url: string, options: RequestOptions, content?: Buffer) {
-  const sent = request(url, options).end(content);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const body = Buffer.concat(await response.toArray()).toString();
-  return { status: response.statusCode, headers: response.headers, body };
+/** Sends a request by node:http, which accepts any Host header. */
+async function send(url: string, headers: OutgoingHttpHeaders) {
+  const [response] = (await once(request(url, { headers }).end(), 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers };
 }
 
 describe('the Host header', () => {
@@ -75,16 +65,14 @@ describe('the Host header', () => {
     ...['10.0.0.1', '127.9999.1.1', '127.1', 'demo@127.0.0.1'],
   ])('%s gets 421', async (host) => {
     const { baseUrl } = await serve();
-    const { status, body } = await send(`${baseUrl}/v2`, { headers: { host } });
-    expect(status).toBe(421);
-    expect(JSON.parse(body)).toMatchObject({ error: 'misdirected request', status: 421 });
+    expect((await send(`${baseUrl}/v2`, { host })).status).toBe(421);
   });
 
   it.each(['localhost:81', 'LOCALHOST', '127.0.0.1:81', '127.9.9.9', '[::1]:81'])(
     '%s appears in the URLs of the response',
     async (host) => {
       const { baseUrl } = await serve();
-      const { status, headers } = await send(`${baseUrl}/v2`, { headers: { host } });
+      const { status, headers } = await send(`${baseUrl}/v2`, { host });
       expect([status, headers.location]).toEqual([401, `http://${host}/auth/request-token`]);
     },
   );
@@ -95,8 +83,7 @@ describe('the Host header', () => {
 
   it('may be the address that the service listens on, or that of the connection', async () => {
     const { baseUrl, port } = await serve({ host: '0.0.0.0' });
-    const statusFor = async (host: string) =>
-      (await send(`${baseUrl}/v2`, { headers: { host } })).status;
+    const statusFor = async (host: string) => (await send(`${baseUrl}/v2`, { host })).status;
     expect(baseUrl).toBe(`http://127.0.0.1:${port}`);
     expect(await statusFor('0.0.0.0')).toBe(401);
     expect(await statusFor('evil.example')).toBe(421);
@@ -113,25 +100,12 @@ describe('the Host header', () => {
 
   it('gets no CORS headers for another origin', async () => {
     const { baseUrl } = await serve();
-    const { headers } = await send(`${baseUrl}/v2`, { headers: { origin: 'http://evil.example' } });
+    const { headers } = await send(`${baseUrl}/v2`, { origin: 'http://evil.example' });
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });
 
 describe('a connection', () => {
-  it('is reused, also after an unexpected body', async () => {
-    const { baseUrl, login } = await serve();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    onTestFinished(() => agent.destroy());
-    const sockets = new Set<unknown>();
-    agent.on('free', (socket) => sockets.add(socket));
-    const options = { method: 'PATCH', headers: await login(), agent };
-    for (const content of [undefined, Buffer.alloc(200_000), Buffer.alloc(200_000)]) {
-      expect((await send(`${baseUrl}/v2/user/image/vm`, options, content)).status).toBe(202);
-    }
-    expect(sockets.size).toBe(1);
-  });
-
   it('is closed by close, also during a request', async () => {
     const arrived: RequestRecord[] = [];
     const faults = [parseFault('* /*=stall')];
@@ -144,18 +118,12 @@ describe('a connection', () => {
     await service.close();
     await expect(waiting).rejects.toThrow();
     await idleClosed;
-    await service.close();
     const headers = expect.objectContaining({ 'x-mark': 'yes' });
     expect(arrived).toEqual([{ method: 'GET', target: '/v2?a=b', headers }]);
   });
 });
 
 describe('startEmulator', () => {
-  it('rejects if the port is taken', async () => {
-    const { port } = await serve();
-    await expect(serve({ port })).rejects.toThrow('EADDRINUSE');
-  });
-
   it.each(['', '..', 'a/b', 'a\\b'])('refuses the user name %j', async (name) => {
     await expect(serve({ users: [{ name, password: 'x' }] })).rejects.toThrow('user name');
   });

