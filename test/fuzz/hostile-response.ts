@@ -16,13 +16,8 @@ export type Response = ReturnType<typeof soundResponse>;
 /** Headers, all but those of the framing, are in latin1: they may contain any byte. */
 export function soundResponse(status: number, headers: Header[], body: Buffer) {
   return {
-    ...{
-      status,
-      headers,
-      body,
-      version: '1.1',
-      framing: 'length' as 'length' | 'chunked' | 'none',
-    },
+    ...{ status, headers, body, version: '1.1' },
+    framing: 'length' as 'length' | 'chunked' | 'none',
     /** Added to the true content-length. */
     lengthError: 0,
     /** Sent first and last: other responses or junk. */

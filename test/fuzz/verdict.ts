@@ -4,7 +4,7 @@ import type { Parameters } from 'fast-check';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../src/errors.ts';
-import type { CliResult } from '../support/io.ts';
+import { type CliResult, type fakeIo, runCli } from '../support/io.ts';
 
 const { FUZZ_RUNS, FUZZ_SECONDS, FUZZ_SEED = '1', FUZZ_PATH } = process.env;
 
@@ -41,7 +41,19 @@ interface Run {
   readonly columns: number | undefined;
 }
 
-export function expectSound({ argv, format, columns }: Run, result: CliResult): void {
+/** Only a defect takes so long, since no response stalls and waits take no time. */
+const TIME_LIMIT = 120_000;
+
+/** Runs a command and expects of it what every run must show. */
+export async function runSoundly(run: Run, io: ReturnType<typeof fakeIo>): Promise<CliResult> {
+  const timer = setTimeout(io.interrupt, TIME_LIMIT);
+  const result = await runCli(run.argv, io);
+  clearTimeout(timer);
+  expectSound(run, result);
+  return result;
+}
+
+function expectSound({ argv, format, columns }: Run, result: CliResult): void {
   const { exitCode, stdout, stderr } = result;
   const { usage, interrupted, terminated } = EXIT_CODES;
   const debug = argv.includes('--debug');
@@ -58,13 +70,13 @@ export function expectSound({ argv, format, columns }: Run, result: CliResult): 
   const layout = format === 'tsv' ? /[\n\t]/g : /\r?\n/g;
   if (!isRaw) expect(stdout.replaceAll(layout, '')).not.toMatch(HARMFUL);
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
-  if (exitCode === 0 && isList && format === 'json') JSON.parse(stdout);
-  if (exitCode === 0 && isList && format === 'ndjson')
-    for (const row of linesOf(stdout)) JSON.parse(row);
-  // Parsing long YAML takes too long.
-  const isShort = columns === undefined && stdout.length < 5_000;
-  if (exitCode === 0 && isList && format === 'yaml' && isShort)
-    parse(stdout, { logLevel: 'error' });
+  if (exitCode === 0 && isList) {
+    if (format === 'json') JSON.parse(stdout);
+    if (format === 'ndjson') for (const row of linesOf(stdout)) JSON.parse(row);
+    // Parsing long YAML takes too long.
+    const isShort = columns === undefined && stdout.length < 5_000;
+    if (format === 'yaml' && isShort) parse(stdout, { logLevel: 'error' });
+  }
   if (debug || !/json$/.test(format)) return;
   for (const line of linesOf(stderr)) if (!line.startsWith('sync ')) JSON.parse(line);
 }

@@ -45,20 +45,18 @@ async function list(from: ImageClient, query?: ImageQuery): Promise<Image[]> {
 }
 
 describe('library images', () => {
-  it('yields the images of a query with several words, filters and sort keys, up to its limit', async () => {
-    const { baseUrl } = await emulator({ images: 250 });
+  it('yields every image, or those of a query with words, filters and sort keys', async () => {
+    const { baseUrl, count } = await emulator({ images: 250 });
     const all = client({ baseUrl, ...DEMO });
     const order = (left: Image, right: Image) =>
       (left.folder ?? '').localeCompare(right.folder ?? '') || right.id - left.id;
-    const expected = (await list(all))
-      .filter(({ id, name }) => id > 1010 && /ubuntu.*server/.test(name))
-      .sort(order);
+    const everything = await list(all);
+    expect([everything.length, count(LIST)]).toEqual([250, 3]);
+    const matches = ({ id, name }: Image) => id > 1010 && /ubuntu.*server/.test(name);
+    const expected = everything.filter(matches).sort(order);
     expect(expected.length).toBeGreaterThan(3);
-    const query = {
-      text: ['ubuntu', 'server'],
-      filter: ['id,gt,1010', 'public,eq,true'],
-      sort: ['folder', 'id,desc'],
-    };
+    const filter = ['id,gt,1010', 'public,eq,true'];
+    const query = { text: ['ubuntu', 'server'], filter, sort: ['folder', 'id,desc'] };
     expect(await list(all, query)).toEqual(expected);
     expect(await list(all, { ...query, limit: 3 })).toEqual(expected.slice(0, 3));
   });
@@ -93,8 +91,8 @@ it('library methods send their request and return its result', async () => {
   const { baseUrl } = await scriptedServer({
     'GET /v2/image/7': { json: { data: testImages(1, 7)[0], meta: {} } },
     [USER_LIST]: { json: { data: userImages, meta: { count: 4 } } },
-    'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 41, status: 'PENDING' } } },
-    'GET /v2/request/image_sync/41': { json: { data: { id: 41, status: 'PROCESSED', added: 1 } } },
+    'PATCH /v2/user/image/vm': { status: 202, body: '{"request": {"id": "007"}}' },
+    'GET /v2/request/image_sync/007': { json: { data: { id: 41, status: 'PROCESSED', added: 1 } } },
     'GET /v2': { status: 418, body: 'tea' },
   });
   const { getImage, myImages, submitSync, getSyncRequest, send } = client({ baseUrl, ...TOKEN });
@@ -102,8 +100,8 @@ it('library methods send their request and return its result', async () => {
   expect(await myImages()).toEqual(userImages);
   const query = { filter: 'id,gt,1', sort: 'id,desc', limit: 2 };
   expect((await myImages(query)).map(({ id }) => id)).toEqual([4, 3]);
-  expect(await submitSync()).toMatchObject({ id: 41, status: 'PENDING' });
-  expect(await getSyncRequest(41)).toMatchObject({ state: 'succeeded', added: 1 });
+  const { id } = await submitSync();
+  expect(await getSyncRequest(id ?? '')).toMatchObject({ state: 'succeeded', added: 1 });
   const { status, body } = await send({ method: 'GET', path: '/v2' });
   expect({ status, body: body.toString() }).toEqual({ status: 418, body: 'tea' });
   const error = await getImage(8).catch((thrown: unknown) => thrown);
@@ -126,20 +124,14 @@ describe('library token', () => {
 
   it('is requested with a new result of the password function each time', async () => {
     const { baseUrl, expireTokens } = await emulator();
-    const passwords = ['demo', 'wrong'];
+    const passwords = ['demo', 'wrong', ''];
     const password = async () => passwords.shift() ?? '';
     const { myImages } = client({ baseUrl, username: 'demo', password });
     await myImages();
     expireTokens();
     await expect(myImages()).rejects.toMatchObject({ code: 'wrong-credentials', status: 401 });
-  });
-
-  it('is not requested if the password function returns an empty text', async () => {
-    const { baseUrl, count } = await emulator();
-    const { myImages } = client({ baseUrl, username: 'demo', password: () => '' });
     const message = 'the password function returned no password';
     await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
-    expect(count('POST')).toBe(0);
   });
 
   it('is not replaced if it was passed as an option and the service refuses it', async () => {
@@ -156,19 +148,9 @@ describe('library options', () => {
 
   it.each<[string, ClientOptions, string]>([
     ['an empty token', { ...HTTPS, token: '' }, 'either a token or'],
-    ['an empty password', { ...HTTPS, username: 'u', password: '' }, 'either a token or'],
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
     ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no PEM certificate'],
-    [
-      'a ca with a broken certificate',
-      {
-        ...HTTPS,
-        ...TOKEN,
-        ca: '-----BEGIN CERTIFICATE-----\njunk\n-----END CERTIFICATE-----\n',
-      },
-      'certificate 1 is invalid',
-    ],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
     expect(() => createClient(options)).toThrow(message);
@@ -177,13 +159,9 @@ describe('library options', () => {
   it('authScheme basic sends the token as the user name, and onTrace receives a line', async () => {
     const server = await scriptedServer({ 'GET /api/v2/image/1': FIRST_IMAGE });
     const lines: string[] = [];
-    const traced = client({
-      baseUrl: new URL('/api/', server.baseUrl),
-      authScheme: 'basic',
-      onTrace: (line) => lines.push(line),
-      ...TOKEN,
-    });
-    await traced.getImage(1);
+    const baseUrl = new URL('/api/', server.baseUrl);
+    const onTrace = (line: string) => lines.push(line);
+    await client({ baseUrl, authScheme: 'basic', onTrace, ...TOKEN }).getImage(1);
     expect(server.requests[0]?.headers).toMatchObject({
       authorization: `Basic ${Buffer.from('T1:').toString('base64')}`,
       'user-agent': expect.stringMatching(/^imgctl\/\d/),
@@ -206,9 +184,7 @@ describe('library options', () => {
     const hint = 'check the option proxy';
     await expect(proxied.getImage(1)).rejects.toMatchObject({ code: 'proxy', hint });
     const socks = client({ ...HTTPS, proxy: 'socks5://b.example', ...TOKEN });
-    await expect(socks.getImage(1)).rejects.toMatchObject({
-      code: 'config',
-      message: 'the option proxy is a SOCKS proxy, which is not supported',
-    });
+    const message = 'the option proxy is a SOCKS proxy, which is not supported';
+    await expect(socks.getImage(1)).rejects.toMatchObject({ code: 'config', message });
   });
 });

@@ -12,14 +12,10 @@ const DEB = path.resolve(IMGCTL_DEB || '.');
 
 /** The files of the package, in the order of their names. */
 const FILES = [
-  'usr/bin/imgctl',
-  'usr/share/bash-completion/completions/imgctl',
-  'usr/share/doc/imgctl/changelog.gz',
-  'usr/share/doc/imgctl/copyright',
-  'usr/share/fish/vendor_completions.d/imgctl.fish',
-  'usr/share/man/man1/imgctl.1.gz',
-  'usr/share/zsh/vendor-completions/_imgctl',
-];
+  ...['bin/imgctl', 'share/bash-completion/completions/imgctl', 'share/doc/imgctl/changelog.gz'],
+  ...['share/doc/imgctl/copyright', 'share/fish/vendor_completions.d/imgctl.fish'],
+  ...['share/man/man1/imgctl.1.gz', 'share/zsh/vendor-completions/_imgctl'],
+].map((file) => `usr/${file}`);
 
 describe.skipIf(!IMGCTL_DEB)('the Debian package (npm run test:executable; IMGCTL_DEB)', () => {
   it('contains the program, its man page and completions, which only root can write', () => {
