@@ -450,7 +450,7 @@ function passwordResult(context: Context, account: Account): Result {
     try {
       fs.accessSync(file, fs.constants.R_OK);
     } catch (error) {
-      return unreadableFile(file, error);
+      return unreadableFile(file, origin, error);
     }
   }
   return `from ${origin}; not tested`;
@@ -471,10 +471,10 @@ async function storeResult(context: Context): Promise<Result | Result[]> {
   const store = address === 'file' ? undefined : await openSharedStore(context, settings);
   if (store === undefined) return [];
   try {
-    const milliseconds = await store.inspect();
+    await store.inspect();
     await store.read();
     const seal = store.isSealed ? 'tokens are sealed' : 'tokens are not sealed';
-    return `${address}: reachable in ${Math.round(milliseconds)} ms, ${seal}`;
+    return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const { message } = error;

@@ -6,7 +6,6 @@ import { parse as parseLossless } from 'lossless-json';
 import { ImgctlError, valueOr, valueOrError } from '../errors.ts';
 import { builtin, type Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { makeDirectory } from './paths.ts';
 
 /** Throws unless the lock that the write needs is still held. */
 export type ConfirmLock = () => void;
@@ -96,7 +95,7 @@ export async function replaceFile(
   { create, confirm }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
-  makeDirectory(directory);
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const unique = builtin('node:crypto').randomUUID();
   const staging = path.join(directory, `.${path.basename(file)}.${unique}.new`);
   try {

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
 import { type ConfirmLock, isMissing } from './atomic-file.ts';
-import { makeDirectory } from './paths.ts';
 
 /** Milliseconds between two renewals. */
 const RENEWAL = 1_000;
@@ -75,7 +74,7 @@ export async function withLockIfPossible<Result>(
 
 /** Returns the holder's file. */
 async function acquire(folder: string, patience: number, io: Clock): Promise<string> {
-  makeDirectory(path.dirname(folder));
+  fs.mkdirSync(path.dirname(folder), { recursive: true, mode: 0o700 });
   const own = path.join(folder, builtin('node:crypto').randomUUID());
   let seen = '';
   let unchanged = 0;

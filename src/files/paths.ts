@@ -1,6 +1,5 @@
 // The folders of imgctl's files, and the names of files that belong to an account.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { builtin } from '../io.ts';
 
@@ -52,23 +51,5 @@ export function keyedFile(directory: string, name: string, key: readonly string[
 
 /** Returns the first hexadecimal digits of the SHA-256. */
 export function shortDigest(text: string, digits: number): string {
-  const { createHash } = builtin('node:crypto');
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
-}
-
-/** Makes a directory and its parents, mode 0700. Node's recursive mkdir reports ENOENT on a read-only disk. */
-export function makeDirectory(directory: string): void {
-  if (isDirectory(directory)) return;
-  const parent = path.dirname(directory);
-  if (parent !== directory) makeDirectory(parent);
-  try {
-    fs.mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have been first.
-    if (!isDirectory(directory)) throw error;
-  }
-}
-
-function isDirectory(file: string): boolean {
-  return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+  return builtin('node:crypto').createHash('sha256').update(text).digest('hex').slice(0, digits);
 }

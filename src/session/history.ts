@@ -16,11 +16,20 @@ export interface HistoryEntry {
   readonly status: string | null;
 }
 
+const FILE = 'sync-history.json';
 const MAX_ENTRIES = 200;
 const LOCK_PATIENCE = 10_000;
 
-function historyFile(directory: string): string {
-  return path.join(directory, 'sync-history.json');
+/** @throws ImgctlError config: the history is unreadable */
+function readAll(file: string): HistoryEntry[] {
+  try {
+    const { requests } = readJsonFile(file) ?? {};
+    return Array.isArray(requests) ? requests.filter(isEntry) : [];
+  } catch (error) {
+    throw new ImgctlError('config', `cannot read the history ${file}: ${errorReason(error)}`, {
+      hint: 'move it elsewhere; imgctl does not overwrite it',
+    });
+  }
 }
 
 /** Returns the entries of a profile at a base URL, oldest first; none if the history is unreadable. */
@@ -30,7 +39,7 @@ export function readHistory(
   baseUrl: string,
 ): HistoryEntry[] {
   if (directory === undefined) return [];
-  const entries = valueOr(() => entriesOf(readJsonFile(historyFile(directory))), []);
+  const entries = valueOr(() => readAll(path.join(directory, FILE)), []);
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
@@ -44,31 +53,16 @@ export async function remember(
   entry: HistoryEntry,
 ): Promise<void> {
   if (directory === undefined) return;
-  const file = historyFile(directory);
+  const file = path.join(directory, FILE);
   await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
-    const entries = readForUpdate(file);
+    const entries = readAll(file);
     const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
     const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
     const known = entries[index];
     if (known) entries[index] = { ...known, status: entry.status };
     else entries.push(entry);
-    const requests = entries.slice(-MAX_ENTRIES);
-    await writeJsonFile(file, { requests }, { confirm });
+    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { confirm });
   });
-}
-
-function readForUpdate(file: string): HistoryEntry[] {
-  try {
-    return entriesOf(readJsonFile(file));
-  } catch (error) {
-    throw new ImgctlError('config', `cannot read the history ${file}: ${errorReason(error)}`, {
-      hint: 'move it elsewhere; imgctl does not overwrite it',
-    });
-  }
-}
-
-function entriesOf({ requests }: JsonObject = {}): HistoryEntry[] {
-  return Array.isArray(requests) ? requests.filter(isEntry) : [];
 }
 
 function isEntry(entry: unknown): entry is HistoryEntry {

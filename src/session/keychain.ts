@@ -20,7 +20,17 @@ interface Program {
   readonly isNotFound: (result: ChildResult) => boolean;
   /** Returns the password of the account in the output of a lookup. */
   readonly read: (stdout: string, account: Account) => string | undefined;
+  /** The hint if the program fails, and if it is missing. */
+  readonly check: string;
+  readonly install: string;
 }
+
+const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
+
+const KEYCHAIN_HINTS = {
+  check: `start and unlock the system keychain, or use ${ALTERNATIVE}`,
+  install: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
+};
 
 /** The command of libsecret works with every implementation of the Secret Service. */
 const SECRET_TOOL: Program = {
@@ -34,6 +44,7 @@ const SECRET_TOOL: Program = {
   remove: ({ profile }) => [['clear', '--', 'service', 'imgctl', 'profile', profile]],
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
   read: (stdout) => stdout,
+  ...KEYCHAIN_HINTS,
 };
 
 function attributesOf({ profile, baseUrl, username }: Account): string[] {
@@ -63,6 +74,7 @@ const SECURITY: Program = {
   // errSecItemNotFound, -25300, in eight bits.
   isNotFound: ({ exitCode }) => exitCode === 44,
   read: (stdout) => Buffer.from(stdout, 'base64').toString(),
+  ...KEYCHAIN_HINTS,
 };
 
 function itemOf({ profile, baseUrl, username }: Account): string[] {
@@ -70,7 +82,8 @@ function itemOf({ profile, baseUrl, username }: Account): string[] {
 }
 
 function credentialHelper(helper: string): Program {
-  const command = helperProgram(helper);
+  const name = helper.replace(/^docker-credential-/, '');
+  const command = /[\\/]/.test(helper) ? helper : `docker-credential-${name}`;
   return {
     command,
     lookup: ({ baseUrl }) => [['get'], baseUrl],
@@ -83,12 +96,9 @@ function credentialHelper(helper: string): Program {
     isNotFound: ({ failure, stdout }) =>
       failure !== undefined && stdout.includes('credentials not found'),
     read: (stdout, account) => readCredentials(stdout, account, path.basename(command)),
+    check: `check it with: ${command} list`,
+    install: 'install it, or use another one: imgctl config set credential-helper NAME',
   };
-}
-
-/** Returns the program of a helper: `docker-credential-NAME`, or the path itself. */
-export function helperProgram(helper: string): string {
-  return /[\\/]/.test(helper) ? helper : `docker-credential-${helper}`;
 }
 
 /** A helper has one password per base URL, perhaps of another user. */
@@ -120,7 +130,6 @@ export function describeLocation(location: string): string {
   return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
 }
 
-const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
 /** Stops an endless loop; a profile has at most one password per account it ever had. */
 const MAX_REMOVALS = 100;
 const MAX_REASON = 200;
@@ -133,43 +142,28 @@ const MAX_REASON = 200;
  */
 export function openPasswordStore(io: Io, location: string, limit?: number) {
   const helper = helperAt(location);
+  const isHelper = helper !== undefined;
   const { platform } = io.system;
-  if (helper === undefined && platform === 'win32') {
+  if (!isHelper && platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
       hint: `use wincred: imgctl config set credential-helper wincred; or ${ALTERNATIVE}`,
     });
   }
-  const isHelper = helper !== undefined;
   const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
   const program = isHelper ? credentialHelper(helper) : system;
-  const { command } = program;
+  const { command, check, install } = program;
   const name = path.basename(command);
 
   async function call([args, input]: Call): Promise<ChildResult> {
     const result = await runChild(io, { command, args, input, stderr: 'pipe', limit });
-    if (result.failure === undefined || program.isNotFound(result)) return result;
     const { failure, cause } = result;
-    if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') throw notInstalled(cause);
-    const [action] = args;
-    const what = isHelper ? `${name} ${action}` : name;
-    throw new ImgctlError('config', `${what} ${failure}${reasonOf(result, input)}`, {
-      hint: isHelper
-        ? `check it with: ${command} list`
-        : `start and unlock the system keychain, or use ${ALTERNATIVE}`,
-      cause,
-    });
-  }
-
-  function notInstalled(cause: unknown): ImgctlError {
-    const what = isHelper
-      ? `the credential helper ${name}`
-      : `${name}, the program for the system keychain,`;
-    return new ImgctlError('config', `${what} is not installed`, {
-      hint: isHelper
-        ? 'install it, or use another one: imgctl config set credential-helper NAME'
-        : `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
-      cause,
-    });
+    if (failure === undefined || program.isNotFound(result)) return result;
+    if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
+      throw new ImgctlError('config', `${name} is not installed`, { hint: install, cause });
+    }
+    const what = isHelper ? `${name} ${args[0]}` : name;
+    const message = `${what} ${failure}${reasonOf(result, input)}`;
+    throw new ImgctlError('config', message, { hint: check, cause });
   }
 
   /** Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its input. */
@@ -207,11 +201,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
       // All of them may store nothing, or a part, and end with exit code 0.
       if ((await lookup(account)) === password) return;
       await remove(account);
-      throw new ImgctlError('config', `${name} did not store the password`, {
-        hint: isHelper
-          ? `check it with: ${command} list`
-          : `unlock the system keychain, or use ${ALTERNATIVE}`,
-      });
+      throw new ImgctlError('config', `${name} did not store the password`, { hint: check });
     },
   };
 }

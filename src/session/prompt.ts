@@ -15,28 +15,22 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 /** Prompts for an answer that may not be empty. */
 const MAX_ATTEMPTS = 3;
 
-export interface Prompt {
-  readonly what: string;
-  /** Shown before the answer, without the colon. */
-  readonly label: string;
-  readonly hidden: boolean;
-  /** The options to use without a terminal. */
-  readonly alternative: string;
-}
-
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
+ * Without a terminal, the error names the alternative: the options to use.
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines)
  */
-export async function ask(io: Io, prompt: Prompt): Promise<string> {
-  const { what, hidden, alternative } = prompt;
+export async function ask(
+  io: Io,
+  prompt: { what: string; label: string; hidden: boolean; alternative: string },
+): Promise<string> {
+  const { what, hidden } = prompt;
   const label = `${prompt.label}: `;
+  const hint = `provide it with ${prompt.alternative}`;
   const { stream, isTTY } = io.stdin;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
   if (!isTTY || screen === undefined) {
-    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, {
-      hint: `provide it with ${alternative}`,
-    });
+    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { hint });
   }
   const suspend = async () => {
     stream.setRawMode(false);
@@ -60,7 +54,7 @@ export async function ask(io: Io, prompt: Prompt): Promise<string> {
     }
     if (input !== '') return input;
   }
-  throw new ImgctlError('usage', `no ${what} entered`, { hint: `provide it with ${alternative}` });
+  throw new ImgctlError('usage', `no ${what} entered`, { hint });
 }
 
 /** @param suspend stops the process until it is continued */

@@ -12,39 +12,17 @@ import type { Settings } from './settings.ts';
 
 type CommandKey = Extract<SettingKey, `${string}-command`>;
 
-interface SecretNames {
-  /** The variable that holds it. The one with `_FILE` at its end names a file. */
-  readonly variable: string;
-  /** What that file is, for messages. */
-  readonly file: string;
-  /** The setting with a command that prints it. */
-  readonly command?: CommandKey;
-}
-
-/** All secrets but the token. */
+/** The variable of each secret but the token, and the setting with a command that prints it. */
 export const SECRETS = {
-  password: {
-    variable: 'IMGCTL_PASSWORD',
-    file: 'password file',
-    command: 'password-command',
-  },
-  uploadPassword: {
-    variable: 'IMGCTL_UPLOAD_PASSWORD',
-    file: 'upload password file',
-    command: 'upload-password-command',
-  },
-  uploadSecret: {
-    variable: 'IMGCTL_UPLOAD_SECRET',
-    file: 'upload secret file',
-    command: 'upload-secret-command',
-  },
+  password: { variable: 'IMGCTL_PASSWORD', command: 'password-command' },
+  uploadPassword: { variable: 'IMGCTL_UPLOAD_PASSWORD', command: 'upload-password-command' },
+  uploadSecret: { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' },
   storePassword: {
     variable: 'IMGCTL_TOKEN_STORE_PASSWORD',
-    file: 'password file',
     command: 'token-store-password-command',
   },
-  storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', file: 'key file' },
-} as const satisfies Record<string, SecretNames>;
+  storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', command: undefined },
+} as const;
 
 interface SecretSource {
   /** The variable or command it comes from. */
@@ -61,16 +39,16 @@ export function findSecret(
   io: Io,
   name: keyof typeof SECRETS,
 ): SecretSource | undefined {
-  const { variable, file: what, command: setting }: SecretNames = SECRETS[name];
-  const { [variable]: value, [`${variable}_FILE`]: file } = io.env;
+  const { variable, command: setting } = SECRETS[name];
+  const origin = `${variable}_FILE`;
+  const { [variable]: value, [origin]: file } = io.env;
   if (value) return { origin: variable, shown: variable, read: async () => value };
   if (file) {
-    const origin = `${variable}_FILE`;
-    const shown = `the ${what} ${file}`;
+    const shown = `the file ${file} (${origin})`;
     const open = () => fs.createReadStream(path.resolve(io.cwd, file), { end: MAX_BYTES });
     const read = () =>
       readFirstLine(open(), io, shown).catch((error: unknown) => {
-        throw error instanceof ImgctlError ? error : unreadableFile(file, error, what, origin);
+        throw error instanceof ImgctlError ? error : unreadableFile(file, origin, error);
       });
     return { origin, shown, read };
   }
@@ -84,16 +62,9 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-export function unreadableFile(
-  file: string,
-  cause: unknown,
-  what: string = SECRETS.password.file,
-  variable = 'IMGCTL_PASSWORD_FILE',
-): ImgctlError {
-  return new ImgctlError('config', `cannot read the ${what} ${file}: ${errorReason(cause)}`, {
-    hint: `check ${variable} and the permissions of the file`,
-    cause,
-  });
+export function unreadableFile(file: string, variable: string, cause: unknown): ImgctlError {
+  const message = `cannot read the file ${file} (${variable}): ${errorReason(cause)}`;
+  return new ImgctlError('config', message, { hint: 'check its path and permissions', cause });
 }
 
 /**

@@ -44,7 +44,7 @@ export async function openSession(options: SessionOptions) {
       trustHint(SERVICE),
     );
   }
-  const { account } = settings;
+  const { account, loginCommand } = settings;
   const cache = new TokenCache(options.configDirectory, account, io.system, warn);
   const fixed = io.env.IMGCTL_TOKEN;
   const ca = readCertificates(settings, io);
@@ -58,8 +58,8 @@ export async function openSession(options: SessionOptions) {
         username: settings.get('username'),
         password: unattendedPassword(settings, io, account),
         client: () => client,
-        loginCommand: settings.loginCommand,
-        limitOverride: `${settings.loginCommand} --ignore-limit`,
+        loginCommand,
+        limitOverride: `${loginCommand} --ignore-limit`,
         baseUrl: account.baseUrl,
         patience: settings.get('wait-for-token') ?? 0,
         onWait: (milliseconds) =>

@@ -32,9 +32,6 @@ const wholeNumber = (min: number, max: number) => (text: string, key: string) =>
   throw invalid(key, text, `use a whole number from ${min} to ${max}`);
 };
 
-/** A duration of at most the maximum of a timer. */
-const duration = (text: string, key: string) => parseDuration(text, key);
-
 /** A user name for Basic credentials, which cannot hold a colon in it (RFC 7617). */
 const USER_NAME = {
   parse(text: string, key: string): string {
@@ -57,11 +54,7 @@ export const SETTINGS = {
     parse: (text) => parseBaseUrl(text, true),
     shown: hideUserInfo,
   },
-  username: {
-    summary: 'user name for token requests',
-    env: 'IMGCTL_USERNAME',
-    ...USER_NAME,
-  },
+  username: { summary: 'user name for token requests', env: 'IMGCTL_USERNAME', ...USER_NAME },
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
@@ -76,18 +69,20 @@ export const SETTINGS = {
     shown: hideUserInfo,
   },
   'token-store-password-command': {
-    summary: 'command whose first output line is the password of the token store',
+    summary: 'command that prints the password of the token store',
     parse: nonEmpty,
   },
   'wait-for-token': {
     summary: 'maximum wait for the end of the token request limit, such as 5m',
-    parse: duration,
+    parse: parseDuration,
   },
   'credential-helper': {
-    summary:
-      'program that stores passwords, as docker uses it: wincred, osxkeychain, pass or a path',
+    summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
     suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
-    parse: parseHelper,
+    parse(text, key): string {
+      if (/^[\w.-]+$|[\\/]/.test(text)) return text;
+      throw invalid(key, text, 'use a name such as pass, or a path');
+    },
   },
   output: {
     summary: 'output format',
@@ -99,10 +94,10 @@ export const SETTINGS = {
     summary: 'time limit of each request',
     env: 'IMGCTL_TIMEOUT',
     fallback: '30s',
-    parse: duration,
+    parse: parseDuration,
   },
   retries: {
-    summary: 'retries for requests that are safe to repeat',
+    summary: 'retries of requests safe to repeat',
     fallback: '4',
     parse: wholeNumber(0, 100),
   },
@@ -131,13 +126,10 @@ export const SETTINGS = {
   },
   'ca-file': { summary: 'additional trusted certificates (PEM)', parse: nonEmpty },
   'metrics-file': {
-    summary: 'file for the Prometheus metrics of sync, push and images changes',
+    summary: 'file for the metrics of sync, push and images changes',
     parse: nonEmpty,
   },
-  time: {
-    summary: 'format of timestamps',
-    ...oneOf('wire', 'iso', 'local', 'age'),
-  },
+  time: { summary: 'format of timestamps', ...oneOf('wire', 'iso', 'local', 'age') },
   'upload-url': {
     summary: 'storage that push uploads to',
     parse: parseUploadUrl,
@@ -158,10 +150,7 @@ export const SETTINGS = {
       throw invalid(key, text, 'use a region such as us-east-1');
     },
   },
-  'upload-ca-file': {
-    summary: 'additional trusted certificates for the storage (PEM)',
-    parse: nonEmpty,
-  },
+  'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', parse: nonEmpty },
 } as const satisfies Record<string, SettingDefinition>;
 
 type Definitions = typeof SETTINGS;
@@ -193,13 +182,6 @@ function invalid(what: string, text: string, hint: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
 }
 
-function parseHelper(text: string, key: string): string {
-  const [, name] = /^docker-credential-(.+)$/.exec(text) ?? [];
-  if (name === undefined && (/^[\w.-]+$/.test(text) || /[\\/]/.test(text))) return text;
-  const hint = name === undefined ? 'use a name such as pass, or a path' : `use ${name}`;
-  throw invalid(key, text, hint);
-}
-
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -229,16 +211,10 @@ export function parseDuration(text: string, what: string, max = MAX_TIMER): numb
   });
 }
 
-const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END [A-Z0-9 ]+-----/g;
-
-/** Returns why the text is no list of certificates in PEM format, or undefined; Node silently ignores such text. */
+/** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
 export function certificateFlaw(text: string): string | undefined {
-  const certificates = text.match(CERTIFICATE);
-  if (!certificates) return 'no PEM certificate';
   const { X509Certificate } = builtin('node:crypto');
-  const isBroken = (pem: string) => valueOr(() => !new X509Certificate(pem), true);
-  const broken = certificates.findIndex(isBroken);
-  return broken < 0 ? undefined : `certificate ${broken + 1} is invalid`;
+  return valueOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
 }
 
 export type StoreAddress = NonNullable<ReturnType<typeof parseStoreAddress>>;
@@ -281,24 +257,19 @@ const EXAMPLES =
 
 /** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
 function parseUploadUrl(text: string): UploadTarget {
-  const shown = hideUserInfo(text);
-  const refuse = (hint: string) => invalid('upload-url', shown, hint);
-  const [, scheme = '', rest = ''] = /^(?:(s3|dav)\+)?(?=https?:|file:)(.*)$/is.exec(text) ?? [];
-  const kind = scheme.toLowerCase();
+  const [, scheme, rest = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
+  const kind = scheme?.toLowerCase();
   const url = URL.canParse(rest) ? new URL(rest) : undefined;
-  if (!url) throw refuse(EXAMPLES);
-  if (url.username || url.password) throw refuse('remove the user name and password from the URL');
-  if (url.search || url.hash) throw refuse('remove the query and fragment from the URL');
-  if (url.protocol === 'file:') {
-    if (kind !== '' || url.host !== '') throw refuse(EXAMPLES);
+  const hasMore = url && (url.username || url.password || url.search || url.hash);
+  if (hasMore) {
+    const hint = 'remove the user name, password, query and fragment from the URL';
+    throw invalid('upload-url', hideUserInfo(text), hint);
+  }
+  if (url?.protocol === 'file:' && url.host === '') {
     return { kind: 'file', path: builtin('node:url').fileURLToPath(url) };
   }
-  if (kind !== 's3' && kind !== 'dav') {
-    throw refuse(`say which protocol it speaks: dav+${shown} or s3+${shown}`);
-  }
-  url.pathname = url.pathname.replace(/\/+$/, '');
-  if (kind === 's3' && url.pathname === '/') {
-    throw refuse('add the bucket, as in s3+https://host/bucket/prefix');
-  }
-  return { kind, url };
+  if (url) url.pathname = url.pathname.replace(/\/+$/, '');
+  const hasBucket = kind === 's3' && url?.pathname !== '/';
+  if (url && (kind === 'dav' || hasBucket)) return { kind, url };
+  throw invalid('upload-url', hideUserInfo(text), EXAMPLES);
 }

@@ -1,14 +1,13 @@
 // The settings of a run: what config.json holds and how it is changed, and the value of each setting with its origin.
 
 import path from 'node:path';
-import { ImgctlError, valueOrError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { errorReason, followLinks, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { baseUrlText } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import {
-  SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
@@ -131,21 +130,13 @@ async function storeWithConf(staging: string, value: JsonObject): Promise<void> 
   conf.store = value;
 }
 
-/** A setting: its text, which may be invalid, and where it comes from. */
-interface Found {
-  readonly text: string | undefined;
-  readonly source: 'flag' | 'environment' | 'profile' | 'default';
-  /** The source for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text. */
-  readonly origin: string;
-}
-
 export type SettingFlags = Readonly<Partial<Record<SettingKey, string | undefined>>>;
 
 export const DEFAULT_PROFILE = 'default';
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-/** The settings of a run, each parsed once. An invalid one throws when it is needed, and does not matter otherwise. */
+/** The settings of a run. An invalid one throws when it is needed, and does not matter otherwise. */
 export class Settings {
   readonly profile: string;
   /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
@@ -154,8 +145,9 @@ export class Settings {
   readonly loginCommand: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
-  readonly #found: Readonly<Record<SettingKey, Found>>;
-  readonly #parsed: Readonly<Record<SettingKey, ReturnType<typeof valueOrError>>>;
+  readonly #flags: SettingFlags;
+  readonly #env: Texts;
+  readonly #stored: Texts;
 
   constructor(
     profile: string,
@@ -167,18 +159,24 @@ export class Settings {
     this.profile = profile;
     this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
     this.storedAt = stored[STORED_PASSWORD];
-    this.#found = forEachKey((key) => find(key, flags[key], env, stored, profile));
-    this.#parsed = forEachKey((key) => valueOrError(() => parse(key, this.#found[key])));
+    this.#flags = flags;
+    this.#env = env;
+    this.#stored = stored;
     const { text } = this.find('base-url');
-    const isUsual = text === find('base-url', undefined, env, stored, profile).text;
+    const isUsual = text === this.find('base-url', {}).text;
     this.loginCommand = `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
   }
 
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */
   get<Key extends SettingKey>(key: Key): SettingValue<Key> {
-    const result = this.#parsed[key];
-    if ('error' in result) throw result.error;
-    return result.value as SettingValue<Key>;
+    const { text, source, origin } = this.find(key);
+    if (text === undefined) return undefined as SettingValue<Key>;
+    try {
+      return SETTINGS[key].parse(text, key) as SettingValue<Key>;
+    } catch (error) {
+      if (!(error instanceof ImgctlError) || source === 'flag') throw error;
+      throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
+    }
   }
 
   /** Returns the text of a valid value. @throws ImgctlError usage or config: it is invalid */
@@ -187,9 +185,23 @@ export class Settings {
     return this.find(key).text;
   }
 
-  /** Returns the text and its origin, unchecked. */
-  find(key: SettingKey): Found {
-    return this.#found[key];
+  /**
+   * Returns the text, unchecked, of the first of flag, environment, profile and default that has one, and its origin
+   * for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text.
+   */
+  find(key: SettingKey, flags = this.#flags) {
+    const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
+    const found = (
+      source: 'flag' | 'environment' | 'profile' | 'default',
+      text: string | undefined,
+      origin: string,
+    ) => ({ source, text, origin });
+    if (flags[key] !== undefined) return found('flag', flags[key], `--${key}`);
+    if (this.#env[variable]) return found('environment', this.#env[variable], variable);
+    if (Object.hasOwn(this.#stored, key)) {
+      return found('profile', this.#stored[key], `profile ${this.profile}`);
+    }
+    return found('default', fallback, fallback === undefined ? '' : 'default');
   }
 
   /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */
@@ -209,38 +221,6 @@ export class Settings {
     const url = this.get('base-url');
     const username = this.get('username') ?? '';
     return { profile: this.profile, baseUrl: url === undefined ? '' : baseUrlText(url), username };
-  }
-}
-
-function forEachKey<Value>(read: (key: SettingKey) => Value): Record<SettingKey, Value> {
-  const entries = SETTING_KEYS.map((key) => [key, read(key)]);
-  return Object.fromEntries(entries) as Record<SettingKey, Value>;
-}
-
-/** Looks at flag, environment, profile and default, in this order. */
-function find(
-  key: SettingKey,
-  flag: string | undefined,
-  env: Texts,
-  stored: Texts,
-  profile: string,
-): Found {
-  const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
-  if (flag !== undefined) return { text: flag, source: 'flag', origin: `--${key}` };
-  if (env[variable]) return { text: env[variable], source: 'environment', origin: variable };
-  if (Object.hasOwn(stored, key)) {
-    return { text: stored[key], source: 'profile', origin: `profile ${profile}` };
-  }
-  return { text: fallback, source: 'default', origin: fallback === undefined ? '' : 'default' };
-}
-
-function parse(key: SettingKey, { text, source, origin }: Found): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return SETTINGS[key].parse(text, key);
-  } catch (error) {
-    if (!(error instanceof ImgctlError) || source === 'flag') throw error;
-    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 }
 

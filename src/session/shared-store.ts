@@ -1,10 +1,13 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
+import net from 'node:net';
+import { createClient } from '@redis/client';
 import { isToken } from '../api/auth.ts';
 import { asImgctlError, ImgctlError, valueOr } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
+import { trustOptions } from '../http/connect.ts';
+import { isCertificateError, reasonOf as networkReason } from '../http/errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
-import { connectStore, type StoreConnection } from './redis.ts';
 import { findSecret } from './secrets.ts';
 import type { StoreAddress } from './setting-table.ts';
 import type { Settings } from './settings.ts';
@@ -19,14 +22,27 @@ import {
   type Turn,
 } from './token-cache.ts';
 
+/** Milliseconds to connect and log in, and for each command. */
+const TIME_LIMIT = 2_000;
+/** A process that got no time from a busy machine reads the reply between two slices. */
+const SLICE = 100;
 /** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
 const LOCK_TIME = 30_000;
 /** As long as others wait for the lock of a file. */
 const PATIENCE = 120_000;
-const MIN_WAIT = 50;
-const MAX_WAIT = 500;
+/** Milliseconds between two looks at the lock, on average. */
+const WAIT = 300;
+const MAX_REASON = 120;
 /** The hint for a token that cannot be read. */
 const DELETE = 'delete it: imgctl logout --all';
+
+/** KEYS[1] is the lock and ARGV[1] its owner, who also takes it again if it has expired. */
+const RENEW = `local owner = redis.call('get', KEYS[1])
+if owner and owner ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
+return 1`;
 
 interface StoreOptions {
   readonly address: StoreAddress;
@@ -42,36 +58,44 @@ interface StoreOptions {
   readonly onSecret: (secret: string) => void;
 }
 
+type RedisClient = ReturnType<typeof clientFor>;
+
 /**
- * Times in the store are relative to its own clock, so those of the machines may differ. After a failure it warns
- * once, and uses the files for the rest of the run.
+ * Times in the store are relative to its own clock, so those of the machines may differ. No command is repeated. After
+ * a failure it warns once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
   readonly #options: StoreOptions;
-  readonly #digest: string;
-  #connection: Promise<StoreConnection> | undefined;
+  readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
+  #client: Promise<RedisClient> | undefined;
+  /** The error of the connection, which may come between two commands. */
+  #broken: unknown;
   #failure: StoreError | undefined;
 
   constructor(options: StoreOptions) {
     const { baseUrl, username } = options.settings.account;
+    // The braces put all keys of an account on one node of a cluster.
+    const prefix = `imgctl:{${shortDigest([baseUrl, username].join('\0'), 32)}}`;
     this.#options = options;
-    this.#digest = shortDigest([baseUrl, username].join('\0'), 32);
-  }
-
-  /** The braces put all keys of an account on one node of a cluster. */
-  #nameOf(what: 'lock' | 'token' | 'limit' | 'check'): string {
-    return `imgctl:{${this.#digest}}:${what}`;
+    this.#keys = {
+      ...{ lock: `${prefix}:lock`, token: `${prefix}:token` },
+      ...{ limit: `${prefix}:limit`, check: `${prefix}:check` },
+    };
   }
 
   get location(): string {
     return this.#options.address.text;
   }
 
+  get isSealed(): boolean {
+    return this.#options.key !== undefined;
+  }
+
   async read(refused?: string): Promise<CachedToken | undefined> {
     const { files, io } = this.#options;
     const local = files.read(refused);
     if (local && !needsRenewal(local, io.now())) return local;
-    const shared = await this.#try(async (connection) => this.#readToken(connection));
+    const shared = await this.#try(() => this.#readToken());
     if (shared === undefined || shared.token === refused) return local;
     await files.write(shared, true);
     return shared;
@@ -79,19 +103,18 @@ export class SharedStore implements TokenStore {
 
   async write(token: CachedToken): Promise<void> {
     const { files, io, key } = this.#options;
-    const isStored = await this.#try(async (connection) => {
+    const isStored = await this.#try(async () => {
       // Never replaces what another key has sealed.
-      await this.#readToken(connection);
-      const name = this.#nameOf('token');
+      await this.#readToken();
+      const name = this.#keys.token;
       const value = key ? seal(token.token, name, key) : token.token;
-      await connection.set(name, value, token.expiresAt - io.now());
-      return true;
+      return this.#set(name, value, token.expiresAt - io.now());
     });
     await files.write(token, isStored);
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
-    const found = await this.#try((connection) => connection.get(this.#nameOf('limit')));
+    const found = await this.#try(() => this.#get(this.#keys.limit));
     const resetsAt = now + (found?.milliseconds ?? 0);
     const limit = { remaining: Number(found?.value), receivedAt: now, resetsAt };
     const isShared = /^\d+$/.test(found?.value ?? '') && isInForce(limit, now);
@@ -100,99 +123,89 @@ export class SharedStore implements TokenStore {
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
     const { files, io } = this.#options;
-    const isStored = await this.#try(async (connection) => {
-      const left = limit.resetsAt - io.now();
-      await connection.set(this.#nameOf('limit'), `${limit.remaining}`, left);
-      return true;
-    });
+    const left = limit.resetsAt - io.now();
+    const isStored = await this.#try(() => this.#set(this.#keys.limit, `${limit.remaining}`, left));
     await files.writeLimit(limit, isStored);
   }
 
   async takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result> {
-    const shared = await this.#try(async (connection) => ({
-      result: await this.#takeSharedTurn(connection, turn, io),
-    }));
+    const shared = await this.#try(async () => ({ result: await this.#takeSharedTurn(turn, io) }));
     return shared ? shared.result : this.#options.files.takeTurn(turn, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
   async forget(): Promise<boolean> {
-    const connection = await this.#connect();
-    return connection.delete(this.#nameOf('token'));
+    return (await this.#send((client) => client.del(this.#keys.token))) === 1;
   }
 
-  /** Connects, writes and reads. @returns the milliseconds of one command. @throws StoreError */
-  async inspect(): Promise<number> {
-    const { io } = this.#options;
-    const connection = await this.#connect();
-    const started = io.now();
-    await connection.set(this.#nameOf('check'), 'imgctl doctor', 1_000);
-    const milliseconds = io.now() - started;
-    await this.#readToken(connection);
-    await this.#checkLock(connection);
-    return milliseconds;
-  }
-
-  get isSealed(): boolean {
-    return this.#options.key !== undefined;
+  /** Connects, writes and reads. @throws StoreError */
+  async inspect(): Promise<void> {
+    await this.#set(this.#keys.check, 'imgctl doctor', 1_000);
+    await this.#readToken();
+    await this.#checkLock();
   }
 
   async close(): Promise<void> {
-    const connection = await this.#connection?.catch(() => undefined);
-    connection?.close();
+    const client = await this.#client?.catch(() => undefined);
+    client?.destroy();
   }
 
   /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
   async #takeSharedTurn<Result>(
-    connection: StoreConnection,
     { findExisting, action }: Turn<Result>,
     io: Clock,
   ): Promise<Result> {
-    const lock = this.#nameOf('lock');
+    const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
     const confirm = async () => {
-      if (await connection.renewLock(lock, owner, LOCK_TIME)) return;
+      const renewal = { keys: [lock], arguments: [owner, `${LOCK_TIME}`] };
+      if ((await this.#send((client) => client.eval(RENEW, renewal))) === 1) return;
       throw new StoreError('another machine took its lock');
     };
     const deadline = io.now() + PATIENCE;
-    for (let wait = MIN_WAIT; ; wait = Math.min(2 * wait, MAX_WAIT)) {
+    for (;;) {
       const found = await findExisting();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if (await connection.takeLock(lock, owner, LOCK_TIME)) {
+      if (await this.#takeLock(owner)) {
         try {
           // Another machine may have stored its token and released the lock just before.
           return (await findExisting()) ?? (await action(confirm));
         } finally {
-          // After a failure it expires.
-          await connection.releaseLock(lock, owner).catch(() => {});
+          // Also after an interrupt. After a failure the lock expires.
+          const release = { keys: [lock], arguments: [owner] };
+          await this.#send((client) => client.eval(RELEASE, release), []).catch(() => {});
         }
       }
-      await this.#checkLock(connection);
+      await this.#checkLock();
       if (io.now() > deadline) {
         const message = `another imgctl has requested a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('timeout', message, { hint: 'try again later' });
       }
-      await io.sleep(wait * (0.5 + io.random()), io.signal);
+      await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
   }
 
+  async #takeLock(owner: string): Promise<boolean> {
+    const options = { expiration: { type: 'PX', value: LOCK_TIME }, condition: 'NX' } as const;
+    return (await this.#send((client) => client.set(this.#keys.lock, owner, options))) === 'OK';
+  }
+
   /** A lock that imgctl did not set may stay forever. */
-  async #checkLock(connection: StoreConnection): Promise<void> {
-    const lock = this.#nameOf('lock');
-    const left = await connection.timeLeft(lock);
+  async #checkLock(): Promise<void> {
+    const { lock } = this.#keys;
+    // -2: there is none; -1: it never expires.
+    const left = await this.#send((client) => client.pTTL(lock));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
     throw new StoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
   }
 
   /** Returns undefined if the store cannot be used. */
-  async #try<Result>(
-    work: (connection: StoreConnection) => Promise<Result>,
-  ): Promise<Result | undefined> {
+  async #try<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#failure) return undefined;
     try {
-      return await work(await this.#connect());
+      return await work();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (this.#failure === undefined) {
@@ -204,28 +217,23 @@ export class SharedStore implements TokenStore {
     }
   }
 
-  #connect(): Promise<StoreConnection> {
-    this.#connection ??= this.#open();
-    return this.#connection;
+  /** Returns the value of a key, and the milliseconds until it expires. */
+  async #get(key: string) {
+    const [value, milliseconds] = await this.#send((client) =>
+      Promise.all([client.get(key), client.pTTL(key)]),
+    );
+    const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
+    return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
-  /** @throws StoreError, also if there is no password: a store never stops a command */
-  async #open(): Promise<StoreConnection> {
-    const { address, settings, io, ca, onSecret } = this.#options;
-    let password: string | undefined;
-    try {
-      password = await findSecret(settings, io, 'storePassword')?.read();
-    } catch (error) {
-      io.signal.throwIfAborted();
-      const { message, hint } = asImgctlError(error);
-      throw new StoreError(message, hint);
-    }
-    if (password !== undefined) onSecret(password);
-    return connectStore(address, password, ca, io);
+  async #set(key: string, value: string, milliseconds: number): Promise<true> {
+    const expiration = { type: 'PX', value: Math.max(1, Math.round(milliseconds)) } as const;
+    await this.#send((client) => client.set(key, value, { expiration }));
+    return true;
   }
 
-  async #readToken(connection: StoreConnection): Promise<CachedToken | undefined> {
-    const found = await connection.get(this.#nameOf('token'));
+  async #readToken(): Promise<CachedToken | undefined> {
+    const found = await this.#get(this.#keys.token);
     if (found === undefined) return undefined;
     const token = this.#unseal(found.value);
     if (!isToken(token)) throw new StoreError('it holds something other than a token');
@@ -239,11 +247,105 @@ export class SharedStore implements TokenStore {
       if (key === undefined) return text;
       throw new StoreError('its token is not sealed, but a key is set', DELETE);
     }
-    const unsealed = key && unseal(text, this.#nameOf('token'), key);
+    const unsealed = key && unseal(text, this.#keys.token, key);
     if (unsealed !== undefined) return unsealed;
     const message = `its token is sealed with ${key ? 'another key' : 'a key'}`;
     throw new StoreError(message, `set the key that sealed it, or ${DELETE}`);
   }
+
+  /** @throws StoreError, or the reason of an interrupt */
+  async #send<Result>(
+    command: (client: RedisClient) => Promise<Result>,
+    signals?: AbortSignal[],
+  ): Promise<Result> {
+    this.#client ??= this.#connect();
+    const client = await this.#client;
+    return this.#limit(client, command(client), signals);
+  }
+
+  async #connect(): Promise<RedisClient> {
+    const { address, settings, io, ca, onSecret } = this.#options;
+    let password: string | undefined;
+    try {
+      password = await findSecret(settings, io, 'storePassword')?.read();
+    } catch (error) {
+      io.signal.throwIfAborted();
+      // A store without its password does not stop a command either.
+      const { message, hint } = asImgctlError(error);
+      throw new StoreError(message, hint);
+    }
+    if (password !== undefined) onSecret(password);
+    const client = clientFor(address, password, ca);
+    // While it connects, the client has no socket that `destroy` could close: it must not hold the process.
+    client.unref();
+    // Garbage from the server ends in this event, too.
+    client.on('error', (error: unknown) => {
+      this.#broken ??= error;
+      client.destroy();
+    });
+    await this.#limit(client, client.connect());
+    return client;
+  }
+
+  async #limit<Result>(
+    client: RedisClient,
+    work: Promise<Result>,
+    signals = [this.#options.io.signal],
+  ): Promise<Result> {
+    const { io } = this.#options;
+    const end = new AbortController();
+    const expire = async () => {
+      const signal = AbortSignal.any([end.signal, ...signals]);
+      for (let time = 0; time < TIME_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+      throw new StoreError(`no reply within ${TIME_LIMIT / 1000} s`);
+    };
+    const limit = expire();
+    try {
+      return await Promise.race([work, limit]);
+    } catch (error) {
+      client.destroy();
+      io.signal.throwIfAborted();
+      throw asStoreError(this.#broken ?? error);
+    } finally {
+      end.abort();
+      // The one that lost the race fails unseen.
+      for (const promise of [work, limit]) promise.catch(() => {});
+    }
+  }
+}
+
+function clientFor(
+  { tls, host, port, username, database }: StoreAddress,
+  password: string | undefined,
+  ca: string | undefined,
+) {
+  const socket = { host, port, connectTimeout: TIME_LIMIT, reconnectStrategy: false } as const;
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  // Name, password and database stand apart from the address: the option `url` would ignore the password.
+  return createClient({
+    socket: tls
+      ? { ...socket, tls, ...trustOptions(builtin('node:tls'), ca), ...servername }
+      : socket,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+    RESP: 2,
+    // A user with few rights may not say who it is.
+    disableClientInfo: true,
+  });
+}
+
+function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  // What the client does at a reply that nobody waits for.
+  if (error instanceof TypeError) return new StoreError('it sent an unexpected reply');
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && isCertificateError(code)) {
+    return new StoreError(`no trusted TLS connection: ${code}`);
+  }
+  if (code !== undefined) return new StoreError(networkReason(error as NodeJS.ErrnoException));
+  const [line = ''] = message.split(/[\r\n]/);
+  return new StoreError(line.replace(/\.$/, '').slice(0, MAX_REASON));
 }
 
 const SEALED = 'sealed:';

@@ -6,7 +6,7 @@ import { isToken } from '../api/auth.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { LockLostError, withLockIfPossible } from '../files/lock.ts';
-import { makeDirectory, shortDigest } from '../files/paths.ts';
+import { shortDigest } from '../files/paths.ts';
 import type { Clock, System } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -140,14 +140,10 @@ export class TokenCache implements TokenStore {
 
   /** @param isCopy the token is stored elsewhere too, so that a failure does not matter */
   async write({ token, receivedAt, expiresAt }: CachedToken, isCopy = false): Promise<void> {
-    const { baseUrl, username } = this.#account;
-    const times = { received_at: receivedAt, expires_at: expiresAt };
+    const { baseUrl: base_url, username } = this.#account;
+    const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
     this.#markUse();
-    await this.#writeRecord(
-      this.location,
-      { base_url: baseUrl, username, token, ...times },
-      isCopy,
-    );
+    await this.#writeRecord(this.location, record, isCopy);
   }
 
   /** Nothing else can be stored either if this fails, which the write of the token reports. */
@@ -155,7 +151,7 @@ export class TokenCache implements TokenStore {
     const file = this.#useFile;
     if (file === undefined || fs.existsSync(file)) return;
     valueOr(() => {
-      makeDirectory(path.dirname(file));
+      fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       fs.writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
     }, undefined);
   }
@@ -234,29 +230,21 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
-/** A file in the folder of tokens: a token, the mark of a profile that used it, or what a killed run left. */
-interface Entry {
-  readonly file: string;
-  /** A profile, for a mark of use. */
-  readonly owner: string;
-  readonly key: string;
-  readonly isToken: boolean;
-  readonly isUse: boolean;
-}
-
-/** Returns all files except the limits, which stay: the service still counts. */
-function entriesIn(directory: string | undefined): Entry[] {
+/**
+ * Returns the files of tokens, of marks of use, which have the profile as their owner, and of killed runs. The limits
+ * stay: the service still counts.
+ */
+function entriesIn(directory: string | undefined) {
   if (directory === undefined) return [];
   const folder = tokenFolder(directory);
   try {
-    return fs.readdirSync(folder, { withFileTypes: true }).flatMap((found): Entry[] => {
+    return fs.readdirSync(folder, { withFileTypes: true }).flatMap((found) => {
       const { name } = found;
       const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
       if (owner === LIMIT || found.isDirectory()) return [];
       const isToken = !name.startsWith('.') && name.endsWith('.json');
-      return [
-        { file: path.join(folder, name), owner, key, isToken, isUse: name.endsWith('.used') },
-      ];
+      const isUse = name.endsWith('.used');
+      return [{ file: path.join(folder, name), owner, key, isToken, isUse }];
     });
   } catch (error) {
     if (isMissing(error)) return [];
@@ -287,7 +275,7 @@ export function forgetTokens(directory: string | undefined, profile: string, acc
 }
 
 /** Removes the marks of use last: one that stays leads the next logout to a token that stays. */
-function removeAll(entries: readonly Entry[]): number {
+function removeAll(entries: ReturnType<typeof entriesIn>): number {
   for (const { file } of [...entries].sort((a, b) => Number(a.isUse) - Number(b.isUse))) {
     try {
       fs.rmSync(file, { force: true });

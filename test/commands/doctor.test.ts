@@ -295,7 +295,7 @@ describe('doctor checks the connection', () => {
       'https://images.invalid',
       {},
       { 'ca-file': '/dev/null' },
-      /^failed: cannot read the ca-file .*: no PEM certificate -> /,
+      /^failed: cannot read the ca-file .*: no valid PEM certificate -> /,
       2,
     ],
     [
@@ -527,7 +527,7 @@ describe('doctor checks the storage', () => {
       '',
       { IMGCTL_UPLOAD_SECRET: '', IMGCTL_UPLOAD_SECRET_FILE: '/none' },
       0,
-      /^failed: cannot read the upload secret file \/none: ENOENT -> check IMGCTL_UPLOAD_SECRET_FILE /,
+      /^failed: cannot read the file \/none \(IMGCTL_UPLOAD_SECRET_FILE\): ENOENT -> check /,
     ],
     [
       's3',

@@ -360,7 +360,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     [
       STORE,
       { PATH: '/nonexistent' },
-      /^imgctl: secret-tool, the program for the system keychain, is not installed\nhint: .*--password-command/,
+      /^imgctl: secret-tool is not installed\nhint: .*--password-command/,
     ],
   ])('fails before a token request: %s with %j', async (line, env, message) => {
     const { imgctl, keychain, requests } = await keychainUser();
@@ -520,15 +520,13 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
   it('is a name or a path, which becomes absolute; a missing helper sends nothing', async () => {
     const { imgctl, requests } = await keychainUser();
     const set = 'config set credential-helper';
-    const prefixed = 'imgctl: invalid credential-helper: docker-credential-pass\nhint: use pass\n';
     await expectSteps(
       (line) => imgctl(line, { cwd: '/somewhere' }),
       [`${set} ./helper`],
       ['config get credential-helper', '/somewhere/helper\n'],
-      [`${set} docker-credential-pass`, '', prefixed, 2],
       [`${set} 'a b'`, '', /hint: use a name such as pass, or a path/, 2],
-      [`${set} none`],
-      [STORE, '', /the credential helper docker-credential-none is not installed/, 2],
+      [`${set} docker-credential-none`],
+      [STORE, '', /docker-credential-none is not installed/, 2],
     );
     expect(requests).toEqual([]);
   });

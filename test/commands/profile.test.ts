@@ -108,7 +108,7 @@ describe('profile', () => {
     const given = { profiles: { work: { 'stored-password': 'keychain' } } };
     const { imgctl, config } = userWith(given);
     const result = await imgctl('PATH=/nonexistent profile delete work');
-    expect(result).toEqual(failed(2, /^imgctl: secret-tool, .* is not installed/));
+    expect(result).toEqual(failed(2, /^imgctl: secret-tool is not installed/));
     expect(config()).toEqual(given);
   });
 

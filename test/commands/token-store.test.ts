@@ -90,10 +90,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(stderr).toContain('imgctl: deleted 1 token\n');
   });
 
-  it('is checked by doctor: its time, its lock and the seal', async () => {
+  it('is checked by doctor: its lock and the seal', async () => {
     const { redis, doctor, login } = await fleetUser();
     const sealed = { IMGCTL_TOKEN_STORE_KEY: KEY };
-    expect(await doctor()).toMatch(/^ok: \S+: reachable in \d+ ms, tokens are not sealed/);
+    expect(await doctor()).toMatch(/^ok: \S+: reachable, tokens are not sealed/);
     expect(await doctor(sealed)).toMatch(/^ok: .*tokens are sealed/);
     expect(await doctor({ IMGCTL_TOKEN_STORE: 'file' })).toBe('');
     await login();
@@ -132,7 +132,7 @@ describe('the setting token-store', () => {
     ['IMGCTL_TOKEN_STORE', 'redis://bob:canary@localhost/0', 'must not contain a password'],
     ['IMGCTL_TOKEN_STORE', 'https://bob:canary@localhost', 'invalid token-store'],
     ['IMGCTL_TOKEN_STORE_KEY', 'canary', 'IMGCTL_TOKEN_STORE_KEY is not a key of 32 bytes'],
-    ['IMGCTL_TOKEN_STORE_KEY_FILE', '/nonexistent', 'cannot read the key file /nonexistent'],
+    ['IMGCTL_TOKEN_STORE_KEY_FILE', '/nonexistent', 'cannot read the file /nonexistent'],
   ])('rejects %s=%s without a request', async (name, value, message) => {
     const { imgctl, requests } = await emulatorUser();
     const env = { ...PASSWORD, IMGCTL_TOKEN_STORE: 'redis://localhost', [name]: value };

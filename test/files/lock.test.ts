@@ -195,7 +195,10 @@ describe('the lock', () => {
   /** Holds the lock of a file, while the first call of a function of fs does something else. */
   async function holdWhile(name: 'mkdirSync' | 'utimesSync' | 'writeFileSync', other: Fault) {
     const file = path.join(temporaryDirectory(), 'config.json');
-    const spy = vi.spyOn(fs, name).mockImplementationOnce(() => {
+    const spy = vi.spyOn(fs, name);
+    // The folder above the lock exists.
+    if (name === 'mkdirSync') spy.mockImplementationOnce(() => undefined);
+    spy.mockImplementationOnce(() => {
       other(`${file}.lock`);
       return undefined;
     });

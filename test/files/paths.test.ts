@@ -1,7 +1,7 @@
-// The folders of imgctl's files, and how they are made.
+// The folders of imgctl's files.
 
 import { expect, it } from 'vitest';
-import { findPaths, makeDirectory } from '../../src/files/paths.ts';
+import { findPaths } from '../../src/files/paths.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 
 const HOME = '/home/demo';
@@ -55,10 +55,3 @@ unixOnlySuite('paths are written for Unix')('findPaths', () => {
     ).toEqual(paths);
   });
 });
-
-it.skipIf(process.platform !== 'linux')(
-  "makeDirectory throws if Node's recursive mkdir would never return",
-  () => {
-    expect(() => makeDirectory('/proc/imgctl-test/tokens')).toThrow(/ENOENT|EACCES|EROFS/);
-  },
-);

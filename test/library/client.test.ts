@@ -150,7 +150,7 @@ describe('library options', () => {
     ['an empty token', { ...HTTPS, token: '' }, 'either a token or'],
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
-    ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no PEM certificate'],
+    ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no valid PEM certificate'],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
     expect(() => createClient(options)).toThrow(message);

@@ -101,7 +101,7 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     const nowhere = { PATH: '/nonexistent' };
     await expect(keychainOn(platform, nowhere).lookup(ACCOUNT)).rejects.toMatchObject({
       code: 'config',
-      message: `${name}, the program for the system keychain, is not installed`,
+      message: `${name} is not installed`,
     });
   });
 });
@@ -189,7 +189,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     const io = fakeIo({ env: { PATH: '/nonexistent' } });
     await expect(openPasswordStore(io, 'helper:fake').lookup(ACCOUNT)).rejects.toMatchObject({
       code: 'config',
-      message: 'the credential helper docker-credential-fake is not installed',
+      message: 'docker-credential-fake is not installed',
       hint: 'install it, or use another one: imgctl config set credential-helper NAME',
     });
   });

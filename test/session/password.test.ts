@@ -27,7 +27,7 @@ describe('the unattended password', () => {
 
   it.each([
     [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', '', 'of-variable'],
-    [FILE, 'IMGCTL_PASSWORD_FILE', 'the password file secret', 'of-file'],
+    [FILE, 'IMGCTL_PASSWORD_FILE', 'the file secret (IMGCTL_PASSWORD_FILE)', 'of-file'],
     [
       { IMGCTL_PASSWORD_COMMAND: 'echo of-env' },
       ofCommand('IMGCTL_PASSWORD_COMMAND'),
@@ -60,13 +60,13 @@ describe('the unattended password', () => {
   );
 
   it.each([
-    ['is a directory', '.', /^cannot read the password file \.: EISDIR$/],
-    ['is missing', 'none', /^cannot read the password file none: ENOENT$/],
-    ['is empty', 'empty', /^the password file empty gave no password$/],
-    ['starts with an empty line', 'late', /^the password file late gave no password$/],
-    ['is too long', 'long', /^the password file long gave a line too long /],
-    ['is in Latin-1', 'latin1', /^the password file latin1 gave a password that is not UTF-8$/],
-    ['is in UTF-16', 'utf16', /^the password file utf16 gave a password that is not UTF-8$/],
+    ['is a directory', '.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
+    ['is missing', 'none', /^cannot read the file none \(\S+\): ENOENT$/],
+    ['is empty', 'empty', /^the file empty \(\S+\) gave no password$/],
+    ['starts with an empty line', 'late', /^the file late \(\S+\) gave no password$/],
+    ['is too long', 'long', /^the file long \(\S+\) gave a line too long /],
+    ['is in Latin-1', 'latin1', /^the file latin1 \(\S+\) gave a password that is not UTF-8$/],
+    ['is in UTF-16', 'utf16', /^the file utf16 \(\S+\) gave a password that is not UTF-8$/],
   ])('is a config error if the file %s', async (_what, file, message) => {
     const cwd = temporaryDirectory();
     writeFileSync(path.join(cwd, 'empty'), '');
@@ -116,7 +116,7 @@ unixOnlySuite('sh is Unix')('the password command', () => {
 unixOnlySuite('/dev is Unix')('a password file that is no regular file', () => {
   it('is read up to the maximum length', async () => {
     await expect(sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read()).rejects.toMatchObject({
-      message: 'the password file /dev/zero gave a line too long for a password',
+      message: 'the file /dev/zero (IMGCTL_PASSWORD_FILE) gave a line too long for a password',
     });
   });
 
