@@ -1,10 +1,22 @@
-// Runs the whole program in one call: arguments and Io in, exit code out.
+// Runs a command line: builds commander's tree from the declarations, runs the command, prints help and errors.
 
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { version } from '../package.json';
+import {
+  type ArgumentDeclaration,
+  argumentTerm,
+  type OptionDeclaration,
+  optionTerm,
+  type Value,
+} from './cli/declarations.ts';
+import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
+import { images } from './commands/image-commands.ts';
 import type { Redaction } from './console.ts';
-import { Context } from './context.ts';
-import { asImgctlError, EXIT_CODES } from './errors.ts';
+import { Context, type GlobalOptions } from './context.ts';
+import { asImgctlError, EXIT_CODES, ImgctlError } from './errors.ts';
 import { BrokenPipeError, type Io, processIo } from './io.ts';
-import { execute } from './program.ts';
+import { parseChoice } from './query/suggest.ts';
+import { MAX_AGE, parseDuration } from './session/setting-table.ts';
 
 /**
  * Runs a command line, without node and script. Resolves when everything is written.
@@ -43,3 +55,166 @@ const SIGNALS: ReadonlyMap<number, NodeJS.Signals> = new Map([
 
 /** Milliseconds to wait for a process that can end by itself. */
 const GRACE_PERIOD = 200;
+
+/** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
+async function execute(argv: readonly string[], context: Context): Promise<void> {
+  const words = helpLast(argv);
+  let ended: Command | undefined;
+  const commands = await declareCommands(words[0]);
+  const root = buildTree(context, commands, (command) => {
+    ended = command;
+  });
+  const useOptions = () => context.useOptions(root.opts<GlobalOptions>());
+  root.hook('preAction', useOptions);
+  try {
+    await root.parseAsync(words, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError) || ended === undefined) throw thrown;
+    // Even a failed parse has read the options before the error, such as --json.
+    useOptions();
+    // Commander throws for help and the version too, which are printed.
+    if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
+      const { usageError } = await import('./cli/usage-error.ts');
+      throw usageError(thrown, ended, pathOf(ended));
+    }
+    if (thrown.code === 'commander.version') await context.console.print(`${version}\n`);
+    else {
+      // The same page as that of `imgctl help`, which also reports a word that is no command.
+      const below = ended.commands.length > 0 ? ended.args : [];
+      const isOption = (word: string) => word.startsWith('-');
+      const { showPage } = await import('./cli/help-page.ts');
+      await showPage(context, [...pathOf(ended), ...below.filter((word) => !isOption(word))]);
+    }
+  }
+  await context.console.settle();
+}
+
+/** A command line that begins with `images`, as most do, needs no other command. */
+async function declareCommands(first: string | undefined): Promise<readonly CommandSpec[]> {
+  if (first === images.name) return [images];
+  const { ROOT } = await import('./commands/index.ts');
+  return ROOT.subcommands ?? [];
+}
+
+/** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
+function helpLast(argv: readonly string[]): readonly string[] {
+  const isHelpFlag = (word: string) => word === '-h' || word === '--help';
+  if (!isHelpFlag(argv[0] ?? '')) return argv;
+  const rest = argv.filter((word) => !isHelpFlag(word));
+  return [...rest, '--help'];
+}
+
+/** Returns the names below imgctl. */
+function pathOf(command: Command): string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : [];
+}
+
+/**
+ * Builds the commands by name; a command gets its arguments, options and subcommands when it is reached.
+ * @param onEnd receives the command that fails or prints help
+ */
+function buildTree(
+  context: Context,
+  commands: readonly CommandSpec[],
+  onEnd: (command: Command) => void,
+): Command {
+  const root = new Command('imgctl')
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
+    .helpCommand(false)
+    // Pages, the version and errors are printed after commander has ended.
+    .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
+  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
+  const throwOnEnd = (command: Command) => {
+    command.exitOverride((error) => {
+      onEnd(command);
+      throw error;
+    });
+  };
+  const pending = new Map<Command, CommandSpec>();
+  const declare = (command: Command) => {
+    const spec = pending.get(command);
+    if (spec === undefined) return;
+    pending.delete(command);
+    for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
+    for (const each of spec.options ?? []) command.addOption(optionOf(each));
+    if (spec.hidden) command.allowUnknownOption();
+    throwOnEnd(command);
+    if (spec.subcommands) {
+      add(command, spec.subcommands);
+      const help = command.command('help', { hidden: true }).argument('[command...]');
+      help.action(async (words: readonly string[]) => {
+        const { showPage } = await import('./cli/help-page.ts');
+        await showPage(context, [...pathOf(command), ...words]);
+      });
+    }
+    const { run } = spec;
+    if (run === undefined) return;
+    command.action(() => run(context, command.opts(), ...command.processedArgs));
+  };
+  const add = (parent: Command, specs: readonly CommandSpec[]) => {
+    parent.hook('preSubcommand', (_parent, command) => declare(command));
+    for (const spec of specs) {
+      const { name, aliases = [], hidden = false } = spec;
+      pending.set(parent.command(name, { hidden }).aliases(aliases), spec);
+    }
+  };
+  throwOnEnd(root);
+  add(root, commands);
+  context.program = { commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] };
+  return root;
+}
+
+function optionOf(declaration: OptionDeclaration): Option {
+  const { value, repeatable, implies, conflicts } = declaration;
+  const [flags, description] = optionTerm(declaration);
+  const option = new Option(flags, description);
+  if (value) {
+    const parse = valueParser(value, option.long ?? flags);
+    option.argParser<unknown>((text, previous) =>
+      repeatable ? [...(Array.isArray(previous) ? previous : []), parse(text)] : parse(text),
+    );
+  }
+  if (implies) option.implies(implies);
+  if (conflicts) option.conflicts([...conflicts]);
+  return option;
+}
+
+function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
+  const argument = new Argument(argumentTerm(declaration), declaration.description);
+  const { value } = declaration;
+  if (value?.kind === 'choice') {
+    argument.argParser(valueParser(value, ['imgctl', ...pathOf(command)].join(' ')));
+  }
+  return argument;
+}
+
+/** Returns a parser for a value of the option or command `name`, which throws usage errors. */
+function valueParser(value: Value, name: string): (text: string) => string | number {
+  switch (value.kind) {
+    case 'text':
+      return (text) => text;
+    case 'number':
+      return (text) => {
+        const { min, max } = value;
+        const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+        if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
+          return value.keepText ? text : number;
+        }
+        const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+        throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+          hint: `for example: ${name} ${min}`,
+        });
+      };
+    case 'duration':
+      return (text) => {
+        const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
+        return value.keepText ? text : milliseconds;
+      };
+    case 'choice': {
+      const choice = { noun: value.noun, valid: value.words, where: name };
+      return (text) => parseChoice(text, choice);
+    }
+  }
+}

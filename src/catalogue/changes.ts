@@ -3,14 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
-import {
-  type ConfirmLock,
-  cannotWrite,
-  isMissing,
-  readTextFile,
-  replaceFile,
-} from '../files/atomic-file.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
+import { type ConfirmLock, cannotWrite, readTextFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { stringify } from '../json.ts';
@@ -85,13 +79,7 @@ export async function writeState(
 /** Returns the names of all cursors that were used on this machine. */
 export function cursorNames(directory: string | undefined): string[] {
   if (directory === undefined) return [];
-  let files: string[];
-  try {
-    files = fs.readdirSync(path.join(directory, DIRECTORY));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const files = valueOr(() => fs.readdirSync(path.join(directory, DIRECTORY)), []);
   const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
   return [...new Set(names)].sort();
 }

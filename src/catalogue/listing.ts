@@ -112,7 +112,10 @@ export async function* listCatalogue(
       } else {
         for (const image of images) found.push(image);
         if (images.length > 0) heldBytes += page.bytes;
-        if (heldBytes > MAX_HELD_BYTES) throw tooLong();
+        if (heldBytes > MAX_HELD_BYTES) {
+          const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+          throw new ImgctlError('bad-answer', message, { hint: `${LIST_FEWER}, or use -o ndjson` });
+        }
       }
       if (count === needed) break;
     }
@@ -280,13 +283,6 @@ function unconfirmedBy(meta: ImagePage['meta'], { server }: QueryPlan): Unconfir
 /** An echo may be percent-encoded, as in the navigation URLs. */
 function isEcho(echoed: unknown, sent: string): boolean {
   return echoed === sent || echoed === encodeURIComponent(sent.toWellFormed());
-}
-
-function tooLong(): ImgctlError {
-  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
-  return new ImgctlError('bad-answer', message, {
-    hint: `${LIST_FEWER}, or use -o ndjson`,
-  });
 }
 
 function unconfirmedWarning({ filter, sort }: Unconfirmed): string {

@@ -1,6 +1,5 @@
 // The help page of a command, laid out by commander, or of a topic.
 
-import { Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
@@ -44,44 +43,35 @@ function renderCommand(
     path.push(command.name);
     commands = command.subcommands ?? [];
   }
-  const page = new Command(path.join(' '))
-    .helpOption(false)
-    .helpCommand(false)
-    // Colour is decided already.
-    .configureOutput({ getOutHelpWidth: () => width, getOutHasColors: () => true })
-    .configureHelp({
-      styleTitle: bold,
-      subcommandTerm: (each) => each.name(),
-      // The description has its lines already.
-      boxWrap: (text) => text,
-      formatItem: (term, termWidth, meaning) => renderTerm(term, meaning, termWidth, width),
-    });
-  for (const { name, summary, group = 'Commands', hidden = false } of commands) {
-    const listed = new Command(name).summary(summary).helpGroup(`${group}:`);
-    page.addCommand(listed, { hidden });
+  const lists = new Map<string, (readonly [term: string, meaning: string])[]>([
+    ['Arguments', (command?.arguments ?? []).map(({ name, description }) => [name, description])],
+    ['Options', (command?.options ?? []).map(optionTerm)],
+  ]);
+  for (const { name, summary, group = 'Commands', hidden } of commands) {
+    if (!hidden) lists.set(group, [...(lists.get(group) ?? []), [name, summary]]);
   }
+  const longest = Math.max(...[...lists.values()].flat().map(([term]) => term.length));
+  const sections = [...lists]
+    .filter(([, terms]) => terms.length > 0)
+    .map(([heading, terms]) => `${bold(`${heading}:`)}\n${renderTerms(terms, width, longest)}\n`);
+  const start = `${bold('Usage:')} ${path.join(' ')}`;
   if (command === undefined) {
-    page.usage('<command> [options]');
     const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
     const topics = `Help topics: ${TOPIC_NAMES.join(', ')}`;
-    const tail = [use, topics].map((line) => renderBlocks([line], width));
-    return `${page.helpInformation()}\n${tail.join('')}`;
+    const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
+    return [`${start} <command> [options]\n`, ...sections, tail].join('\n');
   }
   const { aliases = [], summary, description = [], examples, seeAlso = [], fields = [] } = command;
-  const declared = command.arguments ?? [];
-  const usage = ['[options]', ...declared.map(argumentTerm)];
+  const usage = ['[options]', ...(command.arguments ?? []).map(argumentTerm)];
   if (commands.length > 0) usage.push('<command>');
-  const group = path.slice(0, -1).join(' ');
-  const names = aliases.map((alias) => `${group} ${alias}`).join(', ');
-  page.usage(`${usage.join(' ')}${names === '' ? '' : `\nAlias: ${names}`}`);
+  const names = aliases.map((alias) => [...path.slice(0, -1), alias].join(' ')).join(', ');
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  page.description(renderBlocks([sentence, ...description], width).trimEnd());
-  for (const each of declared) page.argument(`[${each.name}]`, each.description);
-  for (const option of command.options ?? []) page.addOption(new Option(...optionTerm(option)));
   const terms = fields.map(([name, type, text]) => [name, `${text} (${type})`] as const);
   const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
   return [
-    page.helpInformation(),
+    `${start} ${usage.join(' ')}\n${names === '' ? '' : `Alias: ${names}\n`}`,
+    renderBlocks([sentence, ...description], width),
+    ...sections,
     ...(terms.length > 0 ? [`${bold('JSON fields:')}\n${renderBlocks([{ terms }], width)}`] : []),
     `${bold('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
     [
@@ -115,19 +105,25 @@ function renderBlock(block: Block, width: number): string {
   if (typeof block === 'string') return wrap(block, width).join('\n');
   if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
-  const longest = Math.max(...block.terms.map(([term]) => term.length));
-  return block.terms.map(([term, meaning]) => renderTerm(term, meaning, longest, width)).join('\n');
+  return renderTerms(block.terms, width, Math.max(...block.terms.map(([term]) => term.length)));
 }
 
-/** Returns a term and, beside it, its meaning; `longest` is the length of the longest term of the list. */
-function renderTerm(term: string, meaning: string, longest: number, width: number): string {
+/** Returns terms and, beside each, its meaning. @param longest length of the longest term of the page or block */
+function renderTerms(
+  terms: readonly (readonly [term: string, meaning: string])[],
+  width: number,
+  longest: number,
+): string {
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
-  const start = `  ${term}`;
-  const lines = wrap(meaning, width - column);
-  const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
-  const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
-  return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
+  const rendered = terms.map(([term, meaning]) => {
+    const start = `  ${term}`;
+    const lines = wrap(meaning, width - column);
+    const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
+    const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
+    return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
+  });
+  return rendered.join('\n');
 }
 
 /** Wraps the text at this width; a longer word gets its own line. */

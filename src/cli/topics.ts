@@ -14,313 +14,239 @@ export const TOPICS = [
   { name: 'exit-codes', summary: 'exit codes and the format of errors' },
 ] as const;
 
-type TopicName = (typeof TOPICS)[number]['name'];
-
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
-const OPTIONS: readonly Block[] = [
-  'These options work with every command, before or after its name:',
-  {
-    terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
-  },
-  'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
-  { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
-];
+export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
+  options: [
+    'These options work with every command, before or after its name:',
+    {
+      terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
+    },
+    'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
+    { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
+  ],
 
-const FILTERS: readonly Block[] = [
-  'Filters, search words and sorting work the same in "images list" and "my-images".',
-  'Words: only images whose name contains every word are shown. Case is ignored.',
-  { shell: ['imgctl images list ubuntu 22.04'] },
-  'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
-  {
-    terms: [
-      ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
-      ['eq ne', 'equal, not equal; eq,null and ne,null test for a missing value'],
-      ['lt le gt ge', 'less than, at most, greater than, at least'],
-      ['like', 'a pattern for the whole value; % matches any text'],
-      ['in', 'one of several values, separated by commas'],
-    ],
-  },
-  {
-    shell: [
-      'imgctl images list -f name,like,%server%',
-      'imgctl images list -f id,in,1002,1003,1006',
-      'imgctl images list -f folder,ne,null -f id,le,1100',
-      'imgctl my-images -f public,eq,false',
-    ],
-  },
-  'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
-  'Times: created_on and updated_on take one of these:',
-  {
-    terms: [
-      ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
-      ['2024-01-31', 'the start of that day in UTC'],
-      ['2024-01-31T12:00:00Z', 'ISO 8601; UTC if it has no offset'],
-      ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
-    ],
-  },
-  {
-    shell: [
-      'imgctl images list -f updated_on,ge,-30d',
-      'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
-      'imgctl images list -f created_on,like,2025-%',
-    ],
-  },
-  'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
-  'Sorting: -s field, or -s field,asc, or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-  {
-    shell: [
-      'imgctl images list -s updated_on,desc --limit 5',
-      'imgctl images list -s folder -s name,desc',
-    ],
-  },
-  "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
-];
+  filters: [
+    'Filters, search words and sorting work the same in "images list" and "my-images".',
+    'Words: only images whose name contains every word are shown. Case is ignored.',
+    { shell: ['imgctl images list ubuntu 22.04'] },
+    'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
+    {
+      terms: [
+        ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
+        ['eq ne', 'equal, not equal; eq,null and ne,null test for a missing value'],
+        ['lt le gt ge', 'less than, at most, greater than, at least'],
+        ['like', 'a pattern for the whole value; % matches any text'],
+        ['in', 'one of several values, separated by commas'],
+      ],
+    },
+    {
+      shell: [
+        'imgctl images list -f name,like,%server%',
+        'imgctl images list -f id,in,1002,1003,1006',
+        'imgctl images list -f folder,ne,null -f id,le,1100',
+        'imgctl my-images -f public,eq,false',
+      ],
+    },
+    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
+    'Times: created_on and updated_on take one of these:',
+    {
+      terms: [
+        ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
+        ['2024-01-31', 'the start of that day in UTC'],
+        ['2024-01-31T12:00:00Z', 'ISO 8601; UTC if it has no offset'],
+        ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
+      ],
+    },
+    {
+      shell: [
+        'imgctl images list -f updated_on,ge,-30d',
+        'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
+      ],
+    },
+    'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
+    'Sorting: -s field, or -s field,asc, or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
+    "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
+  ],
 
-const CHOOSING: readonly Block[] = [
-  'How to find the newest image, use it in a script, pin it, and notice changes.',
-  'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. updated_on never decides; created_on decides between equal names.',
-  `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
-  'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
-  {
-    shell: [
-      'imgctl images latest ubuntu server',
-      'imgctl images latest debian --each',
-      'imgctl images latest rocky Base --explain',
-      'imgctl images list ubuntu -s name:version,desc --limit 5',
-    ],
-  },
-  'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
-  'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
-  {
-    shell: ['imgctl images latest ubuntu server --get path', 'imgctl images list debian --get id'],
-  },
-  'Pins: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
-  {
-    shell: [
-      'imgctl images lock add web ubuntu server',
-      'imgctl images get --lock web --get path',
-      'imgctl images lock check --exit-code',
-      'imgctl images lock update',
-    ],
-  },
-  'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Use --cursor to keep several independent states. A run that fails loses nothing: the next one shows the same changes again.',
-  {
-    shell: [
-      'imgctl images changes',
-      'imgctl images changes ubuntu --cursor nightly --exit-code',
-      'imgctl images changes --peek --json',
-    ],
-  },
-  'Offline: a snapshot holds the whole catalogue. It is read only with --from, and its age is shown on stderr.',
-  {
-    shell: [
-      'imgctl images snapshot --file catalogue.json',
-      'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
-      'imgctl images changes --since-file catalogue.json',
-    ],
-  },
-];
+  choosing: [
+    'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. updated_on never decides; created_on decides between equal names.',
+    `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
+    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
+    {
+      shell: [
+        'imgctl images latest ubuntu server',
+        'imgctl images latest debian --each',
+        'imgctl images list ubuntu -s name:version,desc --limit 5',
+      ],
+    },
+    'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
+    'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
+    { shell: ['imgctl images latest ubuntu server --get path'] },
+    'Pins: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
+    {
+      shell: [
+        'imgctl images lock add web ubuntu server',
+        'imgctl images get --lock web --get path',
+        'imgctl images lock check --exit-code',
+        'imgctl images lock update',
+      ],
+    },
+    'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Use --cursor to keep several independent states. A run that fails loses nothing: the next one shows the same changes again.',
+    'Offline: a snapshot holds the whole catalogue. It is read only with --from, and its age is shown on stderr.',
+    {
+      shell: [
+        'imgctl images snapshot --file catalogue.json',
+        'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
+        'imgctl images changes --since-file catalogue.json',
+      ],
+    },
+  ],
 
-const OUTPUT: readonly Block[] = [
-  'Output formats, columns and timestamps of every command that prints data.',
-  'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
-  {
-    terms: [
-      [
-        'table',
-        'the default: aligned columns, one line per row, - for a missing value; cut to the width of a terminal, but not in a pipe',
+  output: [
+    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+    {
+      terms: [
+        [
+          'table',
+          'the default: aligned columns, one line per row, - for a missing value; cut to the width of a terminal, but not in a pipe',
+        ],
+        ['json', 'one array, or one object for a single record'],
+        ['ndjson', 'one JSON object per line, written as pages arrive'],
+        ['yaml', 'the same values as json'],
+        [
+          'csv',
+          "RFC 4180: lines end in CRLF, a missing value is an empty cell; text that a spreadsheet would run as a formula gets a leading '",
+        ],
+        ['tsv', 'a tab, CR or LF inside a cell becomes a space'],
       ],
-      ['json', 'one array, or one object for a single record'],
-      ['ndjson', 'one JSON object per line, written as pages arrive'],
-      ['yaml', 'the same values as json'],
-      [
-        'csv',
-        "RFC 4180: lines end in CRLF, a missing value is an empty cell; text that a spreadsheet would run as a formula gets a leading '",
+    },
+    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+    'Times: --time STYLE selects the format of image timestamps.',
+    {
+      terms: [
+        ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
+        ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
+        ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
+        ['age', 'how long ago: 3 months ago'],
       ],
-      ['tsv', 'a tab, CR or LF inside a cell becomes a space'],
-    ],
-  },
-  {
-    shell: [
-      'imgctl images list --limit 5',
-      'imgctl images list ubuntu -o csv',
-      'imgctl images list -f folder,ne,null -o ndjson',
-    ],
-  },
-  'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
-  {
-    shell: [
-      'imgctl images list --columns id,name,path',
-      'imgctl images list -o tsv --columns name,updated_on --no-header',
-      'imgctl my-images --columns all',
-    ],
-  },
-  'Times: --time STYLE selects the format of image timestamps.',
-  {
-    terms: [
-      ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
-      ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
-      ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
-      ['age', 'how long ago: 3 months ago'],
-    ],
-  },
-  "Tables show local time; other formats show the service's own text. An ambiguous time is shown as the service sent it.",
-  {
-    shell: [
-      'imgctl images list --time age -s updated_on,desc --limit 10',
-      'imgctl images list -o csv --time iso',
-    ],
-  },
-  'Shorter and longer output:',
-  {
-    terms: [
-      ['-q', 'identifiers only, one per line (json, yaml: a list); no progress'],
-      ['--urls', 'one image URL per line'],
-      ['--meta', 'in json and yaml: {"data": [...], "meta": {...}}'],
-    ],
-  },
-  {
-    shell: [
-      'imgctl images list -q -f name,like,%server%',
-      'imgctl images list --urls --limit 3',
-      'imgctl images list --json --meta --limit 3',
-    ],
-  },
-  'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
-  'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
-  'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables hide columns in which all rows have the same value, then data_store and folder, and cut names in the middle. Ids and times are never cut. A line below the table names the hidden columns; --no-trunc shows everything.',
-];
+    },
+    "Tables show local time; other formats show the service's own text. An ambiguous time is shown as the service sent it.",
+    {
+      shell: [
+        'imgctl images list --time age -s updated_on,desc --limit 10',
+        'imgctl images list -o csv --time iso',
+      ],
+    },
+    'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
+    'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+    'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables hide columns in which all rows have the same value, then data_store and folder, and cut names in the middle. Ids and times are never cut. A line below the table names the hidden columns; --no-trunc shows everything.',
+  ],
 
-const ENVIRONMENT: readonly Block[] = [
-  'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
-  {
-    terms: [
-      ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
-      ['IMGCTL_BASE_URL', 'address of the service'],
-      ['IMGCTL_USERNAME', 'user name for token requests'],
-      ['IMGCTL_PASSWORD', 'the password'],
-      ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
-      ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
-      ['IMGCTL_TOKEN', 'an access token; it is never cached and never renewed'],
-      ['IMGCTL_TOKEN_STORE', 'where tokens are stored: file, or the URL of a Redis server'],
-      ['IMGCTL_TOKEN_STORE_PASSWORD', 'the password of the token store (see: imgctl help fleet)'],
-      ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
-      ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
-      ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
-      ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
-      ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
-      ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
-      ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
-      ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
-      ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
-      ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
-      [
-        'IMGCTL_CONFIG_DIR',
-        'one directory for settings, tokens and everything else but compiled code',
+  environment: [
+    'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+    {
+      terms: [
+        ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
+        ['IMGCTL_BASE_URL', 'address of the service'],
+        ['IMGCTL_USERNAME', 'user name for token requests'],
+        ['IMGCTL_PASSWORD', 'the password'],
+        ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
+        ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
+        ['IMGCTL_TOKEN', 'an access token; it is never cached and never renewed'],
+        ['IMGCTL_TOKEN_STORE', 'where tokens are stored: file, or the URL of a Redis server'],
+        ['IMGCTL_TOKEN_STORE_PASSWORD', 'the password of the token store (see: imgctl help fleet)'],
+        ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
+        ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
+        ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
+        ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
+        ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
+        ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
+        ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
+        ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
+        ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
+        ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
+        [
+          'IMGCTL_CONFIG_DIR',
+          'one directory for settings, tokens and everything else but compiled code',
+        ],
+        ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
+        [
+          'XDG_STATE_HOME',
+          'the history of syncs and pushes, and what images changes saw, are in its imgctl folder (~/.local/state)',
+        ],
+        [
+          'XDG_CACHE_HOME',
+          'image names for completion and compiled code are in its imgctl folder (~/.cache)',
+        ],
+        [
+          'HTTPS_PROXY, HTTP_PROXY',
+          'proxy URL, such as http://user:password@host:port (or https://); never used for this machine',
+        ],
+        [
+          'NO_PROXY',
+          'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses and address ranges (10.0.0.0/8), or *; names and addresses can have a port',
+        ],
+        [
+          'NODE_EXTRA_CA_CERTS',
+          'additional trusted certificates (see also: imgctl config set ca-file); NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, because certificates are always verified',
+        ],
+        ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
       ],
-    ],
-  },
-  {
-    terms: [
-      ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
-      [
-        'XDG_STATE_HOME',
-        'the history of syncs and pushes, and what images changes saw, are in its imgctl folder (~/.local/state)',
-      ],
-      [
-        'XDG_CACHE_HOME',
-        'image names for completion and compiled code are in its imgctl folder (~/.cache)',
-      ],
-    ],
-  },
-  {
-    terms: [
-      [
-        'HTTPS_PROXY, HTTP_PROXY',
-        'proxy URL, such as http://user:password@host:port (or https://); never used for this machine',
-      ],
-      [
-        'NO_PROXY',
-        'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses and address ranges (10.0.0.0/8), or *; names and addresses can have a port',
-      ],
-      [
-        'NODE_EXTRA_CA_CERTS',
-        'additional trusted certificates (see also: imgctl config set ca-file); NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, because certificates are always verified',
-      ],
-      ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
-    ],
-  },
-  'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
-  'A credential helper is a program that speaks docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-  'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD, IMGCTL_TOKEN and other secrets are removed from their environment.',
-];
+    },
+    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+    'A credential helper is a program that speaks docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
+    'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD, IMGCTL_TOKEN and other secrets are removed from their environment.',
+  ],
 
-const FLEET: readonly Block[] = [
-  'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
-  {
-    terms: [
-      [
-        'token-store',
-        'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
+  fleet: [
+    'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
+    {
+      terms: [
+        [
+          'token-store',
+          'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
+        ],
+        [
+          'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
+          'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
+        ],
+        [
+          'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
+          'a key that seals tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
+        ],
       ],
-      [
-        'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
-        'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
-      ],
-      [
-        'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
-        'a key that seals tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
-      ],
-    ],
-  },
-  'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
-  'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests a token of its own, as far as the limit allows. A token that was sealed with another key is left alone.',
-  '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
-  {
-    shell: [
-      'imgctl images list --wait-for-token 5m',
-      'imgctl whoami --json',
-      'imgctl doctor',
-      'imgctl logout --all',
-    ],
-  },
-  'doctor checks the store, and whoami shows which one is set. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set" instead. logout deletes only the token of this machine; logout --all also deletes the shared one.',
-];
+    },
+    'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
+    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests a token of its own, as far as the limit allows. A token that was sealed with another key is left alone.',
+    '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
+    'doctor checks the store, and whoami shows which one is set. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set" instead. logout deletes only the token of this machine; logout --all also deletes the shared one.',
+  ],
 
-const EXIT_CODES: readonly Block[] = [
-  'Exit codes:',
-  {
-    terms: [
-      ['0', 'success, including an empty list'],
-      [
-        '1',
-        'the operation failed: server error, failed sync, unreadable response, invalid package',
+  'exit-codes': [
+    'Exit codes:',
+    {
+      terms: [
+        ['0', 'success, including an empty list'],
+        [
+          '1',
+          'the operation failed: server error, failed sync, unreadable response, invalid package',
+        ],
+        ['2', 'usage or configuration error'],
+        ['3', 'network error: unreachable, TLS, timeout'],
+        ['4', 'not logged in, wrong credentials, not permitted'],
+        ['5', 'not found (and with --fail-empty: nothing matched)'],
+        ['6', 'rate limited; the error shows when to try again'],
+        ['7', 'still waiting when --wait-timeout expires'],
+        ['10', 'with --exit-code: there are changes'],
+        ['130', 'interrupted (Ctrl-C)'],
+        ['143', 'terminated (SIGTERM)'],
       ],
-      ['2', 'usage or configuration error'],
-      ['3', 'network error: unreachable, TLS, timeout'],
-      ['4', 'not logged in, wrong credentials, not permitted'],
-      ['5', 'not found (and with --fail-empty: nothing matched)'],
-      ['6', 'rate limited; the error shows when to try again'],
-      ['7', 'still waiting when --wait-timeout expires'],
-      ['10', 'with --exit-code: there are changes'],
-      ['130', 'interrupted (Ctrl-C)'],
-      ['143', 'terminated (SIGTERM)'],
-    ],
-  },
-  'A pipe that closes early (imgctl images list | head -1) is not an error.',
-  'Errors are printed on stderr, never on stdout:',
-  { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
-  'With -o json or ndjson, each error is one JSON object on one line instead:',
-  { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
-];
-
-export const PAGES: Readonly<Record<TopicName, readonly Block[]>> = {
-  options: OPTIONS,
-  filters: FILTERS,
-  choosing: CHOOSING,
-  output: OUTPUT,
-  environment: ENVIRONMENT,
-  fleet: FLEET,
-  'exit-codes': EXIT_CODES,
+    },
+    'A pipe that closes early (imgctl images list | head -1) is not an error.',
+    'Errors are printed on stderr, never on stdout:',
+    { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
+    'With -o json or ndjson, each error is one JSON object on one line instead:',
+    { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
+  ],
 };

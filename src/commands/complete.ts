@@ -81,9 +81,10 @@ function completeWord(context: Context, words: readonly string[], current: strin
       pending = undefined;
     } else if (!ended && word === '--') ended = true;
     else if (!ended && /^-./.test(word)) {
-      const { given, lead } = readOptions(word, options);
-      for (const option of given) values.set(nameOf(option), word.slice(lead?.length));
-      if (lead === word && !word.endsWith('=')) pending = given.at(-1);
+      const [flag, value] = divide(word);
+      const option = options.find((each) => flagsOf(each).includes(flag));
+      if (option) values.set(nameOf(option), value ?? '');
+      if (option?.value && value === undefined) pending = option;
     } else {
       const found = followers().find((each) => namesOf(each).includes(word));
       if (found === undefined) rest.push(word);
@@ -94,7 +95,7 @@ function completeWord(context: Context, words: readonly string[], current: strin
     }
   }
   context.useOptions({ profile: values.get('--profile'), baseUrl: values.get('--base-url') });
-  /** @param lead the text before the value in the same word: `--output=`, `-o` */
+  /** @param lead the text before the value in the same word: `--output=` */
   const ofValue = (value: Value | undefined, lead = ''): Candidates => {
     const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
     const { mode, candidates } = candidatesOf(context, rest, value, current.slice(lead.length));
@@ -103,10 +104,9 @@ function completeWord(context: Context, words: readonly string[], current: strin
   };
   if (pending) return ofValue(pending.value);
   if (!ended && current.startsWith('-')) {
-    const { given, lead } = readOptions(current, options);
-    if (lead !== undefined && (lead !== current || current.endsWith('='))) {
-      return ofValue(given.at(-1)?.value, lead);
-    }
+    const [flag, value] = divide(current);
+    const typed = options.find((each) => flagsOf(each).includes(flag));
+    if (value !== undefined) return ofValue(typed?.value, `${flag}=`);
     const left = options.filter((option) => option.repeatable || !values.has(nameOf(option)));
     // The short flag if it was typed, else the long one: both would be the same line twice.
     return space(
@@ -123,24 +123,10 @@ function completeWord(context: Context, words: readonly string[], current: strin
   return ofValue((declared[rest.length] ?? (last?.variadic ? last : undefined))?.value);
 }
 
-/** Returns the options in a word with a dash. If the last one takes a value, `lead` is the text before it. */
-function readOptions(
-  word: string,
-  options: readonly OptionDeclaration[],
-): { readonly given: readonly OptionDeclaration[]; readonly lead?: string } {
-  const find = (flag: string) => options.filter((option) => flagsOf(option).includes(flag));
-  if (word.startsWith('--')) {
-    const [flag = ''] = word.split('=', 1);
-    const given = find(flag).slice(0, 1);
-    return given[0]?.value ? { given, lead: word.slice(0, flag.length + 1) } : { given };
-  }
-  const given: OptionDeclaration[] = [];
-  for (let index = 1; index < word.length; index += 1) {
-    const [option] = find(`-${word[index]}`);
-    if (option) given.push(option);
-    if (option?.value) return { given, lead: word.slice(0, index + 1) };
-  }
-  return { given };
+/** Divides `--output=json`; the value is undefined without an equals sign. */
+function divide(word: string): [flag: string, value: string | undefined] {
+  const [flag = '', ...rest] = word.split('=');
+  return [flag, rest.length > 0 ? rest.join('=') : undefined];
 }
 
 /** `['-o', '--output']` */
@@ -163,9 +149,6 @@ function visible({ subcommands = [] }: Partial<CommandDeclaration>): readonly Co
   return subcommands.filter(({ hidden }) => !hidden);
 }
 
-const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
-const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
 /** @param rest the arguments before the cursor */
 function candidatesOf(
   context: Context,
@@ -179,9 +162,9 @@ function candidatesOf(
     case undefined:
       return words([]);
     case 'api-paths':
-      return words(PATHS);
+      return words(['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/']);
     case 'columns':
-      return list([...FIELDS, 'all'], typed);
+      return columns(typed);
     case 'commands':
       return space(helpPages(context, rest));
     case 'cursors':
@@ -195,11 +178,16 @@ function candidatesOf(
     case 'filters':
       return filters(context, typed);
     case 'images':
-      return space(images(context, typed));
+      return words([...new Set(cachedImages(context).map(([name]) => name))]);
     case 'locks':
-      return words(lockNames(context));
+      return words(
+        valueOr(() => {
+          const text = fs.readFileSync(path.join(context.io.cwd, DEFAULT_LOCK_FILE), 'utf8');
+          return Object.keys(JSON.parse(text).images);
+        }, []),
+      );
     case 'methods':
-      return words(METHODS);
+      return words(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
     case 'profiles':
       return words([...context.config.profiles.keys()]);
     case 'setting-keys':
@@ -207,74 +195,42 @@ function candidatesOf(
     case 'setting-values':
       return settingValues(rest.at(-1) ?? '', typed);
     case 'sorts':
-      return typed.includes(',') ? steps(typed, DIRECTIONS, '') : words(SORT_FIELDS, '', ',');
+      return typed.includes(',')
+        ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
+        : words(SORT_FIELDS, '', ',');
     case 'sync-ids':
       return space(syncIds(context));
   }
 }
 
-/** Fields whose values are cached, with their place in a cached image. */
-const PLACES: ReadonlyMap<string, 1 | 2> = new Map([
-  ['folder', 1],
-  ['data_store', 2],
-]);
-
+/** Offers fields, then operators, then the folders of cached images. */
 function filters(context: Context, typed: string): Candidates {
-  const [field = '', operator] = typed.split(',');
+  const [field = '', operator, value] = typed.split(',');
   if (operator === undefined) return words(FIELDS, '', ',');
-  const start = `${field},${operator},`;
-  if (!typed.startsWith(start)) return steps(typed, OPERATORS, ',');
-  const column = PLACES.get(field);
-  if (column === undefined) return words([]);
-  const places = cachedImages(context).map(([, image]) => image[column]);
-  const known = [...new Set(places)].filter((place) => place !== '').sort();
-  if (operator !== 'in') return words(known, start);
-  const single = known.filter((place) => !place.includes(','));
-  return list(single, typed.slice(start.length), start);
+  if (value === undefined) return words(OPERATORS, `${field},`, ',');
+  const folders = field === 'folder' ? cachedImages(context).map(([, folder]) => folder) : [];
+  return words([...new Set(folders)].filter(Boolean).sort(), `${field},${operator},`);
 }
 
-/** Returns the words that can follow a typed `field,`, with this end. */
-function steps(typed: string, next: readonly string[], end: string): Candidates {
-  const [field = '', ...more] = typed.split(',');
-  if (!SORT_FIELDS.some((each) => each === field) || more.length > 1) return words([]);
-  return words(next, `${field},`, end);
-}
-
-/** Completes a list of these words, separated by commas. */
-function list(all: readonly string[], typed: string, start = ''): Candidates {
+/** Completes a list of fields, separated by commas. */
+function columns(typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
-  const left = all.filter((each) => !taken.includes(each) && (chosen === '' || each !== 'all'));
-  return { ...words(left, `${start}${chosen}`), mode: 'nospace' };
+  const all = chosen === '' ? [...FIELDS, 'all'] : FIELDS;
+  const left = all.filter((each) => !taken.includes(each));
+  return { ...words(left, chosen), mode: 'nospace' };
 }
 
 function settingValues(key: string, typed: string): Candidates {
-  if (key.startsWith('columns.')) return list([...FIELDS, 'all'], typed);
+  if (key.startsWith('columns.')) return columns(typed);
   if (key === 'ca-file') return { mode: 'files', candidates: [] };
   const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
   return words(setting?.valid ?? setting?.suggested ?? []);
 }
 
-/** Returns names, and ids if one is being typed. */
-function images(context: Context, typed: string): Candidate[] {
-  const cached = cachedImages(context);
-  const names = new Set(cached.map(([, [name]]) => name));
-  const ids = cached.filter(([id]) => /^\d+$/.test(typed) && String(id).startsWith(typed));
-  return [
-    ...[...names].map((name): Candidate => [name]),
-    ...ids.map(([id, [name]]): Candidate => [String(id), name]),
-  ];
-}
-
+/** Returns name and folder of each. */
 function cachedImages(context: Context) {
-  return [...readImageNames(context.paths.cache, context.settings.account)];
-}
-
-function lockNames({ io }: Context): string[] {
-  return valueOr(() => {
-    const text = fs.readFileSync(path.join(io.cwd, DEFAULT_LOCK_FILE), 'utf8');
-    return Object.keys(JSON.parse(text).images);
-  }, []);
+  return [...readImageNames(context.paths.cache, context.settings.account).values()];
 }
 
 function syncIds(context: Context): Candidate[] {

@@ -10,7 +10,7 @@ export const completion: CommandSpec = {
   name: 'completion',
   summary: 'print the completion script for a shell',
   description: [
-    'Completes commands, options and their values, profiles, sync requests, and the names, folders and data stores of images that you listed on this machine. Completion never contacts the service.',
+    'Completes commands, options and their values, profiles, sync requests, and the names and folders of images that you listed on this machine. Completion never contacts the service.',
     'To install it for bash with the bash-completion package:',
     {
       shell: [

@@ -15,7 +15,7 @@ import {
   type SettingKey,
 } from '../session/setting-table.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../session/settings.ts';
-import { readColumns } from './image-listing.ts';
+import { readColumns } from './images-shared.ts';
 
 const KEY: ArgumentDeclaration = {
   name: 'key',

@@ -35,7 +35,7 @@ import {
   TokenCache,
   tokenFolder,
 } from '../session/token-cache.ts';
-import { readColumns } from './image-listing.ts';
+import { readColumns } from './images-shared.ts';
 import { noValidToken, openSharedStore, tokenState } from './token-state.ts';
 import { openUploadStorage } from './upload-storage.ts';
 

@@ -9,7 +9,7 @@ import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
-import { readSnapshot } from './image-listing.ts';
+import { readSnapshot } from './images-shared.ts';
 
 export const emulator: CommandSpec = {
   name: 'emulator',

@@ -19,6 +19,7 @@ import { counted } from '../output/messages.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import {
   FILTER_OPTION,
+  imageFields,
   openSource,
   readAll,
   readQuery,
@@ -27,7 +28,7 @@ import {
   TABLE_OPTIONS,
   type ViewOptions,
   WORDS,
-} from './image-listing.ts';
+} from './images-shared.ts';
 import { type Measures, type MetricsOptions, withMetrics } from './metrics.ts';
 
 export const imagesChanges: CommandSpec = {
@@ -65,10 +66,7 @@ export const imagesChanges: CommandSpec = {
   mutates: true,
   fields: [
     ['change', 'string', 'added, updated, moved or removed'],
-    ['id', 'number', 'identifier of the image'],
-    ['name', 'string', 'file name'],
-    ['path', 'string', '[data store] folder/file name'],
-    ['updated_on', 'string', 'when it was last updated, as the service writes it'],
+    ...imageFields('id', 'name', 'path', 'updated_on'),
     ['before', 'object or null', 'the image as it was; null if it was added'],
   ],
   exitCodes: [...SERVICE_CODES, 10],
@@ -201,7 +199,7 @@ async function print(
   changes: readonly Change[],
   since: number | undefined,
 ): Promise<void> {
-  const { header, times, trunc } = readView(context, options, { columns: [] });
+  const { header, times, trunc } = readView(context, options, []);
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, updated_on = null } = image;
     return { change, id, name, path, updated_on, before };

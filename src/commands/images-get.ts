@@ -5,9 +5,9 @@ import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
-import { planQuery, type QueryInput } from '../query/plan.ts';
-import { nearestFew } from '../query/suggest.ts';
+import { planQuery } from '../query/plan.ts';
 import { collectNames } from '../session/image-names.ts';
+import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
 import {
   IMAGE_FIELDS,
   openSource,
@@ -18,8 +18,7 @@ import {
   type SourceOptions,
   VIEW_OPTIONS,
   type ViewOptions,
-} from './image-listing.ts';
-import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
+} from './images-shared.ts';
 
 export const imagesGet: CommandSpec = {
   name: 'get',
@@ -87,7 +86,7 @@ async function run(
       hint: 'provide an id or a name, or a locked image with --lock NAME',
     });
   }
-  const view = readView(context, options, { columns: FIELDS });
+  const view = readView(context, options, FIELDS);
   const source = await openSource(context, options);
   if (lock !== undefined) {
     return context.printRecord(await readPinned(context, source, options, lock), view);
@@ -134,12 +133,8 @@ async function find(context: Context, source: Source, wanted: string): Promise<R
   const fields = isUrl ? [] : isPath ? (['path'] as const) : (['name', 'label'] as const);
   for (const field of fields) image ??= await findBy(field, context, source, wanted);
   if (image) return image;
-  const similar = isUrl || isPath || isId ? [] : await similarNames(context, source, wanted);
   throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
-    hint:
-      similar.length > 0
-        ? `did you mean ${similar.join(' or ')}?`
-        : 'list all images with: imgctl images list',
+    hint: 'list all images with: imgctl images list',
   });
 }
 
@@ -157,46 +152,19 @@ function idOfUrl(text: string, baseUrl: string): number {
 /** @throws ImgctlError ambiguous */
 async function findBy(
   field: 'name' | 'label' | 'path',
-  context: Context,
+  { io }: Context,
   source: Source,
   wanted: string,
 ): Promise<ReceivedImage | undefined> {
-  // The service may ignore the filter or the case.
-  const images = await listMatching(context, source, { filters: [`${field},eq,${wanted}`] });
-  const [image, ...others] = images.filter((row) => row[field] === wanted);
-  if (image === undefined || others.length === 0) return image;
-  const all = [image, ...others];
-  throw new ImgctlError('ambiguous', `${all.length} images have the ${field} ${wanted}`, {
-    details: all.map(({ id, path }) => `${id}  ${path}`),
-    hint: `use an id, for example: imgctl images get ${image.id}`,
+  const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: io.now() });
+  const found: ReceivedImage[] = [];
+  for await (const { images } of source.list({ plan }, {})) {
+    // The service may ignore the case.
+    for (const image of images) if (image[field] === wanted) found.push(image);
+  }
+  if (found.length < 2) return found[0];
+  throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {
+    details: found.map(({ id, path }) => `${id}  ${path}`),
+    hint: `use an id, for example: imgctl images get ${found[0]?.id}`,
   });
-}
-
-const MAX_SUGGESTION_CANDIDATES = 1000;
-
-async function similarNames(context: Context, source: Source, name: string): Promise<string[]> {
-  // Similar names usually share the first word; else compare the names of any images.
-  const word = /[a-z]{3,}/i.exec(name)?.[0];
-  for (const words of word === undefined ? [[]] : [[word], []]) {
-    const images = await listMatching(context, source, { words }, MAX_SUGGESTION_CANDIDATES);
-    const names = new Set(images.map((row) => row.name).filter((each) => typeof each === 'string'));
-    const near = nearestFew(name, [...names], 3);
-    if (near.length > 0) return near;
-  }
-  return [];
-}
-
-async function listMatching(
-  context: Context,
-  source: Source,
-  input: QueryInput,
-  limit?: number,
-): Promise<ReceivedImage[]> {
-  const plan = planQuery(input, { now: context.io.now() });
-  const images: ReceivedImage[] = [];
-  for await (const batch of source.list({ plan, limit }, {})) {
-    // A snapshot is one batch, which may have more images than a call can have arguments.
-    for (const image of batch.images) images.push(image);
-  }
-  return images;
 }

@@ -23,7 +23,7 @@ import {
   SOURCE_OPTIONS,
   type SourceOptions,
   WORDS,
-} from './image-listing.ts';
+} from './images-shared.ts';
 
 export const imagesList: CommandSpec = {
   name: 'list',
@@ -76,10 +76,12 @@ async function run(
       hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
-  const view = readView(context, options, {
-    columns: ['id', 'name', 'folder', 'data_store', 'updated_on'],
-    setting: 'columns.images',
-  });
+  const view = readView(
+    context,
+    options,
+    ['id', 'name', 'folder', 'data_store', 'updated_on'],
+    'columns.images',
+  );
   let count = 0;
   let meta: Batch['meta'] = {};
   const summary = () =>

@@ -1,19 +1,9 @@
-// images lock: pins images by name in a file, and checks them; and images get --lock.
+// images lock: pins images by name in a file, and checks them; reads the lock file for images get --lock too.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
-import { findSeries, onlyNewest } from '../catalogue/latest.ts';
-import {
-  BROKEN_STATES,
-  formatLockFile,
-  type Pin,
-  type PinState,
-  type Pins,
-  parseLockFile,
-  pinOf,
-  stateOf,
-} from '../catalogue/lock-file.ts';
+import type { FileLabel } from '../catalogue/snapshot.ts';
 import type { ArgumentDeclaration, FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
@@ -22,16 +12,18 @@ import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
-import { TIME_FIELDS } from '../query/fields.ts';
+import { compareText, TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { isSameReading, versionOf, WordReader } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
-import { seriesKey } from '../query/version.ts';
-import { FILTER_OPTION, openSource, readAll, type Source } from './image-listing.ts';
-import { listCommand } from './images-latest.ts';
+import { parseTimestamp } from '../query/timestamp.ts';
+import { compareVersions, seriesKey } from '../query/version.ts';
+import { indexSeries, listCommand, onlyNewest } from './images-latest.ts';
+import { FILTER_OPTION, imageFields, openSource, readAll, type Source } from './images-shared.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
@@ -49,11 +41,7 @@ const LOCK_FIELDS: readonly FieldDeclaration[] = [
   ['lock', 'string', 'name of the lock'],
   ['text', 'array', 'texts that the name of the image must contain'],
   ['filters', 'array', 'filters of the query, as field,operator,value'],
-  ['id', 'number', 'identifier of the image'],
-  ['name', 'string', 'file name'],
-  ['path', 'string', '[data store] folder/file name'],
-  ['created_on', 'string', 'when it was added, as the service writes it'],
-  ['updated_on', 'string', 'when it was last updated, as the service writes it'],
+  ...imageFields('id', 'name', 'path', 'created_on', 'updated_on'),
 ];
 
 export const imagesLock: CommandSpec = {
@@ -128,9 +116,7 @@ export const imagesLock: CommandSpec = {
       fields: [
         ['lock', 'string', 'name of the lock'],
         ['state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'],
-        ['id', 'number', 'identifier of the locked image'],
-        ['name', 'string', 'file name'],
-        ['path', 'string', '[data store] folder/file name'],
+        ...imageFields('id', 'name', 'path'),
         ['newest_id', 'number or null', 'identifier of a newer image'],
         ['newest_name', 'string or null', 'file name of a newer image'],
       ],
@@ -152,9 +138,7 @@ export const imagesLock: CommandSpec = {
         ['old_id', 'number', 'identifier of the image before'],
         ['old_name', 'string', 'file name before'],
         ['old_path', 'string', 'path before'],
-        ['id', 'number', 'identifier of the image'],
-        ['name', 'string', 'file name'],
-        ['path', 'string', '[data store] folder/file name'],
+        ...imageFields('id', 'name', 'path'),
       ],
       exitCodes: SERVICE_CODES,
       run: update,
@@ -304,7 +288,7 @@ async function resolve(
   name: string,
 ): Promise<ReceivedImage> {
   try {
-    const found = await findSeries(readAll(context, source, planOf(context, query)), query.text);
+    const found = await indexSeries(readAll(context, source, planOf(context, query)), query.text);
     return onlyNewest(found, listCommand(query.text, query.filters));
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
@@ -324,9 +308,10 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
       yield images;
     }
   }
-  const { all } = await findSeries(watched(), pin.text);
+  const { index } = await indexSeries(watched(), pin.text);
   const key = version && seriesKey(version);
-  const newest = all
+  const newest = index
+    .all()
     .find((series) => series.key === key)
     ?.readings.find((each) => isSameReading(each.reading, reading))?.newest[0];
   return { live: live ?? (await source.getImage(pin.id)), newest };
@@ -410,4 +395,110 @@ export async function readPinned(
     context.console.warn(`${name} was moved from ${pin.path} to ${image.path}`, hint);
   }
   return image;
+}
+
+/** Format of lock files. */
+const VERSION = 1;
+
+/** A type, since an interface has no index signature. */
+type Pin = {
+  readonly text: readonly string[];
+  readonly filters: readonly string[];
+  readonly id: number;
+  readonly name: string | null;
+  readonly path: string | null;
+  readonly created_on: string | null;
+  readonly updated_on: string | null;
+};
+
+type Pins = ReadonlyMap<string, Pin>;
+
+/** @throws ImgctlError bad-answer: the image has no id */
+function pinOf(
+  { text, filters }: Pick<Pin, 'text' | 'filters'>,
+  { id, ...image }: ReceivedImage,
+): Pin {
+  if (typeof id !== 'number') {
+    throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
+  }
+  const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
+  return {
+    text,
+    filters,
+    id,
+    name: textOrNull(image.name),
+    path: textOrNull(image.path),
+    created_on: textOrNull(image.created_on),
+    updated_on: textOrNull(image.updated_on),
+  };
+}
+
+function formatLockFile(pins: Pins): string {
+  const images = [...pins].sort(([left], [right]) => compareText(left, right));
+  const content = { version: VERSION, images: Object.fromEntries(images) };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+/** @throws ImgctlError config: damaged, newer or not a lock file */
+function parseLockFile(text: string, { what, hint }: FileLabel): Map<string, Pin> {
+  const invalid = (problem: string) => new ImgctlError('config', `${what} ${problem}`, { hint });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw invalid('is not valid JSON');
+  }
+  const { version, images } = isObject(content) ? content : {};
+  if (typeof version === 'number' && version > VERSION) {
+    throw new ImgctlError('config', `${what} has the newer format ${version}`, {
+      hint: 'upgrade imgctl to read it',
+    });
+  }
+  if (version !== VERSION || !isObject(images)) throw invalid('has an unknown format');
+  return new Map(
+    Object.entries(images).map(([name, pin]) => {
+      // Without members of other programs.
+      if (isObject(pin) && isPin(pin)) return [name, pinOf(pin, pin)];
+      throw invalid(`is damaged at ${name}`);
+    }),
+  );
+}
+
+function isPin(pin: JsonObject): pin is Pin {
+  const isText = (value: unknown) => typeof value === 'string';
+  const isList = (value: unknown) => Array.isArray(value) && value.every(isText);
+  const texts = [pin.name, pin.path, pin.created_on, pin.updated_on];
+  const hasImage =
+    Number.isSafeInteger(pin.id) && texts.every((text) => text === null || isText(text));
+  return isList(pin.text) && isList(pin.filters) && hasImage;
+}
+
+type PinState = 'ok' | 'newer' | 'moved' | 'replaced' | 'gone';
+
+/** The states of a pin that no longer holds. */
+const BROKEN_STATES: readonly PinState[] = ['gone', 'replaced', 'moved'];
+
+/**
+ * Compares a pin with the image of its id.
+ * @param newest the newest image of its series
+ */
+function stateOf(
+  pin: Pin,
+  live: ReceivedImage | undefined,
+  newest: ReceivedImage | undefined,
+): PinState {
+  if (live === undefined) return 'gone';
+  if ((live.updated_on ?? null) !== pin.updated_on) return 'replaced';
+  if ((live.path ?? null) !== pin.path || (live.name ?? null) !== pin.name) return 'moved';
+  return newest !== undefined && isNewer(newest, pin) ? 'newer' : 'ok';
+}
+
+/** The same order as that of images latest; a tie is not newer. */
+function isNewer(image: ReceivedImage, pin: Pin): boolean {
+  const [version, pinned] = [versionOf(image), versionOf(pin)];
+  if (version === undefined || pinned === undefined) return false;
+  const order = compareVersions(version, pinned);
+  const created = parseTimestamp(`${image.created_on}`) ?? Number.NaN;
+  const before = parseTimestamp(`${pin.created_on}`) ?? Number.NaN;
+  return order > 0 || (order === 0 && created > before);
 }

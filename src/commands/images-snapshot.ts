@@ -9,7 +9,7 @@ import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson, writeText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
-import { openSource, readAll } from './image-listing.ts';
+import { openSource, readAll } from './images-shared.ts';
 
 export const imagesSnapshot: CommandSpec = {
   name: 'snapshot',

@@ -12,7 +12,7 @@ import {
   reportEmpty,
   reportNoMatch,
   WORDS,
-} from './image-listing.ts';
+} from './images-shared.ts';
 
 export const myImages: CommandSpec = {
   name: 'my-images',
@@ -32,10 +32,12 @@ async function run(
   words: readonly string[],
 ): Promise<void> {
   const plan = readQuery(context, words, options);
-  const view = readView(context, options, {
-    columns: ['id', 'name', 'path', 'updated_on'],
-    setting: 'columns.my-images',
-  });
+  const view = readView(
+    context,
+    options,
+    ['id', 'name', 'path', 'updated_on'],
+    'columns.my-images',
+  );
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
   const matching = images.filter(plan.matchesAll);

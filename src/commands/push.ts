@@ -15,7 +15,7 @@ import type {
   TransferOptions,
   UploadPackage,
 } from '../upload/transfer.ts';
-import { IMAGE_FIELDS, readView } from './image-listing.ts';
+import { IMAGE_FIELDS, readView } from './images-shared.ts';
 import { type MetricsOptions, withMetrics } from './metrics.ts';
 import {
   describeBytes,
@@ -268,7 +268,7 @@ async function syncPushed(
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
-  const view = readView(context, {}, { columns: ['id', 'name', 'path', 'updated_on'] });
+  const view = readView(context, {}, ['id', 'name', 'path', 'updated_on']);
   await context.printList(found, view.columns, view);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   if (missing === undefined) return;

@@ -48,16 +48,10 @@ const MAX_COMPARED = 200;
 
 /** Returns the candidate nearest to the word, ignoring case; undefined if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  return nearestFew(word, candidates, 1)[0];
-}
-
-export function nearestFew(word: string, candidates: readonly string[], count: number): string[] {
   return candidates
     .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
     .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
-    .sort((left, right) => left.distance - right.distance)
-    .slice(0, count)
-    .map(({ candidate }) => candidate);
+    .sort((left, right) => left.distance - right.distance)[0]?.candidate;
 }
 
 /** Returns Infinity if more than a third of the letters differ and neither word begins with or mostly is the other. */

@@ -89,17 +89,13 @@ describe('images get', () => {
     });
   });
 
-  it.each([
-    ['image-0003.oav', 'image image-0003.oav does not exist', 'did you mean image-0003.ova'],
-    ['imgae-0003.ova', 'image imgae-0003.ova does not exist', 'did you mean image-0003.ova'],
-    ['99', 'image 99 does not exist', 'list all images with: imgctl images list'],
-    ['007', 'image 007 does not exist', 'list all images with: imgctl images list'],
-  ])('exits 5 and suggests the nearest names for %s', async (line, message, hint) => {
+  it.each(['image-0003.oav', '99', '007'])('exits 5 if there is no %s', async (line) => {
     const { stdout, stderr, exitCode } = await get(`${line} -o json`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
-    const { error } = JSON.parse(stderr);
-    expect(error.message).toBe(message);
-    expect(error.hint).toContain(hint);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      message: `image ${line} does not exist`,
+      hint: 'list all images with: imgctl images list',
+    });
   });
 
   it('prints blocks of keys and values, an array in the order of the arguments, or ids', async () => {
@@ -114,12 +110,6 @@ describe('images get', () => {
       ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
       ['images get 98 99 --json', '[]\n', /image 99 does not exist/, 5],
     );
-  });
-
-  it('suggests no name if images have none', async () => {
-    const nameless = { ...testImage(1), name: null };
-    const { stderr } = await get('nul', catalogueOf([nameless as unknown as Image]));
-    expect(stderr).toContain('list all images with: imgctl images list');
   });
 
   it.each([[['']], [['1', ' ']]])('rejects an empty name: %j', async (names) => {

@@ -1,7 +1,7 @@
 // Usage errors and suggestions for mistyped words.
 
 import { describe, expect, it } from 'vitest';
-import { nearest, nearestFew, parseChoice, quoted, suggest } from '../../src/query/suggest.ts';
+import { nearest, parseChoice, quoted, suggest } from '../../src/query/suggest.ts';
 import { thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 
@@ -57,15 +57,5 @@ describe('nearest', () => {
 
   it('counts a swap of neighbours as one mistake', () => {
     expect(nearest('abdc', ['abxx', 'abcd'])).toBe('abcd');
-  });
-});
-
-describe('nearestFew', () => {
-  it('returns the nearest first, up to the count', () => {
-    const names = ['debian-12.ova', 'ubuntu-22.04.ova', 'ubuntu-20.04.ova', 'ubuntu-24.04.ova'];
-    expect(nearestFew('ubuntu-24.05.ova', names, 2)).toEqual([
-      'ubuntu-24.04.ova',
-      'ubuntu-22.04.ova',
-    ]);
   });
 });

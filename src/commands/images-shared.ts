@@ -94,6 +94,11 @@ export const IMAGE_FIELDS: readonly FieldDeclaration[] = [
   ['updated_on', 'string', 'when it was last updated, as the service writes it'],
 ];
 
+/** Returns the declarations of some of these fields. */
+export function imageFields(...names: readonly Field[]): FieldDeclaration[] {
+  return IMAGE_FIELDS.filter(([name]) => names.some((each) => each === name));
+}
+
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
   sort?: string[];
@@ -119,17 +124,15 @@ export function readQuery(context: Context, words: readonly string[], options: L
   return planQuery({ words, filters: [...filter, ...recent], sorts }, { now });
 }
 
-interface DefaultView {
-  readonly columns: readonly Field[];
-  /** The setting that replaces these columns. */
-  readonly setting?: SettingKey;
-}
-
-/** Reads columns and time style from options, then settings, then the command's defaults. */
+/**
+ * Reads columns and time style from options, then settings, then the command's defaults.
+ * @param setting replaces the columns
+ */
 export function readView(
   context: Context,
   options: ListingOptions,
-  { columns, setting }: DefaultView,
+  columns: readonly Field[],
+  setting?: SettingKey,
 ) {
   const { format, quiet, settings } = context;
   if (options.meta && format !== 'json' && format !== 'yaml') {
