@@ -4,7 +4,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { ExactNumber, isObject, type JsonObject } from '../json.ts';
 import type { Send } from './auth.ts';
 import { readJson, shapeError } from './responses.ts';
-import type { ImageListMeta, ReceivedImage, UserImageList } from './types.ts';
+import type { ImageListMeta, ReceivedImage } from './types.ts';
 
 /** Maximum page size, section 2.4. */
 export const MAX_PER_PAGE = 100;
@@ -40,7 +40,7 @@ export interface ImagePage {
 export interface UserImages {
   readonly images: readonly ReceivedImage[];
   /** As sent, section 2.3. */
-  readonly meta: Partial<UserImageList['meta']>;
+  readonly meta: JsonObject;
 }
 
 /**

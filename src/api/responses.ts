@@ -29,7 +29,10 @@ export function readJson(response: HttpResponse): unknown {
   const parsed = parseJson(response.body);
   if (parsed.text !== undefined) return parsed.value;
   const { method, status, url } = response;
-  const message = `${describeRequest(response)} returned ${status} with ${bodyKind(response, parsed.excess)}`;
+  const start = startOf(response);
+  const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
+  const problem = htmlOf(start, response) ?? `with ${parsed.excess ?? kind}`;
+  const message = `${describeRequest(response)} returned ${status} ${problem}`;
   const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
   const check = response.proxy?.hint ?? CHECK_BASE_URL;
   const hint = parsed.excess !== undefined && method === 'GET' ? print : check;
@@ -41,16 +44,6 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
   const { status } = response;
   const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
   return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
-}
-
-function bodyKind(response: HttpResponse, excess: string | undefined): string {
-  const start = response.body.subarray(0, 200).toString().trimStart();
-  if (start === '') return 'an empty body instead of JSON';
-  if (isHtml(response)) return htmlOf(response);
-  if (excess !== undefined) return excess;
-  return start.startsWith('{') || start.startsWith('[')
-    ? 'JSON that is truncated or malformed'
-    : 'a body that is not JSON';
 }
 
 /** Maximum size of an error record in bytes. */
@@ -68,18 +61,15 @@ export function serviceMessage(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** Returns the start of the body as one line, or what it is if it is a web page. */
-function bodyExcerpt(response: HttpResponse): string {
-  const text = response.body.subarray(0, 2_000).toString().replace(/\s+/g, ' ').trim();
-  return isHtml(response) ? `with ${htmlOf(response)}` : text.slice(0, 200);
+/** Says that the body is a web page, and which proxy may have made it; undefined if it is none. */
+function htmlOf(text: string, { proxy }: HttpResponse): string | undefined {
+  if (!text.startsWith('<')) return undefined;
+  return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
-function isHtml({ body }: HttpResponse): boolean {
-  return body.subarray(0, 2_000).toString().trimStart().startsWith('<');
-}
-
-function htmlOf({ proxy }: HttpResponse): string {
-  return `HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
+/** Returns the start of the body as one line. */
+function startOf({ body }: HttpResponse): string {
+  return body.subarray(0, 2_000).toString().replace(/\s+/g, ' ').trim();
 }
 
 const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its API';
@@ -87,9 +77,11 @@ const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
   const { status, method, url, proxy } = response;
-  const reason = serviceMessage(response.body) ?? bodyExcerpt(response);
+  const start = startOf(response);
+  const page = htmlOf(start, response);
+  const reason = serviceMessage(response.body) ?? page ?? start.slice(0, 200);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
-  const proxyHint = isHtml(response) ? proxy?.hint : undefined;
+  const proxyHint = page && proxy?.hint;
   const error = (code: ErrorCode, text: string, hint?: string) =>
     new ImgctlError(code, text, { hint: proxyHint ?? hint, status });
 
@@ -102,16 +94,13 @@ export function statusError(response: HttpResponse): ImgctlError {
   }
   if (status === 404 || status === 410) {
     const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
-    return error(
-      'not-found',
-      message,
-      isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL,
-    );
+    const hint = isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL;
+    return error('not-found', message, hint);
   }
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
-    const more =
-      isRetryableStatus(status) && isSafeMethod(method) ? ', or with more --retries' : '';
+    const wasRetried = isRetryableStatus(status) && isSafeMethod(method);
+    const more = wasRetried ? ', or with more --retries' : '';
     return error('server-error', message, `the service failed; try again later${more}`);
   }
   return new ImgctlError(status === 407 ? 'proxy' : 'failed', message, { status });

@@ -2,18 +2,6 @@
 
 import type { JsonObject } from '../json.ts';
 
-/** The access token record, section 2.1. */
-export interface TokenRecord {
-  token: string;
-  /** Seconds; 86400. */
-  duration: number;
-  /** Unit unknown. */
-  exp?: number;
-  exp_date?: string;
-  /** "ACCESS" */
-  type?: string;
-}
-
 /** An image in its expanded form, section 2.2. A type, since an interface has no index signature. */
 export type Image = {
   id: number;
@@ -62,33 +50,6 @@ export interface ImageListMeta {
   user: string;
 }
 
-/** The public image list, section 2.3: image URLs, or images with expand=1. */
-export interface ImageList<Element = string | Image> {
-  data: Element[];
-  meta: ImageListMeta;
-}
-
-/** The user's own images, section 2.3. */
-export interface UserImageList {
-  _links: { image: string; self: string };
-  data: Image[];
-  meta: { count: number; time: string; user: string };
-}
-
-/** One image; section 4.4 is silent, and some services send the bare image. */
-export interface ImageResponse {
-  data: Image;
-  meta: Record<string, unknown>;
-}
-
-/** Response to a sync submit; section 4.5 is silent. */
-export interface SyncSubmitResponse {
-  status: number;
-  message: string;
-  request: { id: number; status: string; task_id: string };
-  _links: { request: string };
-}
-
 /** A sync request; section 2.5 is silent, and some services send it without the `data` wrapper. */
 export interface SyncRequestRecord {
   id: number;
@@ -102,11 +63,4 @@ export interface SyncRequestRecord {
   task_id: string;
   user: { username: string };
   message: { errors: string[]; warnings: string[] };
-}
-
-/** The error record, section 2.6. */
-export interface ErrorRecord {
-  error: string;
-  message: string;
-  status: number;
 }

@@ -1,7 +1,6 @@
 // Issues tokens for user names and passwords, checks tokens, limits token requests (sections 4.1, 5, 8).
 
 import { randomBytes } from 'node:crypto';
-import type { TokenRecord } from '../api/types.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import type { EmulatorSettings } from './service-options.ts';
 import { serviceTimestamp } from './service-time.ts';
@@ -56,7 +55,7 @@ export function createAccessTokens(settings: EmulatorSettings) {
       const token = randomBytes(32).toString('base64url');
       const expiresAt = now() + tokenTtl;
       tokens.set(token, { user, expiresAt });
-      const record: TokenRecord = {
+      const record = {
         duration: Math.ceil(tokenTtl / 1000),
         exp: Math.floor(expiresAt / 1000),
         exp_date: serviceTimestamp(expiresAt),

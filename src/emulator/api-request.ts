@@ -4,7 +4,6 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { ErrorRecord } from '../api/types.ts';
 
 export type ApiRequest = ReturnType<typeof toApiRequest>;
 
@@ -93,7 +92,7 @@ export function jsonResponse(status: number, body: unknown, headers: Headers = {
 export function errorResponse({ status, message, headers }: HttpError): ApiResponse {
   const reason = (STATUS_CODES[status] ?? 'error').toLowerCase();
   const error = status === 401 ? 'authentication error' : reason;
-  return jsonResponse(status, { error, message, status } satisfies ErrorRecord, headers);
+  return jsonResponse(status, { error, message, status }, headers);
 }
 
 /** Sends status and headers, with the length of the whole body; the caller sends the body. */

@@ -1,14 +1,6 @@
 // The resources of the API and the handler of each method (section 4).
 
-import type {
-  Image,
-  ImageList,
-  ImageListMeta,
-  ImageResponse,
-  Pages,
-  SyncSubmitResponse,
-  UserImageList,
-} from '../api/types.ts';
+import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { FIELDS, type Field, kindOf, parseValue } from '../query/fields.ts';
 import { type Filter, OPERATORS, type Operand } from '../query/filter.ts';
 import { filterPredicate } from '../query/plan.ts';
@@ -39,7 +31,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   const listUserImages: Handler = (request, user) => {
     const data = sync.images(user);
     const image = `${request.baseUrl}/v2/user/image`;
-    const list: UserImageList = {
+    const list = {
       _links: { image, self: `${image}/vm` },
       data,
       meta: { count: data.length, time: processingTime(request), user },
@@ -51,7 +43,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
     const { id, status, task_id } = sync.submit(user);
     const url = `${baseUrl}/v2/request/image_sync/${id}`;
     settings.log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
-    const body: SyncSubmitResponse = {
+    const body = {
       status: 202,
       message: 'The image sync request was received.',
       request: { id, status, task_id },
@@ -70,7 +62,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
     const data = images.find((image) => String(image.id) === id);
     if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
     const meta = { time: processingTime(request), user };
-    return jsonResponse(200, { data, meta } satisfies ImageResponse);
+    return jsonResponse(200, { data, meta });
   };
 
   /** GET /v2/image with filter, sort and paging (section 4.3). */
@@ -95,7 +87,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
       time: processingTime(request),
       user,
     };
-    return jsonResponse(200, { data, meta } satisfies ImageList);
+    return jsonResponse(200, { data, meta });
   };
 
   const resources: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
@@ -225,7 +217,7 @@ function parseFilter(wire: string): Filter {
     if (isNull) return { text, value: null };
     return operator === 'like' ? { text, value: text } : parseOperand(field, text);
   });
-  return { field, operator, operands, wire, serverCanApply: true };
+  return { field, operator, operands, wire };
 }
 
 function parseOperand(field: Field, text: string): Operand {

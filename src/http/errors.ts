@@ -52,13 +52,11 @@ const CERTIFICATE =
 const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the service to renew the certificate';
 
-const HTTP_1 = 'the service must support HTTP/1.1: ask its administrators';
-
 /** Certificate errors that another certificate authority would not fix. */
 const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => string])[] = [
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
   [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
-  [/NO_APPLICATION_PROTOCOL/, () => HTTP_1],
+  [/NO_APPLICATION_PROTOCOL/, () => 'the service must support HTTP/1.1: ask its administrators'],
   [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
 ];
 
@@ -88,26 +86,16 @@ export function networkError(
   }
   if (isCertificateError(code)) {
     const known = CERTIFICATE_HINTS.find(([codes]) => codes.test(code))?.[1];
-    const message = code.endsWith('NO_APPLICATION_PROTOCOL')
-      ? `${url.host} speaks only HTTP/2: ALPN failed (${code})`
-      : `no trusted TLS connection to ${url.host}: ${code}`;
+    const message = `no trusted TLS connection to ${url.host}: ${code}`;
     return error('tls', message, known?.(endpoint) ?? trustHint(endpoint));
   }
-  if (speaksHttp2(cause)) return error('bad-answer', `${url.host} speaks only HTTP/2`, HTTP_1);
-  const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
-  if (cause.name === 'HTTPParserError' || overflow) {
-    const detail = overflow ? ': too many headers' : code && `: ${code}`;
-    const message = `${url.origin} did not send a valid HTTP response${detail}`;
+  if (cause.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
     return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
   }
   const [, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
   const message = `cannot reach ${url.origin}: ${reasonOf(cause)}`;
   return error('unreachable', message, hint(endpoint), lasting === undefined);
-}
-
-/** True if the response begins with a SETTINGS or GOAWAY frame of HTTP/2 (RFC 9113, section 4.1). */
-function speaksHttp2(error: Error & { data?: unknown }): boolean {
-  return error.name === 'HTTPParserError' && /^\0\0.[\x04\x07]\0{5}/s.test(`${error.data}`);
 }
 
 export const trustHint = ({ trust }: Endpoint) => `for a private certificate authority: ${trust}`;

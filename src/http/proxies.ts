@@ -45,20 +45,16 @@ export function chooseProxy(url: URL, env: Environment): ProxyChoice {
  * @throws ImgctlError config: not an http or https URL
  */
 export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
-  const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
-  const [, scheme = 'http'] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
-  if (/^socks/i.test(scheme)) {
-    throw new ImgctlError('config', `${setting} is a SOCKS proxy, which is not supported`, {
-      hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128${orBypass}`,
-    });
-  }
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') {
-    return { url, setting, bypass };
-  }
-  throw new ImgctlError('config', `${setting} is not an http or https URL`, {
-    hint: `use a URL such as http://proxy.example.com:3128 (write @ in a password as %40)${orBypass}`,
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return { url, setting, bypass };
+  const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
+  const isSocks = /^socks[^:]*:\/\//i.test(text);
+  const problem = isSocks
+    ? 'is a SOCKS proxy, which is not supported'
+    : 'is not an http or https URL';
+  throw new ImgctlError('config', `${setting} ${problem}`, {
+    hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (write @ in a password as %40)${orBypass}`,
   });
 }
 

@@ -48,13 +48,8 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   return null;
 }
 
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['false', false],
-]);
-
 export function parseValue(text: string, kind: FieldKind): number | boolean | string {
-  if (kind === 'boolean') return BOOLEANS.get(text.toLowerCase()) ?? text;
+  if (kind === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   const isInteger = kind === 'number' && /^-?\d{1,16}$/.test(text);
   return isInteger && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
-import { correctWeekday, isServiceFormat, parseTimeValue } from './timestamp.ts';
+import { isServiceFormat, parseTimeValue } from './timestamp.ts';
 
 /** Service-api.md section 4.3. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
@@ -21,10 +21,8 @@ export interface Filter {
   readonly field: Field;
   readonly operator: Operator;
   readonly operands: readonly Operand[];
-  /** The whole filter as the service expects it. */
-  readonly wire: string;
-  /** False for null and for times in another format, which the service might filter wrongly. */
-  readonly serverCanApply: boolean;
+  /** As the service expects it; undefined for null and times in another format, which it might filter wrongly. */
+  readonly wire: string | undefined;
 }
 
 const EXAMPLE = 'use field,operator,value, for example name,like,%ubuntu%';
@@ -50,17 +48,13 @@ export function parseFilter(text: string, now: number): Filter {
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? rest.map((item) => item.trim()) : [rest.join(',')];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
-  return {
-    field,
-    operator,
-    operands,
-    wire: [field, operator, ...operands.map((operand) => operand.text)].join(','),
-    serverCanApply:
-      operator === 'like' ||
-      operands.every(
-        ({ text, value }) => value !== null && (kindOf(field) !== 'time' || isServiceFormat(text)),
-      ),
-  };
+  const isForService =
+    operator === 'like' ||
+    operands.every(
+      (each) => each.value !== null && (kindOf(field) !== 'time' || isServiceFormat(each.text)),
+    );
+  const wire = [field, operator, ...operands.map((operand) => operand.text)].join(',');
+  return { field, operator, operands, wire: isForService ? wire : undefined };
 }
 
 /** Returns a hint for a filter such as `name=ubuntu`. */
@@ -111,17 +105,9 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
   const kind = kindOf(field);
   if (kind === 'time') return parseTimeOperand(text, at);
   const value = parseValue(text, kind);
-  if (kind === 'number' && typeof value !== 'number') {
-    throw usageError(
-      `invalid number ${quoted(text)} in ${where}`,
-      `use a whole number, for example ${field},eq,42`,
-    );
-  }
-  if (kind === 'boolean' && typeof value !== 'boolean') {
-    throw usageError(
-      `invalid value ${quoted(text)} in ${where}`,
-      `use ${field},eq,true or ${field},eq,false`,
-    );
+  if (kind !== 'text' && typeof value !== kind) {
+    const valid = kind === 'number' ? 'a whole number, such as 42' : 'true or false';
+    throw usageError(`invalid value ${quoted(text)} in ${where}`, `use ${valid}`);
   }
   return { text: `${value}`, value };
 }
@@ -132,17 +118,12 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   if (instant === undefined && !isServiceFormat(text)) {
     throw usageError(
       `invalid time ${quoted(text)} in ${where}`,
-      `${suggestTime(text)}use 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
+      `use 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
     );
   }
   // A timestamp with an unknown zone is compared as text, for which "-30d" means nothing.
   const isRelative = instant !== undefined && /^[+-]/.test(text);
   return { text, value: isRelative ? new Date(instant).toISOString() : text, instant };
-}
-
-function suggestTime(text: string): string {
-  const meant = /^\d+[mhdw]$/.test(text) ? `-${text}` : correctWeekday(text);
-  return meant === undefined ? '' : `did you mean ${meant}? `;
 }
 
 function usageError(message: string, hint: string): ImgctlError {

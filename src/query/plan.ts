@@ -50,10 +50,16 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
   const { words = [], filters = [], sorts = [] } = input;
   const conditions = [
     ...words.map(wordCondition),
-    ...filters.map((text) => filterCondition(parseFilter(text, now))),
+    ...filters.map((text) => {
+      const filter = parseFilter(text, now);
+      return { wire: filter.wire, needsCheck: false, test: filterPredicate(filter) };
+    }),
   ];
   const keys = sorts.map(parseSort);
-  const sent = conditions.find(({ wire }) => wire !== undefined && fitsIntoUrl(wire));
+  const sent = conditions.find(
+    ({ wire = '' }) =>
+      wire !== '' && new URLSearchParams({ filter: wire }).toString().length <= MAX_URL_BYTES,
+  );
   const local = conditions.filter((condition) => condition !== sent || condition.needsCheck);
   return {
     server: { filter: sent?.wire, sort: keys.length === 1 ? keys[0]?.wire : undefined },
@@ -68,25 +74,16 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
 const MAX_URL_BYTES = 4_000;
 
-function fitsIntoUrl(filter: string): boolean {
-  return new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES;
-}
-
-function filterCondition(filter: Filter): Condition {
-  const wire = filter.serverCanApply ? filter.wire : undefined;
-  return { wire, needsCheck: false, test: filterPredicate(filter) };
-}
-
 function wordCondition(word: string): Condition {
   if (word === '') {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
-  const contains = containsPredicate(word);
+  const folded = foldCase(word);
   return {
     wire: `name,like,%${word}%`,
     // The service treats a % in the word as a wildcard.
     needsCheck: word.includes('%'),
-    test: (image) => contains(`${readValue(image, 'name') ?? ''}`),
+    test: (image) => foldCase(`${readValue(image, 'name') ?? ''}`).includes(folded),
   };
 }
 
@@ -153,12 +150,6 @@ export function likePredicate(pattern: string): Test<string> {
     }
     return position <= end;
   };
-}
-
-/** Ignores case; % is an ordinary character. */
-export function containsPredicate(part: string): Test<string> {
-  const folded = foldCase(part);
-  return (text) => foldCase(text).includes(folded);
 }
 
 /** Upper case, because lower case turns a Greek sigma at the end of a word into another letter. */

@@ -16,20 +16,19 @@ export function suggest(word: string, candidates: readonly string[], command: st
   return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
 }
 
-interface Choice<Word extends string> {
-  /** What the words are, in the singular: "field", "format". */
-  readonly noun: string;
-  readonly valid: readonly Word[];
-  /** The option and its value: "--sort 'nam,asc'". */
-  readonly where: string;
-}
-
 /** Longer lists bury the suggestion. */
 const MAX_LISTED = 12;
 
-/** Returns the valid word, ignoring case. @throws ImgctlError usage */
-export function parseChoice<Word extends string>(word: string, choice: Choice<Word>): Word {
-  const { noun, valid, where } = choice;
+/**
+ * Returns the valid word, ignoring case.
+ * @param choice.noun what the words are, such as `field`
+ * @param choice.where the option and its value: `--sort 'nam,asc'`
+ * @throws ImgctlError usage
+ */
+export function parseChoice<Word extends string>(
+  word: string,
+  { noun, valid, where }: { noun: string; valid: readonly Word[]; where: string },
+): Word {
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;

@@ -64,10 +64,6 @@ export function isServiceFormat(text: string): boolean {
   return parseService(text)?.utc !== undefined;
 }
 
-export function correctWeekday(text: string): string | undefined {
-  return WEEKDAYS.map((day) => text.slice(0, 11) + day + text.slice(14)).find(isServiceFormat);
-}
-
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
 function parseService(text: string) {
   const parts = SERVICE.exec(text);

@@ -27,13 +27,13 @@ describe('a catalogue page', () => {
   it.each<[string, ScriptedResponse, string]>([
     ['HTML', { body: '<!doctype html>' }, 'with HTML instead of JSON'],
     ['an empty body', { body: ' \n' }, 'with an empty body instead of JSON'],
-    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'with JSON that is truncated or malformed'],
+    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'with a body that is not valid JSON'],
     [
       'deep nesting',
       { body: `${'['.repeat(9_000)}${']'.repeat(9_000)}` },
       'with JSON nested deeper than 50 levels',
     ],
-    ['text', { body: 'OK' }, 'with a body that is not JSON'],
+    ['text', { body: 'OK' }, 'with a body that is not valid JSON'],
     ['null', { json: null }, 'but the body is not a list of images'],
     ['an array', { json: [] }, 'but the body is not a list of images'],
     ['no data', { json: { meta: { pages: PAGES } } }, 'but data is not a list'],

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Image, ImageList, ImageResponse } from '../../src/api/types.ts';
+import type { Image, ImageListMeta } from '../../src/api/types.ts';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
 import { findImages } from '../../src/emulator/resources.ts';
 import { END, serve } from '../support/emulator.ts';
@@ -15,7 +15,8 @@ async function startListing() {
   const { baseUrl, login, send } = await serve({ images: 25 });
   const credentials = await login();
   const get = <Body>(path: string) => send<Body>('GET', path, credentials);
-  const list = <Element>(query: string) => get<ImageList<Element>>(`/v2/image${query}`);
+  const list = <Element>(query: string) =>
+    get<{ data: Element[]; meta: ImageListMeta }>(`/v2/image${query}`);
   return { baseUrl, url: `${baseUrl}/v2/image`, get, list };
 }
 
@@ -115,7 +116,7 @@ describe('one image', () => {
   it('is found at the URL in the list', async () => {
     const { baseUrl, get, list } = await startListing();
     const { body } = await list<string>('?page=2&expand=0');
-    const image = await get<ImageResponse>((body.data[0] ?? '').slice(baseUrl.length));
+    const image = await get<{ data: Image }>((body.data[0] ?? '').slice(baseUrl.length));
     expect([image.status, image.body.data]).toEqual([200, IMAGES[10]]);
   });
 

@@ -3,12 +3,7 @@
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type {
-  Image,
-  SyncRequestRecord,
-  SyncSubmitResponse,
-  UserImageList,
-} from '../../src/api/types.ts';
+import type { Image, SyncRequestRecord } from '../../src/api/types.ts';
 import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
@@ -18,6 +13,7 @@ import { unixOnly } from '../support/platform.ts';
 const DELAY = 3000;
 const USER_IMAGES = '/v2/user/image/vm';
 
+type Submitted = { request: { id: number; task_id: string } };
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A service with the users demo and other, and an upload folder for demo, once these files are synced. */
@@ -31,11 +27,11 @@ async function startUploads(files?: Files) {
   const service = await serveWithClock({ uploads, users, syncDelay: DELAY, log });
   const credentials = await service.login();
   const other = await service.login('other');
-  const submit = () => service.send<SyncSubmitResponse>('PATCH', USER_IMAGES, credentials);
+  const submit = () => service.send<Submitted>('PATCH', USER_IMAGES, credentials);
   const read = (id: number | string, who = credentials) =>
     service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
   const images = async (who = credentials): Promise<Image[]> =>
-    (await service.send<UserImageList>('GET', USER_IMAGES, who)).body.data;
+    (await service.send<{ data: Image[] }>('GET', USER_IMAGES, who)).body.data;
   /** Returns the record of a request whose delay has passed, once its scan is done. */
   const ended = async (id: number): Promise<SyncRequestRecord> => {
     const status = async () => (await read(id)).body.data.status;
@@ -106,7 +102,7 @@ describe('a sync request', () => {
   it('is pending, then in progress, then processed', async () => {
     const { advance, login, send } = await serveWithClock({ syncDelay: DELAY });
     const credentials = await login();
-    const submitted = await send<SyncSubmitResponse>('PATCH', USER_IMAGES, credentials);
+    const submitted = await send<Submitted>('PATCH', USER_IMAGES, credentials);
     const at = (second: number) => `2025-01-15 Wed 07:00:0${second} EST`;
     const pending = {
       ...{ id: 1, status: 'PENDING', type: 'image_sync', added: null, deleted: null },

@@ -123,19 +123,10 @@ describe('a response', () => {
     const { client, server } = await connect({ 'GET /v2': response });
     const error = await failure(client.send(GET));
     expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
-    expect(error.message).toMatch(/did not send a valid HTTP response(: too many headers)?$/);
+    expect(error.message).toMatch(
+      /did not send a valid HTTP response(: UND_ERR_HEADERS_OVERFLOW)?$/,
+    );
     expect(server.requests).toHaveLength(1);
-  });
-
-  it.each([
-    ['SETTINGS', '\0\0\u0006\u0004\0\0\0\0\0\0\u0003\0\0\0\u0064'],
-    ['GOAWAY', '\0\0\u0008\u0007\0\0\0\0\0\0\0\0\0\0\0\0\u0001'],
-  ])('of HTTP/2 is told by its %s frame', async (_frame, frame) => {
-    const { client, server } = await connect({ 'GET /v2': bytes(frame) });
-    const error = await failure(client.send(GET));
-    expect(error.message).toBe(`${new URL(server.baseUrl).host} speaks only HTTP/2`);
-    expect(error.hint).toBe('the service must support HTTP/1.1: ask its administrators');
-    expect([error.code, server.requests.length]).toEqual(['bad-answer', 1]);
   });
 });
 

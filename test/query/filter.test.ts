@@ -10,31 +10,27 @@ import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
+const UNKNOWN_ZONE = '2018-07-18 Wed 15:36:49 CST';
 
 describe('parseFilter', () => {
   it.each([
-    ['name,like,%ubuntu%', 'name,like,%ubuntu%', true],
-    ['NAME,LIKE,%Ubuntu%', 'name,like,%Ubuntu%', true],
-    ['name,eq,a,b,,c', 'name,eq,a,b,,c', true],
-    ['id,in,1,02,-3', 'id,in,1,2,-3', true],
-    ['id,in, 1, 02 ,3', 'id,in,1,2,3', true],
-    ['name,in,a , b', 'name,in,a,b', true],
-    ['public,eq,TRUE', 'public,eq,true', true],
-    ['folder,eq,null', 'folder,eq,null', false],
-    ['folder,like,null', 'folder,like,null', true],
-    ['folder,in,null,x', 'folder,in,null,x', true],
-    [`created_on,eq,${STAMP}`, `created_on,eq,${STAMP}`, true],
-    [
-      'created_on,ge,2018-07-18 Wed 15:36:49 CST',
-      'created_on,ge,2018-07-18 Wed 15:36:49 CST',
-      true,
-    ],
-    ['created_on,ge,2018-07-18', 'created_on,ge,2018-07-18', false],
-    ['created_on,ge,-30d', 'created_on,ge,-30d', false],
-    [`created_on,in,${STAMP},2018-07-18`, `created_on,in,${STAMP},2018-07-18`, false],
-    ['created_on,like,2018-%', 'created_on,like,2018-%', true],
-  ])('parses %s as %s; serverCanApply: %s', (text, wire, serverCanApply) => {
-    expect(parseFilter(text, NOW)).toMatchObject({ wire, serverCanApply });
+    ['name,like,%ubuntu%', 'name,like,%ubuntu%'],
+    ['NAME,LIKE,%Ubuntu%', 'name,like,%Ubuntu%'],
+    ['name,eq,a,b,,c', 'name,eq,a,b,,c'],
+    ['id,in, 1, 02 ,-3', 'id,in,1,2,-3'],
+    ['name,in,a , b', 'name,in,a,b'],
+    ['public,eq,TRUE', 'public,eq,true'],
+    ['folder,eq,null', undefined],
+    ['folder,like,null', 'folder,like,null'],
+    ['folder,in,null,x', 'folder,in,null,x'],
+    [`created_on,eq,${STAMP}`, `created_on,eq,${STAMP}`],
+    [`created_on,ge,${UNKNOWN_ZONE}`, `created_on,ge,${UNKNOWN_ZONE}`],
+    ['created_on,ge,2018-07-18', undefined],
+    ['created_on,ge,-30d', undefined],
+    [`created_on,in,${STAMP},2018-07-18`, undefined],
+    ['created_on,like,2018-%', 'created_on,like,2018-%'],
+  ])('returns for %s what the service can apply: %s', (text, wire) => {
+    expect(parseFilter(text, NOW).wire).toBe(wire);
   });
 
   it.each([
@@ -54,23 +50,12 @@ describe('parseFilter', () => {
     ['name, like,x', "unknown operator ' like' in", 'did you mean like?'],
     ['id,>=,3', "unknown operator '>=' in", 'valid: eq, ne, lt, le, gt, ge, like, in'],
     ['name,__proto__,x', "unknown operator '__proto__' in", 'valid: eq,'],
-    [
-      'id,eq,abc',
-      "invalid number 'abc' in --filter 'id,eq,abc'",
-      'use a whole number, for example id,eq,42',
-    ],
-    ['id,lt,null', "invalid number 'null' in", 'use a whole number'],
-    ['id,eq,9007199254740993', "invalid number '9007199254740993' in", 'use a whole number'],
-    ['id,in,1,x', "invalid number 'x' in", 'use a whole number'],
+    ['id,eq,abc', "invalid value 'abc' in --filter 'id,eq,abc'", 'use a whole number, such as 42'],
+    ['id,lt,null', "invalid value 'null' in", 'use a whole number'],
+    ['id,eq,9007199254740993', "invalid value '9007199254740993' in", 'use a whole number'],
     ['id,in,1,,2', "empty item in --filter 'id,in,1,,2'", 'use id,eq,null'],
-    ['public,eq,maybe', "invalid value 'maybe' in", 'use public,eq,true or public,eq,false'],
-    ['created_on,ge,notatime', "invalid time 'notatime' in", 'use 2024-01-31,'],
-    ['created_on,ge,30d', "invalid time '30d' in", 'did you mean -30d? use'],
-    [
-      'created_on,ge,2018-07-18 Thu 15:36:49 EDT',
-      "invalid time '2018-07-18 Thu 15:36:49 EDT' in",
-      'did you mean 2018-07-18 Wed 15:36:49 EDT? use',
-    ],
+    ['public,eq,maybe', "invalid value 'maybe' in", 'use true or false'],
+    ['created_on,ge,30d', "invalid time '30d' in", 'use 2024-01-31,'],
   ])('rejects %j: %s', (text, message, hint) => {
     expect(thrownBy(() => parseFilter(text, NOW))).toMatchObject({
       code: 'usage',
@@ -85,7 +70,6 @@ describe('parseFilter', () => {
   });
 });
 
-const UNKNOWN_ZONE = '2018-07-18 Wed 15:36:49 CST';
 const IMAGE = {
   id: 12,
   name: 'ubuntu-22.04,server.ova',
@@ -166,25 +150,6 @@ describe('filterPredicate', () => {
         }
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  it('returns opposite results for eq and ne, lt and ge, le and gt if there is a value', () => {
-    const stored = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(STAMP));
-    const value = fc.constantFrom('1', 'true', STAMP, '-30d', 'a');
-    fc.assert(
-      fc.property(fc.constantFrom(...FIELDS), stored, value, (field, sent, text) => {
-        const image = { [field]: sent };
-        try {
-          parseFilter(`${field},eq,${text}`, NOW);
-        } catch {
-          return;
-        }
-        expect(matches(`${field},eq,${text}`, image)).toBe(!matches(`${field},ne,${text}`, image));
-        expect(matches(`${field},lt,${text}`, image)).toBe(!matches(`${field},ge,${text}`, image));
-        expect(matches(`${field},le,${text}`, image)).toBe(!matches(`${field},gt,${text}`, image));
-      }),
-      { numRuns: 1000 },
     );
   });
 });

@@ -2,12 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  containsPredicate,
-  likePredicate,
-  planQuery,
-  type QueryInput,
-} from '../../src/query/plan.ts';
+import { likePredicate, planQuery, type QueryInput } from '../../src/query/plan.ts';
 import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
@@ -132,12 +127,6 @@ describe('likePredicate', () => {
     [`%${'ab'.repeat(150)}c%`, 'ab'.repeat(300_000), false],
   ])('takes linear time on long pattern %#', (pattern, text, expected) => {
     expect(likePredicate(pattern)(text)).toBe(expected);
-  });
-});
-
-describe('containsPredicate', () => {
-  it('ignores case', () => {
-    expect(containsPredicate('OFF')('at 50% off')).toBe(true);
   });
 });
 

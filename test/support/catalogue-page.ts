@@ -1,6 +1,6 @@
 // Images and pages of GET /v2/image for scripted servers.
 
-import type { Image, ImageList, Pages } from '../../src/api/types.ts';
+import type { Image, ImageListMeta, Pages } from '../../src/api/types.ts';
 import type { Handler } from './scripted-server.ts';
 
 /** Returns `count` images with ids from `first`. */
@@ -31,7 +31,7 @@ export function cataloguePage(
   url: URL,
   images: readonly Image[],
   changes: Partial<Pages> = {},
-): ImageList {
+): { data: (string | Image)[]; meta: ImageListMeta } {
   const { searchParams } = url;
   const perPage = changes.per_page ?? Number(searchParams.get('per_page') ?? 10);
   const page = Number(searchParams.get('page') ?? 1);

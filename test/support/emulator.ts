@@ -1,7 +1,6 @@
 // The one way to start the embedded service in this process, and requests to it by Node's own fetch.
 
 import { onTestFinished } from 'vitest';
-import type { TokenRecord } from '../../src/api/types.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/service.ts';
 import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
 
@@ -21,7 +20,10 @@ export interface Service extends Emulator {
     path: string,
     headers?: Record<string, string>,
   ): Promise<ServiceResponse<Body>>;
-  requestToken<Body = TokenRecord>(name: string, password: string): Promise<ServiceResponse<Body>>;
+  requestToken<Body = { token: string }>(
+    name: string,
+    password: string,
+  ): Promise<ServiceResponse<Body>>;
   /** Returns the headers with a new token of a user whose password is the name (demo). */
   login(name?: string): Promise<Credentials>;
 }
