@@ -1,14 +1,13 @@
 // What the emulator makes up: the catalogue, its timestamps and the sample package.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
 import { sampleOva } from '../../src/emulator/sample-ova.ts';
 import { serviceTimestamp } from '../../src/emulator/service-time.ts';
-import { readPackage } from '../../src/ovf/package.ts';
 import { parseTimestamp } from '../../src/query/timestamp.ts';
 import { END } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -65,14 +64,6 @@ describe('serviceTimestamp', () => {
     return `${year}-${month}-${day} ${weekday} ${hour}:${minute}:${second} ${timeZoneName}`;
   };
 
-  it.each([
-    ['2018-07-18T19:36:49Z', '2018-07-18 Wed 15:36:49 EDT'],
-    ['2024-03-10T07:00:00Z', '2024-03-10 Sun 03:00:00 EDT'],
-    ['2024-11-03T06:00:00Z', '2024-11-03 Sun 01:00:00 EST'],
-  ])('formats %s as %s', (iso, text) => {
-    expect(serviceTimestamp(Date.parse(iso))).toBe(text);
-  });
-
   it('agrees with the time zone data of the system since the present rule', () => {
     const seconds = fc.integer({ min: Date.UTC(2008, 0) / 1000, max: Date.UTC(2100, 0) / 1000 });
     fc.assert(
@@ -84,16 +75,6 @@ describe('serviceTimestamp', () => {
 });
 
 const hasTools = ['qemu-img', 'tar'].every((tool) => spawnSync(tool, ['--version']).status === 0);
-
-it('the sample has no findings, one system and one disk', async () => {
-  const file = join(temporaryDirectory(), 'sample.ova');
-  writeFileSync(file, sampleOva());
-  expect(await readPackage(file)).toMatchObject({
-    findings: [],
-    systems: [{ name: 'sample', hardware: { cpus: 1, disks: ['vmdisk1'] } }],
-    disks: [{ id: 'vmdisk1', capacity: 4 * 2 ** 20, file: 'sample-disk1.vmdk' }],
-  });
-});
 
 it.skipIf(!hasTools)('tar and qemu-img read the sample (skipped without them)', () => {
   const cwd = temporaryDirectory();

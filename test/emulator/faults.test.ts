@@ -66,13 +66,6 @@ describe('a fault', () => {
     expect(Buffer.concat(await response.toArray()).toString()).toMatch(body);
   });
 
-  it('stall sends nothing as long as the client waits', async () => {
-    const sent = await requestWith('stall');
-    sent.setTimeout(50);
-    expect(await Promise.race([once(sent, 'timeout'), once(sent, 'response')])).toEqual([]);
-    sent.destroy();
-  });
-
   it('drip sends the body byte by byte', async () => {
     const response = await responseWith('drip');
     const [first] = await once(response, 'data');

@@ -90,14 +90,6 @@ describe('the Host header', () => {
     if (address) expect((await send(`http://${address}:${port}/v2`, {})).status).toBe(401);
   });
 
-  it('may be missing in HTTP/1.0', async () => {
-    const { baseUrl, port } = await serve();
-    const socket = connect(port, '127.0.0.1');
-    socket.write('GET /v2 HTTP/1.0\r\n\r\n');
-    const response = Buffer.concat(await socket.toArray()).toString();
-    expect(response).toContain(`\r\nLocation: ${baseUrl}/auth/request-token\r\n`);
-  });
-
   it('gets no CORS headers for another origin', async () => {
     const { baseUrl } = await serve();
     const { headers } = await send(`${baseUrl}/v2`, { origin: 'http://evil.example' });

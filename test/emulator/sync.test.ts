@@ -52,19 +52,8 @@ async function startUploads(files?: Files) {
     await upload(files);
     await sync();
   }
-  return {
-    ...service,
-    folder,
-    credentials,
-    other,
-    mails,
-    submit,
-    read,
-    images,
-    ended,
-    upload,
-    sync,
-  };
+  const asked = { credentials, other, submit, read, images };
+  return { ...service, ...asked, folder, mails, ended, upload, sync };
 }
 
 /** Returns the files of a small valid package by name; another note makes another descriptor. */
@@ -84,18 +73,18 @@ function members(name: string, note: string): TarMember[] {
 const names = (images: readonly Image[]) => images.map(({ name }) => name);
 
 describe('a sync request', () => {
-  it('gets an id and a URL, and logs a mail', async () => {
-    const { baseUrl, mails, submit } = await startUploads();
+  it('gets an id and a URL, logs a mail, and is not found by others', async () => {
+    const { baseUrl, mails, other, read, submit } = await startUploads();
     const { status, headers, body } = await submit();
     const url = `${baseUrl}/v2/request/image_sync/1`;
     expect([status, headers.get('Location')]).toEqual([202, url]);
-    expect(body).toEqual({
-      status: 202,
-      message: expect.any(String),
-      request: { id: 1, status: 'PENDING', task_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
-      _links: { request: url },
-    });
+    const task_id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    const request = { id: 1, status: 'PENDING', task_id };
+    const message = expect.any(String);
+    expect(body).toEqual({ status: 202, message, request, _links: { request: url } });
     expect(mails).toEqual([expect.stringMatching(/^mail to demo: .*request 1 /)]);
+    expect((await read(1, other)).status).toBe(404);
+    for (const id of ['2', '0', 'abc', '1.0', '01']) expect((await read(id)).status).toBe(404);
   });
 
   // Without an upload folder there is nothing to scan, so only the clock decides.
@@ -123,16 +112,6 @@ describe('a sync request', () => {
       expect((await send('GET', '/v2/request/image_sync/1', credentials)).body).toEqual({ data });
     }
   });
-
-  it('gets 404 with another id or for another user', async () => {
-    const { other, read, submit } = await startUploads();
-    await submit();
-    expect((await read(1, other)).status).toBe(404);
-    for (const id of ['2', '0', 'abc', '1.0', '01']) {
-      const { status, body } = await read(id);
-      expect([status, body]).toMatchObject([404, { error: 'not found', status: 404 }]);
-    }
-  });
 });
 
 describe('user images', () => {
@@ -149,14 +128,13 @@ describe('user images', () => {
       added: ['plain.ovf', 'small.ova'],
       message: { errors: [], warnings: [] },
     });
-    const [plain, small] = await service.images();
     const at = '2025-01-15 Wed 07:00:03 EST';
-    expect(plain).toEqual({
+    const plain = {
       ...{ id: 1_000_001, name: 'plain.ovf', label: 'plain.ovf', folder: null, public: false },
       ...{ path: '[user-images-01] plain.ovf', data_store: 'user-images-01' },
       ...{ created_on: at, updated_on: at },
-    });
-    expect(small).toMatchObject({ id: 1_000_002, name: 'small.ova' });
+    };
+    expect(await service.images()).toMatchObject([plain, { id: 1_000_002, name: 'small.ova' }]);
     expect(await service.images(service.other)).toEqual([]);
   });
 
@@ -208,16 +186,10 @@ describe('broken uploads', () => {
     expect([...message.errors, ...message.warnings].join()).not.toMatch(/small|hidden|notes/);
   });
 
-  it('end the request as ERROR if no package is valid, and leave earlier images as they were', async () => {
-    const { images, sync, upload } = await startUploads({ 'small.ova': ovaBytes('small') });
-    const before = await images();
+  it('without a valid package, or in a folder that cannot be read, are an error and delete nothing', async () => {
+    const { folder, images, sync, upload } = await startUploads({ 'small.ova': ovaBytes('small') });
     await upload({ 'small.ova': 'this is no archive' });
     expect(await sync()).toMatchObject({ status: 'ERROR', added: [], deleted: [] });
-    expect(await images()).toEqual(before);
-  });
-
-  it('in a folder that cannot be read are an error and delete nothing', async () => {
-    const { folder, images, sync } = await startUploads({ 'small.ova': ovaBytes('small') });
     await rm(folder, { recursive: true });
     await writeFile(folder, 'no folder');
     const { status, message } = await sync();

@@ -67,21 +67,16 @@ describe('the storage', () => {
     expect([readdirSync(uploads), stored()]).toEqual([['demo'], ['a.ova']]);
   });
 
-  it.each(['http://elsewhere.example/upload/b', '/other/b', ''])(
-    'refuses to move a file to %j',
-    async (Destination) => {
-      const { statusOf, stored } = await startStorage();
+  it('refuses a part of a file, and to move one elsewhere', async () => {
+    const { statusOf, stored } = await startStorage();
+    for (const Destination of ['http://elsewhere.example/upload/b', '/other/b', '']) {
       const status = await statusOf('MOVE', 'a.ova', { headers: { Destination } });
-      expect(status).toBe(Destination.startsWith('http') ? 502 : 400);
-      expect(stored()).toEqual(['a.ova']);
-    },
-  );
-
-  it('refuses a part of a file', async () => {
-    const { folder, statusOf } = await startStorage();
+      expect([Destination, status]).toEqual([Destination, Destination.startsWith('h') ? 502 : 400]);
+    }
     const headers = { 'Content-Range': 'bytes 2-3/7' };
     expect(await statusOf('PUT', 'a.ova', { body: 'xx', headers })).toBe(400);
-    expect(readFileSync(path.join(folder, 'a.ova'), 'utf8')).toBe('content');
+    expect(await statusOf('PUT', 'b.ova', { body: 'xx', headers })).toBe(400);
+    expect(stored()).toEqual(['a.ova']);
   });
 });
 
@@ -130,25 +125,13 @@ describe('an upload with the fault', () => {
     expect([status, stored()]).toEqual([Number(kind.slice(-3)), ['a.ova']]);
   });
 
-  it('drop:4096 loses its connection and leaves what arrived', async () => {
-    const { folder, send } = await startStorage(['PUT /upload/*=drop:4096']);
-    await expect(send('PUT', 'b.ova', { body: 'x'.repeat(10_000_000) })).rejects.toThrow();
-    const size = () => fs.lstatSync(path.join(folder, 'b.ova')).size;
-    expect(size()).toBeGreaterThan(0);
-    expect(size()).toBeLessThan(10_000_000);
-  });
-
-  it.each([
-    ['partial', true],
-    ['404,every=9', false],
-  ])('%s shows the file before it is complete: %s', async (kind, isVisible) => {
-    const { baseUrl, folder, stored } = await startStorage([`PUT /upload/*=${kind}`]);
+  it('partial shows the file before it is complete', async () => {
+    const { baseUrl, folder, stored } = await startStorage(['PUT /upload/*=partial']);
     const headers = { ...basic('demo', 'demo'), 'Content-Length': 9 };
     const sent = request(`${baseUrl}/upload/b.ova`, { method: 'PUT', headers });
     const ended = new Promise((resolve) => sent.on('response', (r) => resolve(r.statusCode)));
     sent.write('the ');
-    await expect.poll(() => stored().length).toBe(2);
-    expect(fs.existsSync(path.join(folder, 'b.ova'))).toBe(isVisible);
+    await expect.poll(stored).toEqual(['a.ova', 'b.ova']);
     sent.end('start');
     expect(await ended).toBe(201);
     expect(readFileSync(path.join(folder, 'b.ova'), 'utf8')).toBe('the start');

@@ -36,15 +36,7 @@ describe.each([
     ['only missing values to the left', 'bb c', [[null, 1]], 'bb  c\n-   1\n'],
     ['an empty text as empty', 'a b', [['', 'x']], 'a  b\n   x\n'],
     ['two lines as one', 'a', [['x\ny']], 'a\nx\\ny\n'],
-    [
-      'columns aligned',
-      'id a b',
-      [
-        [12, '日本', 1],
-        [3, 'e\u0301', null],
-      ],
-      'id  a     b\n12  日本  1\n 3  e\u0301     -\n',
-    ],
+    ['columns aligned', 'id a b', [[12, '日本', 1]], 'id  a     b\n12  日本  1\n'],
     [
       'records with each field uncut and escaped on its own line',
       'id 名前 bad\nkey',
@@ -131,9 +123,8 @@ describe('a table that is wider than the terminal', () => {
   it('is cut in the middle of names, and keeps 8 cells of their start', async () => {
     const rows = [[1, 'debian-12-server-cloudimg-amd64-20231111.ova', '2026-11-22 19:32']];
     const table = { columns: 'id name updated_on', rows, header: false };
-    expect((await shown({ ...table, terminal: terminalOf(40) })).text).toBe(
-      '1  debian-1…231111.ova  2026-11-22 19:32\n',
-    );
+    const { text } = await shown({ ...table, terminal: terminalOf(40) });
+    expect(text).toBe('1  debian-1…231111.ova  2026-11-22 19:32\n');
   });
 });
 

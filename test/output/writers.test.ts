@@ -161,16 +161,18 @@ describe('a list on a terminal', () => {
   });
 });
 
-it.each([
-  ['table', 'https://a.example/1\nhttps://a.example/2\\u001b[m\n'],
-  ['csv', 'url\r\nhttps://a.example/1\r\nhttps://a.example/2\u001b[m\r\n'],
-  ['json', '[\n  "https://a.example/1",\n  "https://a.example/2\\u001b[m"\n]\n'],
-] as const)('createValueWriter writes %s', async (format, expected) => {
-  const sink = new MemorySink();
-  const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
-  await writer.write(['https://a.example/1', 'https://a.example/2\u001b[m']);
-  await writer.end();
-  expect(sink.text).toBe(expected);
+it('createValueWriter writes values alone, or with a header', async () => {
+  for (const [format, expected] of [
+    ['table', 'https://a.example/2\\u001b[m\n'],
+    ['csv', 'url\r\nhttps://a.example/2\u001b[m\r\n'],
+    ['json', '[\n  "https://a.example/2\\u001b[m"\n]\n'],
+  ] as const) {
+    const sink = new MemorySink();
+    const writer = createValueWriter('url', { sink, terminal: () => terminalOf(10), format });
+    await writer.write(['https://a.example/2\u001b[m']);
+    await writer.end();
+    expect(sink.text).toBe(expected);
+  }
 });
 
 const RECORD = { id: 41, status: 'PENDING', errors: [], at: 'x' };

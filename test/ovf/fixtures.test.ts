@@ -1,11 +1,11 @@
 // Packages of real exporters, if they are beside the project: what is read from them.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { FIXTURES } from '../support/files.ts';
-import { codes, member, readMembers } from './harness.ts';
+import { codes } from './harness.ts';
 
 const absent = !existsSync(FIXTURES);
 const MIB = 1024 ** 2;
@@ -35,11 +35,5 @@ describe.skipIf(absent)('readPackage of real packages (skipped without ../shared
   it('reads vmware.ovf, which has no manifest', async () => {
     const summary = await read('vmware.ovf');
     expect([summary.ovfVersion, codes(summary)]).toEqual(['1.x', ['no-manifest?']]);
-  });
-
-  it('finds nothing in an archive of them', async () => {
-    const files = ['input.ovf', 'input.mf', 'input.vmdk', 'input.iso', 'sample_cfg.txt'];
-    const members = files.map((file) => member(file, readFileSync(resolve(FIXTURES, file))));
-    expect((await readMembers(members)).findings).toEqual([]);
   });
 });
