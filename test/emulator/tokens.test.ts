@@ -109,26 +109,23 @@ describe('a token', () => {
     ['GET', '/v2', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/v2/user/image/vm', 'GET, HEAD, PATCH, OPTIONS'],
     ['GET', '/v2/request/image_sync/1', 'GET, HEAD, OPTIONS'],
-  ])(
-    'that is invalid, expired or of a denied user is refused by %s %s',
-    async (method, path, allow) => {
-      const { baseUrl, login, send, ...service } = await serveWithClock();
-      const expectRefused = async (credentials: Record<string, string>, message: string) => {
-        const { status, headers, body } = await send(method, path, credentials);
-        expect([status, headers.get('Allow')]).toEqual([401, allow]);
-        expect(body).toEqual({ error: 'authentication error', message, status: 401 });
-        const location = message === NOT_AUTHORIZED ? null : `${baseUrl}/auth/request-token`;
-        expect(headers.get('Location')).toBe(location);
-      };
-      await expectRefused({ Authorization: 'Bearer unknown' }, 'Invalid token.');
-      const credentials = await login();
-      service.revokeAccess('demo');
-      await expectRefused(credentials, NOT_AUTHORIZED);
-      expect((await service.requestToken('demo', 'demo')).status).toBe(401);
-      service.restoreAccess('demo');
-      expect((await send(method, path, credentials)).status).not.toBe(401);
-      service.expireTokens();
-      await expectRefused(credentials, 'Valid token, but has expired.');
-    },
-  );
+  ])('that is invalid, expired or denied is refused by %s %s', async (method, path, allow) => {
+    const { baseUrl, login, send, ...service } = await serveWithClock();
+    const expectRefused = async (credentials: Record<string, string>, message: string) => {
+      const { status, headers, body } = await send(method, path, credentials);
+      expect([status, headers.get('Allow')]).toEqual([401, allow]);
+      expect(body).toEqual({ error: 'authentication error', message, status: 401 });
+      const location = message === NOT_AUTHORIZED ? null : `${baseUrl}/auth/request-token`;
+      expect(headers.get('Location')).toBe(location);
+    };
+    await expectRefused({ Authorization: 'Bearer unknown' }, 'Invalid token.');
+    const credentials = await login();
+    service.revokeAccess('demo');
+    await expectRefused(credentials, NOT_AUTHORIZED);
+    expect((await service.requestToken('demo', 'demo')).status).toBe(401);
+    service.restoreAccess('demo');
+    expect((await send(method, path, credentials)).status).not.toBe(401);
+    service.expireTokens();
+    await expectRefused(credentials, 'Valid token, but has expired.');
+  });
 });

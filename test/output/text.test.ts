@@ -1,8 +1,8 @@
-// Harmful characters are escaped, all others are not; long texts are written in chunks.
+// Harmful characters are escaped, all others are not.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonText, printable, writeText } from '../../src/output/text.ts';
+import { jsonText, printable } from '../../src/output/text.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 describe('printable', () => {
@@ -38,21 +38,4 @@ describe('jsonText', () => {
     );
     expect(jsonText(['ä日😀\u009b'], 2)).toBe('[\n  "ä日😀\\u009b"\n]');
   });
-});
-
-it('writeText writes the next chunk after the sink has accepted the one before', async () => {
-  let isWriting = false;
-  const pieces: string[] = [];
-  const write = async (text: string) => {
-    expect(isWriting).toBe(false);
-    isWriting = true;
-    await new Promise(setImmediate);
-    isWriting = false;
-    pieces.push(text);
-  };
-  const sink = { isTTY: false, columns: undefined, write };
-  const texts = Array.from({ length: 50_000 }, (_, index) => `${index} 😀\n`);
-  await writeText(sink, texts);
-  expect([pieces.length > 1, pieces.length < 20]).toEqual([true, true]);
-  expect(pieces.join('')).toBe(texts.join(''));
 });

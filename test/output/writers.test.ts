@@ -78,13 +78,6 @@ describe('createListWriter', () => {
     expect(await list('ndjson', { columns, allFields: false, rows })).toBe(line);
   });
 
-  it.each([
-    ['2 of 3 results have no folder', [...ROWS, { id: 13 }]],
-    ['there is no value of folder', [{ id: 13 }]],
-  ])('throws if a field for --get is missing: %s', async (message, rows) => {
-    await expect(list('json', { get: 'folder', rows })).rejects.toThrow(message);
-  });
-
   it('writes the bytes of JSON.stringify', async () => {
     const value = fc.oneof(fc.integer(), fc.constant([]), fc.constant({}), fc.constant(null));
     const row = fc.dictionary(fc.constantFrom('id', 'name', '[]', '{', '\n'), fc.array(value));
@@ -143,21 +136,6 @@ describe('a list on a terminal', () => {
     const options = { sink, terminal: () => terminalOf(400), columns: ['name'], header: false };
     await list(format, { ...options, rows: [{ name: HOSTILE }] });
     expect(sink.text).toBe(expected);
-  });
-
-  it('is drawn for the width at the end', async () => {
-    let width = 200;
-    const hidden: (readonly string[])[] = [];
-    const sink = new MemorySink(200);
-    const options = { sink, terminal: () => terminalOf(width), format: 'table' } as const;
-    const columns = ['id', 'name', 'folder'];
-    const footer = (names: readonly string[]) => hidden.push(names);
-    const writer = createListWriter({ ...options, columns, footer });
-    await writer.write([{ id: 1, name: 'x'.repeat(40), folder: 'f' }]);
-    width = 45;
-    await writer.end();
-    expect(sink.text).toBe(`id  name\n 1  ${'x'.repeat(40)}\n`);
-    expect(hidden).toEqual([['folder']]);
   });
 });
 

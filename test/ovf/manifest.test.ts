@@ -1,7 +1,6 @@
 // Manifests: what is read from them, and what they reveal.
 
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
@@ -77,17 +76,6 @@ describe('the manifest of a package', () => {
       const [finding] = (await read([descriptor, own, changed])).findings;
       expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
     }
-  });
-
-  it('reports every flipped bit of a disk', async () => {
-    const position = fc.nat(disk.content.length - 1);
-    const flipped = fc.asyncProperty(position, fc.nat(7), async (at, bit) => {
-      const content = Buffer.from(disk.content);
-      content[at] = (content[at] ?? 0) ^ (1 << bit);
-      const found = codes(await readMembers([descriptor, manifest, member(disk.name, content)]));
-      expect(found).toContain('digest-mismatch');
-    });
-    await fc.assert(flipped, { numRuns: 100 });
   });
 
   it('is ignored if the archive ends in it', async () => {
