@@ -2,17 +2,10 @@
 
 import { asImgctlError } from './errors.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
-import {
-  type ErrorFormat,
-  formatError,
-  formatFooter,
-  formatNotice,
-  formatSuccess,
-} from './output/messages.ts';
+import { clean, type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
 import { createProgress, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
-import type { Terminal } from './output/terminal.ts';
-import { loadStyle } from './output/terminal.ts';
+import { loadStyle, type Terminal } from './output/terminal.ts';
 
 export type { Redaction };
 
@@ -62,7 +55,8 @@ export class Console {
     if (errorFormat.json || !this.#io.stderr.isTTY) {
       if (elsewhere !== null) this.note(elsewhere);
     } else if (!quiet) {
-      this.#enqueue((format) => formatSuccess(message, format, errorTerminal.unicode));
+      const mark = errorTerminal.unicode ? '✓' : 'ok:';
+      this.#enqueue((format) => `${format.style.good(mark)} ${clean(message, format)}\n`);
     }
   }
 
@@ -75,7 +69,7 @@ export class Console {
     const option = hasNoTrunc ? '--no-trunc' : '-o json';
     const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${option} shows all` : '';
     const text = [summary, dropped].filter(Boolean).join(', ');
-    if (text !== '') this.#enqueue((format) => formatFooter(text, format));
+    if (text !== '') this.#enqueue((format) => `${format.style.faint(clean(text, format))}\n`);
   }
 
   trace(line: string): void {
@@ -121,10 +115,10 @@ export class Console {
     await this.#progress?.stop();
   }
 
-  async #format(): Promise<ErrorFormat> {
+  async #format() {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
-    return { ...errorFormat, style, redact: (text) => this.redaction.apply(text) };
+    return { ...errorFormat, style, redact: (text: string) => this.redaction.apply(text) };
   }
 
   #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
@@ -134,7 +128,7 @@ export class Console {
     );
   }
 
-  #enqueue(formatted: (format: ErrorFormat) => string): void {
+  #enqueue(formatted: (format: Required<ErrorFormat>) => string): void {
     this.#queue = this.#queue
       .then(async () => {
         const text = formatted(await this.#format());

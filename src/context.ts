@@ -22,7 +22,6 @@ import {
   type ConfigFile,
   checkProfileName,
   DEFAULT_PROFILE,
-  EMPTY_CONFIG,
   readConfigFile,
   type SettingFlags,
   Settings,
@@ -87,11 +86,6 @@ export class Context implements ConsoleStyle {
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config);
     return this.#config;
-  }
-
-  /** Continues with flags and environment only, for an unreadable file. */
-  ignoreConfigFile(): void {
-    this.#config = EMPTY_CONFIG;
   }
 
   get profileName(): string {

@@ -156,15 +156,8 @@ async function set(context: Context, _options: object, name: string, value: stri
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
-  if (key === 'base-url' || key === 'token-store') await warnAboutUrl(context, key, value);
-}
-
-/** Every other command will refuse a URL without TLS. */
-async function warnAboutUrl(
-  context: Context,
-  key: 'base-url' | 'token-store',
-  value: string,
-): Promise<void> {
+  if (key !== 'base-url' && key !== 'token-store') return;
+  // Every other command will refuse a URL without TLS.
   const settings = context.settingsWith({ [key]: value });
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
   const result = valueOrError(() => require(settings));

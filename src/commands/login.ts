@@ -99,10 +99,8 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
 
 /** Returns the settings of the login, after prompts for what is missing. */
 async function completeSettings(context: Context, options: LoginOptions): Promise<Settings> {
-  const flags: SettingFlags = {
-    username: options.username,
-    'password-command': options.passwordCommand,
-  };
+  const { username: name, passwordCommand } = options;
+  const flags: SettingFlags = { username: name, 'password-command': passwordCommand };
   const given = context.settingsWith(flags);
   checkConflicts(context, options, given);
   const baseUrl =
@@ -132,11 +130,9 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   const command = given.find('password-command');
   if (options.storePassword && given.get('password-command')) {
     const message = `the password command (${command.origin}) would override a stored password`;
-    const remove =
-      command.source === 'profile'
-        ? `run: imgctl config unset password-command${given.profileFlag}`
-        : `remove ${command.origin}`;
-    throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
+    throw new ImgctlError('usage', message, {
+      hint: `omit --store-password, or remove the password command from ${command.origin}`,
+    });
   }
 }
 
@@ -187,8 +183,7 @@ async function requestToken(
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
-      if (error.code !== 'wrong-credentials' || !mayRetry)
-        throw withLoginHint(error, context, account);
+      if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
       context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
       password = await promptForPassword(context, account);
     }
@@ -207,22 +202,6 @@ async function saveWhatIsMissing(context: Context, account: Account): Promise<vo
   if (Object.keys(missing).length === 0) return;
   // If nothing can be written, the end of the login says so.
   await changeProfile(paths.config, io, profile, missing).catch(() => {});
-}
-
-/** Names the base URL of this login: that of the profile may be another one. */
-function withLoginHint(
-  error: ImgctlError,
-  { settings }: Context,
-  { baseUrl }: Account,
-): ImgctlError {
-  const isTyped = settings.find('base-url').text === undefined;
-  const change = isTyped
-    ? `; to change it: imgctl login${settings.profileFlag} --base-url URL`
-    : '';
-  const hint = error.hint
-    ?.replace(/: imgctl config list.*/, ` (${baseUrl})${change}`)
-    .replace('imgctl config set base-url', 'imgctl login --base-url');
-  return error.with({ hint });
 }
 
 /** Returns undefined if the password has to be typed. */

@@ -126,17 +126,12 @@ async function remove(context: Context, _options: object, name: string): Promise
   const { paths, io } = context;
   forgetTokens(paths.config, name);
   await deleteStoredPassword(context, storedSettings(context.config, name));
-  const wasDefault = context.config.profile === name;
   await changeConfigFile(paths.config, io, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
   context.console.success(`Deleted profile ${name}`);
-  if (wasDefault) {
-    const hint = 'select another with: imgctl profile use NAME';
-    context.console.note('this was the default profile', hint);
-  }
 }
 
 function requireProfile(context: Context, name: string): void {

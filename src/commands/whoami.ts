@@ -50,15 +50,15 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
   const now = context.io.now();
   const token = tokens && (await store.read());
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
+  const left = Math.max(0, (token?.expiresAt ?? 0) - now);
+  const isForPeople = get === undefined && context.format === 'table';
   const record = {
     profile: account.profile,
     base_url: baseUrl,
     username: account.username || null,
     token: options.check ? 'valid' : state,
     expires_on: token ? utcTime(token.expiresAt) : null,
-    expires_in: token
-      ? timeLeft(token.expiresAt - now, get === undefined && context.format === 'table')
-      : null,
+    expires_in: token ? (isForPeople ? describeDuration(left) : Math.round(left / 1000)) : null,
     stored_in: (token && store.location) ?? null,
   };
   const times = timesOfTable(context, ['expires_on'], get);
@@ -68,10 +68,4 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
   const error = noValidToken(state, context.settings);
   const canRenew = account.username && unattendedPassword(context.settings, context.io, account);
   throw canRenew ? error.with({ hint: RENEWAL }) : error;
-}
-
-/** Returns text for people, or seconds. */
-function timeLeft(milliseconds: number, isForPeople: boolean): string | number {
-  if (isForPeople) return describeDuration(milliseconds);
-  return Math.max(0, Math.round(milliseconds / 1000));
 }

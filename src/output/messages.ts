@@ -1,7 +1,7 @@
 // Formats errors and notices for stderr, as text or as JSON.
 
 import type { ImgctlError } from '../errors.ts';
-import { mark, PLAIN, type Style } from './terminal.ts';
+import { PLAIN, type Style } from './terminal.ts';
 import { printable } from './text.ts';
 
 export interface ErrorFormat {
@@ -43,17 +43,6 @@ export function formatNotice(
   return plainText(content, style, kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`);
 }
 
-/** Returns the line that reports a success on a terminal. */
-export function formatSuccess(message: string, format: ErrorFormat, unicode: boolean): string {
-  const { style = PLAIN } = format;
-  return `${style.good(unicode ? mark('good', true) : 'ok:')} ${clean(message, format)}\n`;
-}
-
-export function formatFooter(text: string, format: ErrorFormat): string {
-  const { style = PLAIN } = format;
-  return `${style.faint(clean(text, format))}\n`;
-}
-
 type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
@@ -70,7 +59,8 @@ function plainText({ message, hint, details = [] }: Content, style: Style, label
   return `${lines.join('\n')}\n`;
 }
 
-function clean(text: string, { redact = String }: ErrorFormat): string {
+/** Masks secrets, and escapes what would harm a terminal. */
+export function clean(text: string, { redact = String }: ErrorFormat): string {
   return printable(redact(text));
 }
 

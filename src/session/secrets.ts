@@ -62,7 +62,7 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-export function unreadableFile(file: string, variable: string, cause: unknown): ImgctlError {
+function unreadableFile(file: string, variable: string, cause: unknown): ImgctlError {
   const message = `cannot read the file ${file} (${variable}): ${errorReason(cause)}`;
   return new ImgctlError('config', message, { hint: 'check its path and permissions', cause });
 }

@@ -24,7 +24,7 @@ export interface ConfigFile {
   readonly rest: JsonObject;
 }
 
-export const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
+const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
 
 /** @throws ImgctlError usage: it could be a path, or is too long */
 export function checkProfileName(name: string): string {

@@ -224,8 +224,7 @@ describe('login at a terminal', () => {
       NOTHING,
     );
     expect(stderr).toContain('Password for demo at https://127.0.0.1:9: ');
-    const hint = 'base URL (https://127.0.0.1:9); to change it: imgctl login --base-url URL\n';
-    expect([stderr.endsWith(hint), exitCode]).toEqual([true, 3]);
+    expect([stderr.endsWith('base URL: imgctl config list\n'), exitCode]).toEqual([true, 3]);
   });
 
   it('explains that it cannot send a one-time password', async () => {

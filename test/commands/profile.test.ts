@@ -98,8 +98,7 @@ describe('profile', () => {
 
   it('delete removes the default with its profile', async () => {
     const { imgctl, config } = userWith(TWO);
-    const deleted =
-      'imgctl: deleted profile staging\nimgctl: this was the default profile\nhint: select another with: imgctl profile use NAME\n';
+    const deleted = 'imgctl: deleted profile staging\n';
     await expectSteps(imgctl, ['profile delete staging', '', deleted]);
     expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
   });

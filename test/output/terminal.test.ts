@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
-import { formatError, formatNotice, formatSuccess } from '../../src/output/messages.ts';
+import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { decideTerminal, loadStyle, PLAIN, stateStyle } from '../../src/output/terminal.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { rows } from '../support/rows.ts';
@@ -78,8 +78,6 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning', asy
   );
   const warning = formatNotice('warning', 'w', undefined, format);
   expect(warning).toBe('imgctl: \u001b[33mwarning:\u001b[39m w\n');
-  expect(formatSuccess('Done', format, true)).toBe('\u001b[32m✓\u001b[39m Done\n');
-  expect(formatSuccess('a\u001bb', { json: false, debug: false }, false)).toBe('ok: a\\u001bb\n');
   const json = { ...format, json: true };
   expect(formatError(error, json)).toMatch(/^\{"error".*\}\n$/);
   expect(formatNotice('warning', 'w', 'h', json)).not.toContain('\u001b');
