@@ -1,11 +1,77 @@
-// Completion in real shells: what is offered, and that names are never more than text.
+// Completion in real shells on a pseudo terminal: what is offered, and that names are never more than text.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
+import { COMMAND, type Environment, SHELL_COMMAND } from '../support/cli.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { INSERT_ALL, LIST, Machine, missingFor, SHELLS, type Shell } from './completion-harness.ts';
+
+type Shell = 'bash' | 'zsh' | 'fish';
+
+/** What the tests of a shell lack on this machine, for their titles. */
+function missingFor(shell: Shell): string {
+  // `script` is what makes a pseudo terminal for it.
+  const missing = [shell, 'script'].filter((name) => spawnSync(name, ['--version']).error);
+  return missing.length === 0 ? '' : ` (${missing.join(' and ')} not installed)`;
+}
+
+/** Keys bound in START_UP. */
+const INSERT_ALL = '\u0014';
+const LIST = '\u0019';
+const TAKE = '\u0007';
+const READY = 'ready for keys';
+const NEXT_LINE = '\u001e';
+
+/** Three keys: the line goes to the shell's own parser and its words to a file; all matches at once; a list of them. */
+const START_UP: Readonly<Record<Shell, string>> = {
+  bash: `
+    bind 'set bell-style none'
+    bind 'set completion-query-items 0'
+    bind 'set page-completions off'
+    take() {
+      local words
+      eval "words=($READLINE_LINE)"
+      printf '%s\\0' "\${words[@]}" '${NEXT_LINE}' >> "$TAKEN"
+      READLINE_LINE='' READLINE_POINT=0
+    }
+    bind -x '"${TAKE}": take'
+    bind '"${INSERT_ALL}": insert-completions'
+    bind '"${LIST}": possible-completions'
+    PS1='${READY} '`,
+  zsh: `
+    unsetopt beep
+    autoload -Uz compinit
+    compinit -u -D
+    take() {
+      local words
+      eval "words=($BUFFER)"
+      printf '%s\\0' "\${words[@]}" '${NEXT_LINE}' >> "$TAKEN"
+      BUFFER=
+    }
+    zle -N take
+    insert-all() { _main_complete; compstate[insert]=all compstate[list]= }
+    zle -C insert-all complete-word insert-all
+    bindkey -e
+    bindkey '${TAKE}' take
+    bindkey '${INSERT_ALL}' insert-all
+    bindkey '${LIST}' list-choices
+    PS1='${READY} '`,
+  fish: `
+    function take
+      eval "set words $(commandline)"
+      printf '%s\\0' $words '${NEXT_LINE}' >> $TAKEN
+      commandline -r ''
+    end
+    bind ${TAKE} take
+    bind ${LIST} complete
+    function fish_prompt; printf '${READY} '; end
+    function fish_greeting; end`,
+};
 
 /**
  * What is typed after `imgctl `, and what the shell offers for the last word: the lines that a shell splits or ends in
@@ -36,14 +102,6 @@ const OFFERS: readonly (readonly [string, readonly string[]])[] = [
   ['nope l', []],
 ];
 
-const TYPED = OFFERS.map(([line]) => `imgctl ${line}`);
-
-function expectOffers(offers: readonly (readonly string[])[]): void {
-  // Some shells show folders with a slash.
-  const found = offers.map((words) => words.map((word) => word.replace(/\/$/, '')).toSorted());
-  expect(OFFERS.map(([line], index) => [line, found[index]])).toEqual(OFFERS);
-}
-
 /** Names that a shell would interpret; none is offered. */
 const HOSTILE = [
   'a $(touch x)`touch x`',
@@ -60,8 +118,12 @@ const PLAIN = ['f:colon=ü', 'path/to+it%20,x', 'zplain_1.2-3.ova'];
 
 const NAMES = [...HOSTILE, ...PLAIN, '-dash'];
 
+const root = mkdtempSync(path.join(tmpdir(), 'imgctl-completion-'));
+/** Where the command lines are typed. */
+const work = path.join(root, 'work');
+
 let server: ScriptedServer;
-let machine: Machine;
+let env: Environment;
 
 beforeAll(async () => {
   const ids = [998, 999, 1000];
@@ -71,85 +133,103 @@ beforeAll(async () => {
       ? { status: 202, json: { request: { id: ids.shift(), status: 'PENDING' } } }
       : { json: cataloguePage(url, images) },
   );
-  machine = new Machine({ IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T' });
+  for (const name of ['bin', 'home', 'work/uploads']) {
+    mkdirSync(path.join(root, name), { recursive: true });
+  }
+  const script = `#!/bin/sh\nexec ${SHELL_COMMAND} "$@"\n`;
+  writeFileSync(path.join(root, 'bin/imgctl'), script, { mode: 0o755 });
   for (const name of ['disk one.ova', 'web.OVF', 'notes.txt']) {
-    writeFileSync(path.join(machine.folder, name), '');
+    writeFileSync(path.join(work, name), '');
   }
-  mkdirSync(path.join(machine.folder, 'uploads'));
+  env = {
+    HOME: path.join(root, 'home'),
+    PATH: `${path.join(root, 'bin')}:${process.env.PATH}`,
+    LANG: 'C.UTF-8',
+    TERM: 'xterm',
+    IMGCTL_BASE_URL: server.baseUrl,
+    IMGCTL_TOKEN: 'T',
+  };
   for (const profile of ['default', 'staging']) {
-    await machine.run('config', 'set', 'time', 'iso', '--profile', profile);
+    await imgctl('config', 'set', 'time', 'iso', '--profile', profile);
   }
-  await machine.run('images', 'list');
-  for (let count = 0; count < 3; count += 1) await machine.run('sync');
+  await imgctl('images', 'list');
+  for (let count = 0; count < 3; count += 1) await imgctl('sync');
 });
 
 afterAll(async () => {
   await server.close();
-  machine.remove();
+  rmSync(root, { recursive: true });
 });
 
-describe.concurrent.each(SHELLS)('%s', (shell) => {
-  const missing = missingFor(shell);
+/** Runs the program, which must succeed, and returns its output. */
+async function imgctl(...argv: string[]): Promise<string> {
+  const [program, ...words] = COMMAND;
+  return (await promisify(execFile)(program, [...words, ...argv], { env })).stdout;
+}
 
-  it.skipIf(missing)(
-    `offers what fits without contacting the service${reason(missing)}`,
-    async () => {
-      const before = server.requests.length;
-      expectOffers(
-        shell === 'fish' ? await machine.offersOfFish(TYPED) : await allOf(shell, TYPED),
-      );
-      expect(server.requests.length).toBe(before);
-    },
-  );
+/** A new folder with the script of a shell in the file `script`. */
+async function folderFor(shell: Shell): Promise<string> {
+  const folder = mkdtempSync(path.join(root, `${shell}-`));
+  writeFileSync(path.join(folder, 'script'), await imgctl('completion', shell));
+  return folder;
+}
 
-  it.skipIf(missing)(`completes plain names only${reason(missing)}`, async () => {
-    const keys = [...PLAIN.map((name) => name.charAt(0)), 'f:co', 'f:colon=', 'a', 'e'];
-    const lines = keys.map((key) => `imgctl images get ${key}\t`);
-    const { words } = await machine.type(shell, lines);
-    const [first = ''] = PLAIN;
-    const found = [...PLAIN, first, first, 'a', 'e'];
-    expect(words).toEqual(found.map((name) => ['imgctl', 'images', 'get', name]));
-    expect(existsSync(path.join(machine.folder, 'x'))).toBe(false);
+/** Returns the records of a text, each ending with a mark and of fields with an end. */
+const recordsOf = (text: string, fieldEnd: string) =>
+  text
+    .split(`${NEXT_LINE}${fieldEnd}`)
+    .slice(0, -1)
+    .map((record) => record.split(fieldEnd).slice(0, -1));
+
+/** What fish offers for each line, without descriptions. */
+async function offersOfFish(lines: readonly string[]): Promise<readonly string[][]> {
+  const commands = `
+    source '${await folderFor('fish')}/script'
+    for line in $argv
+      complete -C $line
+      printf '${NEXT_LINE}\\n'
+    end`;
+  const args = ['--no-config', '-c', commands, ...lines];
+  const { stdout } = await promisify(execFile)('fish', args, { env, cwd: work });
+  return recordsOf(stdout, '\n').map((offers) => offers.map((offer) => offer.split('\t')[0] ?? ''));
+}
+
+/**
+ * Types each line into the shell, without Enter, once it is ready.
+ * @returns the words of each, as the shell itself reads them, and all that came to the terminal
+ */
+async function type(shell: Shell, ...lines: string[]) {
+  const folder = await folderFor(shell);
+  const startUp = path.join(folder, '.zshrc');
+  const taken = path.join(folder, 'taken');
+  writeFileSync(startUp, `${START_UP[shell]}\nsource '${folder}/script'\n`);
+  const command = {
+    bash: `bash --rcfile '${startUp}' -i`,
+    zsh: 'zsh -i',
+    fish: `fish --no-config -i -C 'source ${startUp}'`,
+  }[shell];
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...env, ZDOTDIR: folder, TAKEN: taken, SHELL: '/bin/sh' },
+    cwd: work,
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
-
-  it.skipIf(missing)(
-    `lists syncs by age, options once and names escaped${reason(missing)}`,
-    async () => {
-      const syncs = await machine.type(shell, [`imgctl sync-status ${LIST}`]);
-      const places = ['1000', '999', '998'].map((id) => syncs.terminal.indexOf(id));
-      expect(places).toEqual(places.toSorted((left, right) => left - right));
-      expect(places).not.toContain(-1);
-      const options = await machine.type(shell, [`imgctl sync -${LIST}`]);
-      expect(options.terminal.match(/--dry-run\b/g)).toHaveLength(1);
-      expect(options.terminal).not.toMatch(/\s-h\b/);
-      const names = await machine.type(shell, [`imgctl images get ${LIST}`]);
-      expect(names.terminal).toContain('zplain');
-      expect(names.terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
-    },
-  );
-});
-
-const MISSING_BASH = missingFor('bash');
-
-it.skipIf(MISSING_BASH)(`bash completes between quotes${reason(MISSING_BASH)}`, async () => {
-  const typed = ['"z', "'z", '"f', "'f:c", '"f:colon='];
-  const lines = typed.map((word) => `imgctl images get ${word}\t`);
-  const { words } = await machine.type('bash', lines);
-  const [colon, , plain] = PLAIN;
-  expect(words.map(([, , , name]) => name)).toEqual([plain, plain, colon, colon, colon]);
-});
-
-/** For the title of a skipped test. */
-function reason(missing: string | undefined): string {
-  return missing === undefined ? '' : ` (${missing})`;
+  let terminal = '';
+  let keys = `${lines.map((line) => `${line}${TAKE}`).join('')}exit\r`;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    terminal += text;
+    if (keys === '' || !terminal.includes(READY)) return;
+    child.stdin.write(keys);
+    keys = '';
+  });
+  await once(child, 'close');
+  const words = recordsOf(existsSync(taken) ? readFileSync(taken, 'utf8') : '', '\0');
+  return { words, terminal };
 }
 
 /** All words that a shell would put in the place of the last one, for each line. */
-async function allOf(shell: Shell, lines: readonly string[]): Promise<readonly string[][]> {
-  const { words } = await machine.type(
-    shell,
-    lines.map((line) => `${line}${INSERT_ALL}`),
-  );
+async function offersOf(shell: Shell, lines: readonly string[]): Promise<readonly string[][]> {
+  if (shell === 'fish') return offersOfFish(lines);
+  const { words } = await type(shell, ...lines.map((line) => `${line}${INSERT_ALL}`));
   return lines.map((line, index) => {
     const typed = line.split(' ');
     const last = typed.at(-1) ?? '';
@@ -160,3 +240,48 @@ async function allOf(shell: Shell, lines: readonly string[]): Promise<readonly s
     return found.map((word, place) => (place === 0 ? word : `${lead}${word}`));
   });
 }
+
+describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
+  const missing = missingFor(shell);
+
+  it.skipIf(missing)(`offers what fits without contacting the service${missing}`, async () => {
+    const before = server.requests.length;
+    const offers = await offersOf(
+      shell,
+      OFFERS.map(([line]) => `imgctl ${line}`),
+    );
+    // Some shells show folders with a slash.
+    const found = offers.map((words) => words.map((word) => word.replace(/\/$/, '')).toSorted());
+    expect(OFFERS.map(([line], index) => [line, found[index]])).toEqual(OFFERS);
+    expect(server.requests.length).toBe(before);
+  });
+
+  it.skipIf(missing)(`completes plain names only${missing}`, async () => {
+    const keys = [...PLAIN.map((name) => name.charAt(0)), 'f:co', 'f:colon=', 'a', 'e'];
+    const { words } = await type(shell, ...keys.map((key) => `imgctl images get ${key}\t`));
+    const [first = ''] = PLAIN;
+    const found = [...PLAIN, first, first, 'a', 'e'];
+    expect(words).toEqual(found.map((name) => ['imgctl', 'images', 'get', name]));
+    expect(existsSync(path.join(work, 'x'))).toBe(false);
+  });
+
+  it.skipIf(missing)(`lists syncs by age, options once and names escaped${missing}`, async () => {
+    const syncs = await type(shell, `imgctl sync-status ${LIST}`);
+    expect(syncs.terminal).toMatch(/1000.*999.*998/s);
+    const options = await type(shell, `imgctl sync -${LIST}`);
+    expect(options.terminal.match(/--dry-run\b/g)).toHaveLength(1);
+    expect(options.terminal).not.toMatch(/\s-h\b/);
+    const names = await type(shell, `imgctl images get ${LIST}`);
+    expect(names.terminal).toContain('zplain');
+    expect(names.terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
+  });
+});
+
+const missing = missingFor('bash');
+
+it.skipIf(missing)(`bash completes between quotes${missing}`, async () => {
+  const typed = ['"z', "'z", '"f', "'f:c", '"f:colon='];
+  const { words } = await type('bash', ...typed.map((word) => `imgctl images get ${word}\t`));
+  const [colon, , plain] = PLAIN;
+  expect(words.map(([, , , name]) => name)).toEqual([plain, plain, colon, colon, colon]);
+});
