@@ -36,9 +36,10 @@ function treeOf(folder: string): readonly string[] {
   return (readdirSync(folder, { recursive: true }) as string[]).sort().map((name) => {
     const file = path.join(folder, name);
     const stats = lstatSync(file);
-    const link = stats.isSymbolicLink() ? readlinkSync(file) : '';
-    const text = stats.isFile() ? readFileSync(file, 'utf8') : link;
-    return `${name} ${stats.mode} ${stats.mtimeMs} ${text}`;
+    const content = stats.isFile()
+      ? readFileSync(file, 'utf8')
+      : stats.isSymbolicLink() && readlinkSync(file);
+    return `${name} ${stats.mode} ${stats.mtimeMs} ${content}`;
   });
 }
 
@@ -54,16 +55,14 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
   });
 
   const isRoot = process.getuid?.() === 0;
-  const COMPILED = '"$HOME/.cache/imgctl/compiled"';
+  const PARENT = '"$HOME/.cache/imgctl"';
+  const COMPILED = `${PARENT}/compiled`;
 
   it.for<readonly [string, string, string?]>([
     ['XDG_CACHE_HOME outside of HOME', ':', ''],
     ['a planted link outside of HOME', 'mkdir -m 777 s; ln -s .. s/imgctl', 's'],
     ['a link at ~/.cache', 'ln -s "$PWD" "$HOME/.cache"'],
-    [
-      'a link at ~/.cache/imgctl/compiled',
-      `mkdir -p ${COMPILED}; rmdir ${COMPILED}; ln -s "$PWD" ${COMPILED}`,
-    ],
+    ['a link at ~/.cache/imgctl/compiled', `mkdir -p ${PARENT}; ln -s "$PWD" ${COMPILED}`],
     ['a link at HOME', 'mv "$HOME" "$HOME.real"; ln -s "$HOME.real" "$HOME"'],
     ['a folder above it that a group can write', 'mkdir -m 770 "$HOME/.cache"'],
     ['a HOME that everybody can write', 'chmod 777 "$HOME"'],
@@ -71,10 +70,7 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
     ['a file in its place', ': > "$HOME/.cache"'],
     ['a HOME that is missing', 'rmdir "$HOME"'],
     ['a HOME of another user (root only)', 'chown 65534 "$HOME"'],
-    [
-      'a folder of another user in HOME (root only)',
-      'mkdir "$HOME/.cache"; chown 65534 "$HOME/.cache"',
-    ],
+    ['a folder of another user (root only)', 'mkdir "$HOME/.cache"; chown 65534 "$HOME/.cache"'],
   ])('is off with %s: nothing is written, deleted or run', async ([, plant, xdg], context) => {
     if (plant.includes('chown') && !isRoot) context.skip('only root can give files away');
     // A folder as an attacker wants it emptied: with old files in the places of compiled code.

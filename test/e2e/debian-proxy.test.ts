@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
-import { type Environment, freshHome, runBuilt } from '../support/cli.ts';
+import { freshHome, runBuilt } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { requestsTo, scriptedServer } from '../support/scripted-server.ts';
 import { unusedPort } from '../support/sockets.ts';
@@ -16,22 +16,17 @@ const ADDRESS = Object.values(networkInterfaces())
   .flatMap((addresses = []) => addresses)
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-const SKIPPED =
-  spawnSync('tinyproxy', ['-v']).status !== 0
-    ? ' (skipped: tinyproxy is not installed)'
-    : ADDRESS === undefined
-      ? ' (skipped: this machine has only loopback addresses)'
-      : '';
+const IS_SKIPPED = ADDRESS === undefined || spawnSync('tinyproxy', ['-v']).status !== 0;
 
 const TOKEN = 'canary-of-a-token';
 const PASSWORD = 'canary-of-a-proxy-password';
 
 /** Starts tinyproxy on a port that was just free, since it cannot choose one, and waits until it listens. */
-async function startTinyproxy(setting: string) {
+async function startTinyproxy() {
   const { baseUrl: url } = await unusedPort();
   const file = path.join(temporaryDirectory(), 'tinyproxy.conf');
-  const lines = [`Port ${new URL(url).port}`, 'Listen 127.0.0.1', 'LogLevel Info', 'MaxClients 20'];
-  writeFileSync(file, `${[...lines, setting].join('\n')}\n`);
+  const setting = `BasicAuth user ${PASSWORD}\nListen 127.0.0.1\nLogLevel Info\nMaxClients 20`;
+  writeFileSync(file, `Port ${new URL(url).port}\n${setting}\n`);
   const child = spawn('tinyproxy', ['-d', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -47,13 +42,12 @@ async function startTinyproxy(setting: string) {
     }
   });
   /** The request lines so far. */
-  const requests = () =>
-    [...log.matchAll(/Request \(file descriptor \d+\): (.*)/g)].map(([, line = '']) => line);
+  const requests = () => log.match(/(?<=Request \(file descriptor \d+\): ).*/g) ?? [];
   return { url, requests };
 }
 
-describe.skipIf(SKIPPED !== '').each(['https', 'http'])(
-  `imgctl api through tinyproxy over %s${SKIPPED}`,
+describe.skipIf(IS_SKIPPED).each(['https', 'http'])(
+  'imgctl api through tinyproxy over %s (skipped without it or with only loopback addresses)',
   (scheme) => {
     const isTunnel = scheme === 'https';
 
@@ -61,16 +55,12 @@ describe.skipIf(SKIPPED !== '').each(['https', 'http'])(
     async function world() {
       const tls = isTunnel ? selfSigned(ADDRESS ?? '') : undefined;
       const server = await scriptedServer(() => ({ json: { version: 'v2' } }), tls, ADDRESS);
-      const proxy = await startTinyproxy(`BasicAuth user ${PASSWORD}`);
+      const proxy = await startTinyproxy();
       const user = freshHome();
       const ca = path.join(user.HOME, 'ca.pem');
       writeFileSync(ca, tls?.cert ?? '');
-      const home: Environment = {
-        ...user,
-        IMGCTL_BASE_URL: server.baseUrl,
-        IMGCTL_TOKEN: TOKEN,
-        ...(isTunnel ? { NODE_EXTRA_CA_CERTS: ca } : {}),
-      };
+      const service = { IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: TOKEN };
+      const home = { ...user, ...service, ...(isTunnel ? { NODE_EXTRA_CA_CERTS: ca } : {}) };
       if (!isTunnel) await runBuilt(['config', 'set', 'allow-http', 'true'], { env: home });
       const call = (password: string, ...argv: string[]) => {
         const url = proxy.url.replace('//', password === '' ? '//' : `//user:${password}@`);

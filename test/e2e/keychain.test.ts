@@ -1,11 +1,10 @@
 // The built program with a fake keychain, GNOME Keyring, and docker-credential-pass with GnuPG.
 
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { expect, it, onTestFinished } from 'vitest';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
 import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
@@ -22,6 +21,19 @@ async function alice() {
   return { env, home, tokens: path.join(home, '.config/imgctl/tokens') };
 }
 
+/** Which of these programs are not installed, for the title of a skipped test. */
+function missing(...programs: string[]): string {
+  const names = programs.filter((name) => spawnSync('which', [name]).status !== 0);
+  return names.length > 0 ? ` (skipped: ${names.join(', ')} not installed)` : '';
+}
+
+/** Fails if anything here shows the password. */
+function expectNoPassword(...seen: readonly unknown[]): void {
+  const text = JSON.stringify(seen);
+  expect(text).not.toContain(PASSWORD);
+  expect(text).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+}
+
 it('login --store-password stores a password that renews the token and is shown nowhere', async () => {
   const user = await alice();
   const keychain = fakeKeychain(process.platform === 'darwin' ? 'security' : 'secret-tool');
@@ -35,20 +47,14 @@ it('login --store-password stores a password that renews the token and is shown 
   expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(keychain.held()).toEqual({});
   const calls = keychain.calls().map((call) => [call.argv, call.env]);
-  const seen = JSON.stringify([results, files, calls]);
-  expect(seen).not.toContain(PASSWORD);
-  expect(seen).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+  expectNoPassword(results, files, calls);
 });
 
-const NEEDED = ['dbus-run-session', 'gnome-keyring-daemon', 'secret-tool'];
-const missing = NEEDED.filter((name) => spawnSync('which', [name]).status !== 0);
-const reason = missing.length > 0 ? ` (skipped: ${missing.join(', ')} not installed)` : '';
+const gnome = missing('dbus-run-session', 'gnome-keyring-daemon', 'secret-tool');
 
-it.skipIf(missing.length > 0)(
-  `login --store-password works with GNOME Keyring${reason}`,
-  async () => {
-    const { env } = await alice();
-    const script = `
+it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, async () => {
+  const { env } = await alice();
+  const script = `
     printf keyring | gnome-keyring-daemon --unlock --components=secrets > /dev/null
     imgctl() { ${SHELL_COMMAND} "$@"; }
     printf '%s' '${PASSWORD}' | imgctl ${LOGIN.join(' ')} || exit
@@ -57,32 +63,22 @@ it.skipIf(missing.length > 0)(
     secret-tool lookup service imgctl profile default username alice || exit
     imgctl logout || exit
     secret-tool lookup service imgctl || echo " forgotten"`;
-    const child = spawn('dbus-run-session', ['--', 'sh', '-c', script], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    onTestFinished(() => {
-      child.kill('SIGKILL');
-    });
-    const [stdout, stderr] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    expect({ stdout, stderr }).toEqual({
-      stdout: `alice\n${PASSWORD} forgotten\n`,
-      stderr: expect.stringContaining('deleted the stored password'),
-    });
-  },
-);
+  const session = promisify(execFile)('dbus-run-session', ['--', 'sh', '-c', script], {
+    env,
+    killSignal: 'SIGKILL',
+    timeout: 30_000,
+  });
+  const { stdout, stderr } = await session;
+  expect({ stdout, stderr }).toEqual({
+    stdout: `alice\n${PASSWORD} forgotten\n`,
+    stderr: expect.stringContaining('deleted the stored password'),
+  });
+});
 
-const NEEDED_BY_PASS = ['docker-credential-pass', 'pass', 'gpg'];
-const missingForPass = NEEDED_BY_PASS.filter((name) => spawnSync('which', [name]).status !== 0);
-const passReason =
-  missingForPass.length > 0 ? ` (skipped: ${missingForPass.join(', ')} not installed)` : '';
+const pass = missing('docker-credential-pass', 'pass', 'gpg');
 
-it.skipIf(missingForPass.length > 0)(
-  `login --store-password, a renewal and logout work with docker-credential-pass${passReason}`,
+it.skipIf(pass)(
+  `login --store-password, a renewal and logout work with docker-credential-pass${pass}`,
   async () => {
     const { env, tokens } = await alice();
     const run = (program: string, ...args: string[]) =>
@@ -103,9 +99,7 @@ it.skipIf(missingForPass.length > 0)(
       results.push(await imgctl(['logout', '--debug']));
       expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
       expect(run('docker-credential-pass', 'list').stdout.trim()).toBe('{}');
-      const seen = JSON.stringify([results, files]);
-      expect(seen).not.toContain(PASSWORD);
-      expect(seen).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+      expectNoPassword(results, files);
     } finally {
       run('gpgconf', '--kill', 'gpg-agent');
     }

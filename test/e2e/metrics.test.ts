@@ -28,9 +28,7 @@ it('--metrics-file > can be read at any moment while six syncs replace the file'
     if (existsSync(file)) {
       const text = readFileSync(file, 'utf8');
       expect(text).toMatch(/\d\n$/);
-      const families = [...parseMetrics(text).values()];
-      expect(families.filter(({ type, help }) => type !== 'GAUGE' || help === '')).toEqual([]);
-      expect(families.length).toBeGreaterThanOrEqual(6);
+      expect(parseMetrics(text).size).toBeGreaterThanOrEqual(6);
       reads += 1;
     }
     await new Promise((resolve) => setImmediate(resolve));

@@ -22,19 +22,19 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-/** Starts a service that never answers this request; `arrival` resolves when one arrives. */
-async function stall(method: string, path: string) {
-  let arrived = () => {};
-  const arrival = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+const CHECK = /the sync may have been submitted: \w+\nhint: .*imgctl my-images/;
+
+/** Runs a command until the service gets this request, which it never answers; the signal ends it. */
+async function endStalled(line: string, method: string, path: string, signal: NodeJS.Signals) {
+  const requests: string[] = [];
   const { baseUrl } = await serve({
     faults: [parseFault(`${method} ${path}=stall`)],
-    onRequest: (request) => {
-      if (request.method === method) arrived();
-    },
+    onRequest: (request) => requests.push(request.method),
   });
-  return { baseUrl, arrival };
+  const { child, ended } = startCli(line.split(' '), { env: account(baseUrl) });
+  await expect.poll(() => requests, { timeout: 30_000 }).toContain(method);
+  child.kill(signal);
+  return ended;
 }
 
 /** A script for --require that blocks every thread for DNS lookups on a pipe. */
@@ -66,21 +66,11 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     expect(await sync.ended).toEqual(failed(exitCode, message));
   });
 
-  it('ends a stalled request', async () => {
-    const { baseUrl, arrival } = await stall('GET', '/v2/image');
-    const list = startCli(['images', 'list'], { env: account(baseUrl) });
-    await Promise.race([arrival, list.ended]);
-    list.child.kill(signal);
-    expect(await list.ended).toEqual(failed(exitCode, /^imgctl: .+\n$/));
-  });
-
-  it('ends a stalled submit with the command that checks it', async () => {
-    const { baseUrl, arrival } = await stall('PATCH', '/v2/user/image/vm');
-    const sync = startCli(['sync', '--wait'], { env: account(baseUrl) });
-    await Promise.race([arrival, sync.ended]);
-    sync.child.kill(signal);
-    const message = /the sync may have been submitted: \w+\nhint: .*imgctl my-images/;
-    expect(await sync.ended).toEqual(failed(exitCode, message));
+  it.each([
+    ['request', 'images list', 'GET', '/v2/image', /^imgctl: .+\n$/],
+    ['submit with the command that checks it', 'sync --wait', 'PATCH', '/v2/user/image/vm', CHECK],
+  ])('ends a stalled %s', async (_what, line, method, path, message) => {
+    expect(await endStalled(line, method, path, signal)).toEqual(failed(exitCode, message));
   });
 
   it('ends the emulator with exit 0 during a request', async () => {

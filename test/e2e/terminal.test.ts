@@ -139,47 +139,22 @@ describe.skipIf(noScript).each([
     release();
     const started = startCommand(env, `{ ${command}; echo "code $?" >&2; } | true`);
     const [, ...lines] = (await screenOf(started)).split('\r\n');
-    expect(lines.filter((line) => !/^(?:modes|sync 41|✓)/.test(line))).toEqual([
-      'code 0',
-      'code 0',
-      '',
-    ]);
+    const others = lines.filter((line) => !/^(?:modes|sync 41|✓)/.test(line));
+    expect(others.join('|')).toBe('code 0|code 0|');
   });
 
   it.each([
-    ['a window of 0 columns', { NO_COLOR: '1' }, 'stty cols 0 rows 0'],
-    ['TERM=dumb', { TERM: 'dumb' }, 'stty cols 80'],
-  ])('writes no escape sequence with %s', async (_how, variables, setup) => {
+    ['no escape sequence in a window of 0 columns', { NO_COLOR: '1' }, 'stty cols 0 rows 0'],
+    ['no escape sequence with TERM=dumb', { TERM: 'dumb' }],
+    ['only ASCII with LANG=C', { LANG: 'C' }],
+  ])('writes %s', async (what, variables, setup?: string) => {
     const { env, release } = await slowService();
-    release();
     const started = startCommand({ ...env, ...variables }, command, setup);
+    if (what.includes('ASCII')) await started.waitFor('stdout', spinner);
+    release();
     const { stdout } = await started.ended;
-    expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toMatch(what.includes('ASCII') ? /[^\0-\u007f]/ : /\u001b/);
     expect(await screenOf(started)).toMatch(result);
-  });
-
-  it('writes only ASCII with LANG=C', async () => {
-    const { env, release } = await slowService();
-    const started = startCommand({ ...env, LANG: 'C' }, command);
-    await started.waitFor('stdout', spinner);
-    release();
-    expect(await screenOf(started)).toMatch(result);
-    expect((await started.ended).stdout).toMatch(/^[\0-\u007f]+$/);
-  });
-});
-
-describe.skipIf(noScript)('on a terminal, images list (skipped without script)', () => {
-  it('fits a window that is resized during the listing', async () => {
-    const { env, release } = await slowService();
-    const list = 'tty; eval "$IMGCTL images list --per-page 1 -c name,path,label"';
-    const started = startCommand(env, list, 'stty cols 20');
-    const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
-    const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
-    expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
-    await started.waitFor('stdout', 'page 1 of 3, 1 image');
-    release();
-    const lines = (await screenOf(started)).split('\r\n').filter((line) => line.includes('.ova'));
-    expect(lines.map((line) => line.length)).toEqual([50, 50, 50]);
   });
 });
 
@@ -191,6 +166,19 @@ const unreachable = () => ({
 });
 
 describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
+  it('images list fits a window that is resized during the listing', async () => {
+    const { env, release } = await slowService();
+    const list = 'tty; eval "$IMGCTL images list --per-page 1 -c name,path,label"';
+    const started = startCommand(env, list, 'stty cols 20');
+    const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
+    const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
+    expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
+    await started.waitFor('stdout', 'page 1 of 3, 1 image');
+    release();
+    const lines = (await screenOf(started)).split('\r\n').filter((line) => line.includes('.ova'));
+    expect(lines.map((line) => line.length)).toEqual([50, 50, 50]);
+  });
+
   it('Ctrl-C at the password prompt exits 130 and echoes nothing', async () => {
     const env = unreachable();
     const login = onTerminal(env, 'eval "exec $IMGCTL login"');

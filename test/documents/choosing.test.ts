@@ -1,7 +1,7 @@
 // The recipes of docs/choosing.md work with the built program.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -37,33 +37,26 @@ async function world() {
     return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
   });
   const folder = temporaryDirectory();
-  const programs = path.join(folder, 'bin');
   const project = path.join(folder, 'project');
-  mkdirSync(programs);
-  mkdirSync(project);
-  const program = (name: string, script: string) => {
-    const file = path.join(programs, name);
-    writeFileSync(file, `#!/bin/sh\n${script}\n`);
-    chmodSync(file, 0o755);
-  };
+  for (const name of ['bin', 'project']) mkdirSync(path.join(folder, name));
+  const log = path.join(folder, 'called');
+  writeFileSync(log, '');
+  const program = (name: string, script: string) =>
+    writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   program('imgctl', `exec ${SHELL_COMMAND} "$@"`);
   for (const name of ['packer', 'terraform', 'gh']) {
-    program(name, `echo "${name} $* $TF_VAR_image_path" >> ${folder}/called`);
+    program(name, `echo "${name} $* $TF_VAR_image_path" >> ${log}`);
   }
-  const shell = (script: string) => {
-    const all = { ...env, PATH: `${programs}:${env.PATH}`, GIT_CONFIG_GLOBAL: '/dev/null' };
-    // Not synchronously: the service runs in this process.
-    return new Promise<CliResult>((resolve) => {
-      execFile('sh', ['-c', script], { cwd: project, env: all }, (error, stdout, stderr) => {
+  const PATH = `${path.join(folder, 'bin')}:${env.PATH}`;
+  const options = { cwd: project, env: { ...env, PATH, GIT_CONFIG_GLOBAL: '/dev/null' } };
+  // Not synchronously: the service runs in this process.
+  const shell = (script: string) =>
+    new Promise<CliResult>((resolve) => {
+      execFile('sh', ['-c', script], options, (error, stdout, stderr) => {
         resolve({ stdout, stderr, exitCode: Number(error?.code ?? 0) });
       });
     });
-  };
-  const called = () => {
-    const file = path.join(folder, 'called');
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
-  };
-  return { service, folder, project, shell, called };
+  return { service, folder, project, shell, called: () => readFileSync(log, 'utf8') };
 }
 
 const git = (project: string, ...argv: string[]) =>
