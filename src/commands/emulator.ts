@@ -11,6 +11,11 @@ import { errorReason } from '../files/atomic-file.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 import { readSnapshot } from './images-shared.ts';
 
+const number = (fallback: string, max: number) => ({
+  default: fallback,
+  value: { kind: 'number', min: 0, max } as const,
+});
+
 export const emulator: CommandSpec = {
   name: 'emulator',
   summary: 'run the embedded service on this machine',
@@ -44,14 +49,8 @@ export const emulator: CommandSpec = {
   seeAlso: ['demo'],
   options: [
     option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
-    option('--port <n>', 'port to listen on; 0 selects a free one', {
-      default: '8080',
-      value: { kind: 'number', min: 0, max: 65_535 },
-    }),
-    option('--images <n>', 'number of images in the public catalogue', {
-      default: '250',
-      value: { kind: 'number', min: 0, max: 1_000_000 },
-    }),
+    option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
+    option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
     option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
       value: { kind: 'text', from: 'files' },
       conflicts: ['images', 'seed', 'until'],
@@ -68,10 +67,7 @@ export const emulator: CommandSpec = {
       repeatable: true,
     }),
     option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: DURATION }),
-    option('--token-limit <n>', 'token requests per window', {
-      default: '5',
-      value: { kind: 'number', min: 0, max: 1_000_000 },
-    }),
+    option('--token-limit <n>', 'token requests per window', number('5', 1_000_000)),
     option('--token-window <duration>', 'window for --token-limit', {
       default: '1m',
       value: DURATION,
@@ -82,10 +78,7 @@ export const emulator: CommandSpec = {
       repeatable: true,
     }),
     option('--until <date>', 'last day of the catalogue, such as 2025-07-31 (today)'),
-    option('--seed <n>', 'seed for the generated catalogue', {
-      default: '1',
-      value: { kind: 'number', min: 0, max: 2 ** 31 },
-    }),
+    option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
   ],
   run,
 };

@@ -7,7 +7,7 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import type { Hardware, PackageSummary } from '../ovf/package.ts';
-import { describeBytes, eachPackage, errorsOf, FILES, isFile, notAFile } from './packages.ts';
+import { describeBytes, eachFile, errorsOf, FILES } from './packages.ts';
 
 const FIELDS: readonly FieldDeclaration[] = [
   ['file', 'string', 'path as given'],
@@ -44,15 +44,17 @@ export const inspect: CommandSpec = {
 };
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
+  const { readPackage } = await import('../ovf/package.ts');
   const options = { columns: COLUMNS, idField: 'file' };
   const asTable = context.format === 'table' && !context.quiet;
   const list = asTable || files.length === 1 ? undefined : context.openList(COLUMNS, options);
   const unreadable: string[] = [];
   let gap = '';
-  const handle = async (summary: PackageSummary): Promise<void> => {
-    const { file, ovfVersion } = summary;
+  const { signal } = context.io;
+  const read = eachFile(context, files, async (file, resolved) => {
+    const summary = { ...(await readPackage(resolved, { digests: false, signal })), file };
+    const { ovfVersion } = summary;
     const row = snakeCase(summary) as Row;
-    if (!isFile(summary)) throw notAFile(file, 'inspect');
     if (list) await list.write([row]);
     else if (!asTable) await context.printRecord(row, options);
     else if (ovfVersion !== null || summary.files.length > 0) {
@@ -66,8 +68,7 @@ async function run(context: Context, _options: object, files: readonly string[])
       const hint = `see all findings with: imgctl validate ${file}`;
       context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
     }
-  };
-  const read = eachPackage(context, files, () => ({ digests: false }), handle);
+  });
   await read.finally(() => list?.end());
   if (unreadable.length === 0) return;
   const verb = unreadable.length === 1 ? 'contains' : 'contain';

@@ -3,7 +3,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import type { ByteSink } from '../io.ts';
 import type { ServerOptions } from '../mcp/server.ts';
 
 export const mcp: CommandSpec = {
@@ -72,13 +71,10 @@ function runnerOf({ io, rerun, options, console, debug }: Context): ServerOption
   return async (words, limit, signal) => {
     setMaxListeners(0, signal);
     const stdin = { isTTY: false, stream: io.stdin.stream };
-    const stdout = new LineSink(limit);
-    const stderr = new LineSink(Number.POSITIVE_INFINITY);
-    const exitCode = await rerun(
-      [...flags, ...words],
-      { ...io, stdin, stdout, stderr, signal },
-      console.redaction,
-    );
+    const stdout = lineSink(limit);
+    const stderr = lineSink(Number.POSITIVE_INFINITY);
+    const own = { ...io, stdin, stdout, stderr, signal };
+    const exitCode = await rerun([...flags, ...words], own, console.redaction);
     if (debug) for (const line of stderr.lines) await io.stderr.write(`${line}\n`);
     // A trace is no JSON.
     const messages = stderr.lines.filter((line) => line.startsWith('{'));
@@ -87,27 +83,24 @@ function runnerOf({ io, rerun, options, console, debug }: Context): ServerOption
 }
 
 /** Counts the lines written to it, and keeps the first ones. */
-class LineSink implements ByteSink {
-  readonly isTTY = false;
-  readonly columns = undefined;
-  readonly lines: string[] = [];
-  count = 0;
-  #partial: string[] = [];
-  readonly #limit: number;
-  readonly #decoder = new TextDecoder();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  async write(data: string | Uint8Array): Promise<void> {
-    const text = typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });
-    const [first = '', ...rest] = text.split('\n');
-    this.#partial.push(first);
-    for (const start of rest) {
-      if (this.count < this.#limit) this.lines.push(this.#partial.join(''));
-      this.#partial = [start];
-      this.count += 1;
-    }
-  }
+function lineSink(limit: number) {
+  const decoder = new TextDecoder();
+  let partial: string[] = [];
+  const sink = {
+    isTTY: false,
+    columns: undefined,
+    lines: [] as string[],
+    count: 0,
+    async write(data: string | Uint8Array): Promise<void> {
+      const text = typeof data === 'string' ? data : decoder.decode(data, { stream: true });
+      const [first = '', ...rest] = text.split('\n');
+      partial.push(first);
+      for (const start of rest) {
+        if (sink.count < limit) sink.lines.push(partial.join(''));
+        partial = [start];
+        sink.count += 1;
+      }
+    },
+  };
+  return sink;
 }

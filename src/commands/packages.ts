@@ -1,12 +1,13 @@
-// Reads packages for inspect and validate, and reports those that are unreadable.
+// What inspect, validate and push share: reading files, findings and the errors for invalid packages.
 
+import fs from 'node:fs';
 import path from 'node:path';
 import type { ArgumentDeclaration } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { counted } from '../output/messages.ts';
-import type { Finding, PackageSummary, ReadOptions } from '../ovf/package.ts';
+import type { Finding, PackageSummary } from '../ovf/package.ts';
 
 export const FILES: ArgumentDeclaration = {
   name: 'file',
@@ -16,24 +17,10 @@ export const FILES: ArgumentDeclaration = {
   value: { kind: 'text', from: 'packages' },
 };
 
-/** Reads the packages in order and passes each to `handle`. @throws as eachFile does */
-export async function eachPackage(
-  context: Context,
-  files: readonly string[],
-  options: (file: string) => ReadOptions,
-  handle: (summary: PackageSummary) => Promise<void>,
-): Promise<void> {
-  const { readPackage } = await import('../ovf/package.ts');
-  const { signal } = context.io;
-  await eachFile(context, files, async (file, resolved) => {
-    const summary = await readPackage(resolved, { ...options(file), signal });
-    await handle({ ...summary, file });
-  });
-}
-
 /**
  * Runs the action for each file, with its absolute path.
- * @throws ImgctlError usage: an empty name; not-found or failed for an unreadable one, after the others
+ * @throws ImgctlError usage: an empty name; invalid-package: a folder; not-found or failed for an unreadable file,
+ *   after the others
  */
 export async function eachFile(
   context: Context,
@@ -47,7 +34,13 @@ export async function eachFile(
   const unreadable: ImgctlError[] = [];
   for (const file of files) {
     try {
-      await action(file, path.resolve(context.io.cwd, file));
+      const resolved = path.resolve(context.io.cwd, file);
+      if (fs.statSync(resolved).isDirectory()) {
+        throw new ImgctlError('invalid-package', `${file} is not a file`, {
+          hint: `name an OVA or OVF file, such as ${path.join(file, 'NAME.ova')}`,
+        });
+      }
+      await action(file, resolved);
     } catch (cause) {
       if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
       const error = isMissing(cause)
@@ -62,17 +55,6 @@ export async function eachFile(
 }
 
 const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
-
-/** Returns the error for a folder given to a command. */
-export function notAFile(file: string, command: string): ImgctlError {
-  return new ImgctlError('invalid-package', `${file} is not a file`, {
-    hint: `name an OVA or OVF file: imgctl ${command} ${path.join(file, 'NAME.ova')}`,
-  });
-}
-
-export function isFile({ findings }: Pick<PackageSummary, 'findings'>): boolean {
-  return findings.every(({ code }) => code !== 'not-a-file');
-}
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
@@ -92,9 +74,8 @@ export interface InvalidPackage {
 }
 
 /** Returns the error of a command whose packages are invalid. */
-export function invalidPackage(invalid: readonly InvalidPackage[], command: string): ImgctlError {
+export function invalidPackage(invalid: readonly InvalidPackage[]): ImgctlError {
   const [first, second] = invalid;
-  if (first && !second && !isFile(first)) return notAFile(first.file, command);
   const message =
     first && !second
       ? `${first.file} is invalid: ${counted(first.findings.length, 'error')}`

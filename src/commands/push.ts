@@ -191,7 +191,7 @@ async function reportInvalid(
   for (const { file, findings } of invalid)
     await list.write(findings.map((finding) => ({ file, ...finding })));
   await list.end();
-  return invalidPackage(invalid, 'push');
+  return invalidPackage(invalid);
 }
 
 /** The storage is one folder, and hidden names are those of incomplete files. */

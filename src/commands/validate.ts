@@ -7,7 +7,7 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import {
   describeBytes,
-  eachPackage,
+  eachFile,
   errorsOf,
   FILES,
   type InvalidPackage,
@@ -50,44 +50,36 @@ async function run(
   options: { maxHardware?: string },
   files: readonly string[],
 ): Promise<void> {
-  const { io } = context;
+  const { readPackage } = await import('../ovf/package.ts');
+  const { io, console } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
   const list = openFindings(context, files.length > 1);
-  // ndjson findings reach the terminal continuously; a progress line would flicker between them.
-  const quiet = context.format === 'ndjson' && io.stdout.isTTY;
-  const progress = context.console.startProgress({ lines: false, quiet });
+  const progress = console.startProgress({ lines: false });
   const invalid: InvalidPackage[] = [];
-  try {
-    await eachPackage(
-      context,
-      files,
-      (file) => {
-        progress.update(`${file}: reading`);
-        const started = io.now();
-        const onProgress = (done: number, total: number) =>
-          progress.update(`${file}: checking digests`, () =>
-            describeRate(done, total, io.now() - started),
-          );
-        return { onProgress, maxHardware };
-      },
-      async (summary) => {
-        const { file, findings } = summary;
-        const errors = errorsOf(summary);
-        if (errors.length > 0) invalid.push({ file, findings: errors });
-        else {
-          const warnings = findings.length;
-          const found = warnings === 0 ? 'no findings' : counted(warnings, 'warning');
-          const result = `${file}: valid, ${found}`;
-          context.console.success(result, result);
-        }
-        await list.write(findings.map((finding) => ({ file, ...finding })));
-      },
-    );
-  } finally {
+  const checked = eachFile(context, files, async (file, resolved) => {
+    progress.update(`${file}: reading`);
+    const started = io.now();
+    const onProgress = (done: number, total: number) =>
+      progress.update(`${file}: checking digests`, () =>
+        describeRate(done, total, io.now() - started),
+      );
+    const { signal } = io;
+    const summary = await readPackage(resolved, { onProgress, maxHardware, signal });
+    const { findings } = summary;
+    const errors = errorsOf(summary);
+    if (errors.length > 0) invalid.push({ file, findings: errors });
+    else {
+      const found = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
+      const result = `${file}: valid, ${found}`;
+      console.success(result, result);
+    }
+    await list.write(findings.map((finding) => ({ file, ...finding })));
+  });
+  await checked.finally(async () => {
     await progress.stop();
     await list.end();
-  }
-  if (invalid.length > 0) throw invalidPackage(invalid, 'validate');
+  });
+  if (invalid.length > 0) throw invalidPackage(invalid);
 }
 
 /**

@@ -87,7 +87,7 @@ describe('inspect', () => {
       [
         'inspect sub',
         '',
-        'imgctl: sub is not a file\nhint: name an OVA or OVF file: imgctl inspect sub/NAME.ova\n',
+        'imgctl: sub is not a file\nhint: name an OVA or OVF file, such as sub/NAME.ova\n',
         1,
       ],
       [

@@ -236,7 +236,7 @@ describe('push refuses a package', () => {
   it('for a folder, and names the file to push', async () => {
     const { imgctl, work } = await folderUser();
     const { stderr, exitCode } = await imgctl(`push ${work}`);
-    expect(stderr).toMatch(/hint: .*imgctl push .*\/NAME\.ova\n$/);
+    expect(stderr).toMatch(/hint: .*OVF file, such as .*\/NAME\.ova\n$/);
     expect(exitCode).toBe(1);
   });
 
