@@ -12,41 +12,42 @@ export interface Tool {
   readonly command: readonly string[];
 }
 
-/** What a tool is called with; each tool declares its part of it. */
-export interface Given {
-  readonly text?: readonly string[];
-  readonly filter?: readonly string[];
-  readonly sort?: readonly string[];
-  readonly columns?: readonly string[];
-  readonly images?: readonly string[];
-  readonly limit?: number;
-  readonly each?: boolean;
-  readonly list?: boolean;
-  readonly id?: string;
-  readonly file?: string;
-}
-
 /** Rows of a list, without `limit`. */
 export const DEFAULT_LIMIT = 50;
 
 const texts = (description: string) => z.array(z.string()).describe(description);
 
-const SEARCH = {
-  text: texts('only images whose name contains every text').optional(),
-  filter: texts(
-    'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
-  ).optional(),
-};
+const NUMBERS_MATCH =
+  'only images whose name matches every text; digits match whole numbers: 8 means 8 or 8.10';
 
-const COLUMNS = texts(
-  'fields to show; of id, name, path, label, folder, data_store, public, created_on, updated_on',
-).optional();
+/** What tools are called with; each tool takes some of them. */
+const ARGUMENTS = z
+  .strictObject({
+    text: texts('only images whose name contains every text'),
+    filter: texts(
+      'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
+    ),
+    sort: texts('field,asc or field,desc, most significant first'),
+    columns: texts(
+      'fields to show; of id, name, path, label, folder, data_store, public, created_on, updated_on',
+    ),
+    images: texts('ids, names, paths, labels or URLs'),
+    limit: z.int().min(1).max(200).describe('maximum number of rows (50)'),
+    each: z.boolean().describe('show the newest image of every series instead'),
+    id: z.string().describe('id of the request (the last one)'),
+    list: z.boolean().describe('list the requests of this machine instead'),
+    file: z.string().describe('path of an OVA or OVF'),
+  })
+  .partial();
 
-const LISTING = z.strictObject({
-  ...SEARCH,
-  sort: texts('field,asc or field,desc, most significant first').optional(),
-  columns: COLUMNS,
-  limit: z.int().min(1).max(200).describe('maximum number of rows (50)').optional(),
+export type Given = z.infer<typeof ARGUMENTS>;
+
+const LISTING = ARGUMENTS.pick({
+  text: true,
+  filter: true,
+  sort: true,
+  columns: true,
+  limit: true,
 });
 
 /** Enough to tell images apart; all fields would make an answer twice as long. */
@@ -62,20 +63,15 @@ const READING_TOOLS: readonly Tool[] = [
   {
     name: 'images_get',
     description: 'Show public images with all fields.',
-    input: z.strictObject({ images: texts('ids, names, paths, labels or URLs'), columns: COLUMNS }),
+    input: ARGUMENTS.pick({ images: true, columns: true }).required({ images: true }),
     command: ['images', 'get'],
   },
   {
     name: 'images_latest',
     description:
       'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
-    input: z.strictObject({
-      ...SEARCH,
-      text: texts(
-        'only images whose name matches every text; digits match whole numbers: 8 means 8 or 8.10',
-      ).optional(),
-      each: z.boolean().describe('show the newest image of every series instead').optional(),
-      columns: COLUMNS,
+    input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
+      text: texts(NUMBERS_MATCH).optional(),
     }),
     command: ['images', 'latest'],
   },
@@ -88,16 +84,13 @@ const READING_TOOLS: readonly Tool[] = [
   {
     name: 'sync_status',
     description: 'Show a sync request: state waiting, succeeded or failed, with its errors.',
-    input: z.strictObject({
-      id: z.string().describe('id of the request (the last one)').optional(),
-      list: z.boolean().describe('list the requests of this machine instead').optional(),
-    }),
+    input: ARGUMENTS.pick({ id: true, list: true }),
     command: ['sync-status'],
   },
   {
     name: 'package_inspect',
     description: 'Show what a local OVA or OVF contains and what is wrong with it.',
-    input: z.strictObject({ file: z.string().describe('path of an OVA or OVF') }),
+    input: ARGUMENTS.pick({ file: true }).required(),
     command: ['inspect'],
   },
 ];
