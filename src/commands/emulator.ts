@@ -169,7 +169,8 @@ function parseDay(text: string): number {
 }
 
 function parseUser(text: string): User {
-  const [, name, password] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+  // The name is also that of an upload folder.
+  const [, name, password] = /^(?!\.{1,2}:)([^:/\\\0]+):(.+)$/s.exec(text) ?? [];
   if (name !== undefined && password !== undefined) return { name, password };
   throw new ImgctlError('usage', 'a user must be name:password', {
     hint: 'use a user such as: imgctl emulator --user alice:secret',

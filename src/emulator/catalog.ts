@@ -96,7 +96,6 @@ const DAY = 86_400 * SECOND;
 /** Builds are added between 9 and 21 UTC, which is the same day in Eastern time. */
 const MORNING = 9 * 3600 * SECOND;
 const FIRST_ID = 1000;
-const DATA_STORES = ['images-01', 'images-02', 'images-03'] as const;
 /** The last day of the releases as they are declared; a catalogue that ends on another day moves them all. */
 const DECLARED_END = Date.UTC(2025, 6, 31);
 /** One image in 40 is an archived copy of another: names alone are not unique. */
@@ -151,7 +150,7 @@ function originalFiles(count: number, end: number, random: Random): ImageFile[] 
       return {
         name: fileName.replace('BUILD', serial === 0 ? date : `${date}.${serial}`),
         folder: random.below(UNFILED_ONE_IN) === 0 ? null : folder,
-        dataStore: random.pick(DATA_STORES),
+        dataStore: `images-0${1 + random.below(3)}`,
         created,
         updated: created + delay,
       };
@@ -189,7 +188,5 @@ export function seededRandom(seed: number) {
     state ^= state << 5;
     return (state >>> 0) % limit;
   };
-  const pick = <Value>(values: readonly [Value, ...Value[]]) =>
-    values[below(values.length)] ?? values[0];
-  return { below, pick };
+  return { below };
 }

@@ -148,17 +148,11 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
     }
   }
   const present = names.filter((name) => /\.(ova|ovf)$/i.test(name));
-  const referenced = new Set<string>();
   for (const name of present) {
     try {
-      await scanPackage(folder, name, scan, referenced, signal);
+      await scanPackage(folder, name, scan, signal);
     } catch (error) {
       errors.push(`${name}: cannot be read (${reasonOf(error)})`);
-    }
-  }
-  for (const name of names) {
-    if (/\.vmdk$/i.test(name) && !referenced.has(name)) {
-      warnings.push(`${name}: ignored, because no OVF file references it`);
     }
   }
   return { ...scan, present: new Set(present) };
@@ -168,7 +162,6 @@ async function scanPackage(
   folder: string,
   name: string,
   { packages, errors, warnings }: Scan,
-  referenced: Set<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const path = join(folder, name);
@@ -180,7 +173,6 @@ async function scanPackage(
     lines.push(`${severity} in ${where.replace(/, (byte|line)/, ' at $1')}: ${message} (${code})`);
   }
   const own = kind === 'ova' ? [name] : files.map((file) => file.name);
-  for (const file of own) referenced.add(file);
   if (findings.some(({ severity }) => severity === 'error')) return;
   const states = await Promise.all(own.map((file) => lstat(join(folder, file))));
   if (states.some((stats) => stats.isSymbolicLink())) throw new Error(A_LINK);

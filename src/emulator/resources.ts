@@ -123,16 +123,8 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
 
 /** GET /v2; the contract does not show its body. */
 function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
-  return jsonResponse(200, {
-    name: 'Image Deployment Service (embedded)',
-    version: 'v2',
-    user,
-    _links: {
-      self: `${baseUrl}/v2`,
-      image: `${baseUrl}/v2/image`,
-      user_image: `${baseUrl}/v2/user/image/vm`,
-    },
-  });
+  const name = 'Image Deployment Service (embedded)';
+  return jsonResponse(200, { name, version: 'v2', user, _links: { self: `${baseUrl}/v2` } });
 }
 
 function processingTime({ elapsed }: ApiRequest): string {

@@ -30,7 +30,7 @@ export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /**
  * Starts the service and resolves once it is reachable.
- * @throws ImgctlError usage: invalid options; or node:net's error (EADDRINUSE, EACCES...)
+ * @throws node:net's error (EADDRINUSE, EACCES...)
  */
 export async function startEmulator(options: EmulatorOptions) {
   const settings = resolveOptions(options);

@@ -88,7 +88,7 @@ async function serveFile(
     await rename(path, join(folder, target));
     return { status: existing ? 204 : 201 };
   }
-  const sent = { ETag: etagOf(file), 'Content-Length': String(file.size) };
+  const sent = { ETag: file.etag, 'Content-Length': String(file.size) };
   return { status: 200, headers: sent, file: path };
 }
 
@@ -96,15 +96,12 @@ function notAllowed(method: string): HttpError {
   return new HttpError(405, `The method ${method} is not allowed here.`, { Allow: METHODS });
 }
 
-/** Returns the name of the file that a MOVE makes. */
+/** Returns the name of the file that a MOVE makes. Behind TLS of another program, only the host is the same. */
 function destinationOf({ destination, host }: IncomingHttpHeaders): string {
-  const base = `http://${host}`;
-  const text = String(destination ?? '');
-  const url = URL.canParse(text, base) ? new URL(text, base) : undefined;
-  const name = url?.pathname.startsWith(ROOT) ? url.pathname.slice(ROOT.length) : '';
-  if (name === '') throw new HttpError(400, 'The destination is not a file of the storage.');
-  // Behind TLS of another program, only the host is the same.
-  if (url?.host !== host) throw new HttpError(502, 'The destination is another server.');
+  const [, target = host, name] =
+    /^(?:https?:\/\/([^/]+))?\/upload\/([^?#]+)$/.exec(String(destination)) ?? [];
+  if (name === undefined) throw new HttpError(400, 'The destination is not a file of the storage.');
+  if (target !== host) throw new HttpError(502, 'The destination is another server.');
   return fileName(name);
 }
 
@@ -142,11 +139,13 @@ async function factsOf(folder: string, name: string) {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
   if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new HttpError(403, `${name} is not a regular file.`);
-  return { name, size: stats.size, modified: stats.mtime };
-}
-
-function etagOf({ size, modified }: StoredFile): string {
-  return `"${size.toString(16)}-${modified.getTime().toString(16)}"`;
+  const { size, mtime: modified } = stats;
+  return {
+    name,
+    size,
+    modified,
+    etag: `"${size.toString(16)}-${modified.getTime().toString(16)}"`,
+  };
 }
 
 async function listFolder(folder: string, withFiles: boolean): Promise<ApiResponse> {
@@ -158,9 +157,8 @@ async function listFolder(folder: string, withFiles: boolean): Promise<ApiRespon
   return multistatus([own, ...files.filter((file) => file !== undefined).map(entryOf)]);
 }
 
-function entryOf(file: StoredFile): string {
-  const { name, size, modified } = file;
-  const properties = `<D:resourcetype/><D:getcontentlength>${size}</D:getcontentlength><D:getlastmodified>${modified.toUTCString()}</D:getlastmodified><D:getetag>${escapeXml(etagOf(file))}</D:getetag>`;
+function entryOf({ name, size, modified, etag }: StoredFile): string {
+  const properties = `<D:resourcetype/><D:getcontentlength>${size}</D:getcontentlength><D:getlastmodified>${modified.toUTCString()}</D:getlastmodified><D:getetag>${escapeXml(etag)}</D:getetag>`;
   return responseOf(`${ROOT}${encodeURIComponent(name)}`, properties);
 }
 

@@ -97,9 +97,13 @@ describe('emulator', () => {
     expect(await runCli(['emulator', '--sample'])).toEqual({ stdout: '', stderr, exitCode: 2 });
   });
 
-  it.each([
+  it.each<[string, string, string]>([
     ['--port', '65536', '65535'],
-    ['--user', 'alice', 'name:password'],
+    ...['alice', ':x', '.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user): [string, string, string] => [
+      '--user',
+      user,
+      'name:password',
+    ]),
     ['--fault', 'GET /v2=oops', 'GET /v2=oops'],
     ['--sync-delay', 'soon', '--sync-delay'],
   ])('rejects %s %s', async (option, value, named) => {
