@@ -7,7 +7,7 @@ import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import type { Hardware, PackageSummary } from '../ovf/package.ts';
-import { describeBytes, eachFile, errorsOf, FILES } from './packages.ts';
+import { describeBytes, eachFile, errorsOf, FILES } from './validate.ts';
 
 const FIELDS: readonly FieldDeclaration[] = [
   ['file', 'string', 'path as given'],

@@ -17,26 +17,25 @@ import type {
 } from '../upload/transfer.ts';
 import { IMAGE_FIELDS, readView } from './images-shared.ts';
 import { type MetricsOptions, withMetrics } from './metrics.ts';
+import { showSubmitted, submit } from './sync.ts';
+import {
+  follow,
+  POLL_OPTIONS,
+  requireSuccess,
+  SUBMITTED_FIELDS,
+  type WaitOptions,
+} from './sync-status.ts';
+import { openUploadStorage, storageFile } from './upload-storage.ts';
 import {
   describeBytes,
+  describeRate,
   eachFile,
   errorsOf,
   FILES,
   type InvalidPackage,
   invalidPackage,
   openFindings,
-} from './packages.ts';
-import { showSubmitted, submit } from './sync.ts';
-import {
-  follow,
-  POLL_OPTIONS,
-  reportMessages,
-  requireSuccess,
-  SUBMITTED_FIELDS,
-  type WaitOptions,
-} from './sync-request.ts';
-import { openUploadStorage, storageFile } from './upload-storage.ts';
-import { describeRate } from './validate.ts';
+} from './validate.ts';
 
 export const push: CommandSpec = {
   name: 'push',
@@ -263,8 +262,7 @@ async function syncPushed(
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted);
   const request = await follow(context, submitted.key, options, context.io.now());
-  reportMessages(context, request);
-  requireSuccess(request);
+  requireSuccess(context, request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));

@@ -1,20 +1,63 @@
-// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
+// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them. Sync and push follow
+// theirs in the same way.
 
-import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
-import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
+import type { SyncRequest } from '../api/sync-requests.ts';
+import type { FieldDeclaration, OptionDeclaration } from '../cli/declarations.ts';
+import { type GetOptions, printBeforeError, readGet, timesOfTable } from '../cli/printing.ts';
+import { type CommandSpec, DURATION, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
+import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
-import {
-  follow,
-  getRequest,
-  LIST_REQUESTS,
-  localRequest,
-  localRequests,
-  STATUS_FIELDS,
-  showRequest,
-  WAIT_OPTIONS,
-  type WaitOptions,
-} from './sync-request.ts';
+import { errorReason } from '../files/atomic-file.ts';
+import { stringify } from '../json.ts';
+import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
+
+export const POLL_OPTIONS: readonly OptionDeclaration[] = [
+  option(
+    '--poll-interval <duration>',
+    'fixed time between status checks, instead of 2s growing to 15s',
+    { value: DURATION },
+  ),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
+    default: '1h',
+    value: DURATION,
+  }),
+];
+
+export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
+  option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
+  ...POLL_OPTIONS.map((option) => ({
+    ...option,
+    description: `${option.description}; implies --wait`,
+    implies: { wait: true },
+  })),
+];
+
+const ID_AND_STATUS: readonly FieldDeclaration[] = [
+  ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
+  ['status', 'string or null', 'status word of the service'],
+];
+
+/** The fields of a sync request that was submitted, without --wait. */
+export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
+  ...ID_AND_STATUS,
+  ['url', 'string', 'URL of the sync request'],
+  ['message', 'string or null', 'message of the service'],
+  ['response', 'object, array, string or null', 'the body that the service sent'],
+];
+
+/** The fields of a sync request that was read. */
+export const STATUS_FIELDS: readonly FieldDeclaration[] = [
+  ...ID_AND_STATUS,
+  ['state', 'string', 'waiting, succeeded or failed'],
+  ['added', 'array, number or null', 'added images: their names, or how many'],
+  ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
+  ['errors', 'array', 'errors of the service'],
+  ['warnings', 'array', 'warnings of the service'],
+  ['created_on', 'string or null', 'when it was submitted, as the service writes it'],
+  ['updated_on', 'string or null', 'when it last changed, as the service writes it'],
+  ['response', 'object', 'the body that the service sent'],
+];
 
 export const syncStatus: CommandSpec = {
   name: 'sync-status',
@@ -111,3 +154,217 @@ async function parseId(text: string): Promise<number | string> {
   if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
   throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }
+
+const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
+
+/**
+ * Prints the request.
+ * @param get prints only this field
+ * @param started when the wait for the request began
+ * @throws ImgctlError sync-failed
+ */
+export async function showRequest(
+  context: Context,
+  request: SyncRequest,
+  get?: string,
+  started?: number,
+): Promise<void> {
+  const { id, status = null, state, errors, warnings, response } = request;
+  // A table has no room for errors and warnings; with -q nothing else would show them.
+  const reportsOnStderr = context.quiet || get !== undefined || context.format === 'table';
+  const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
+  const record = {
+    id,
+    status,
+    state,
+    added: changes(request.added),
+    deleted: changes(request.deleted),
+    errors,
+    warnings,
+    created_on: request.createdOn,
+    updated_on: request.updatedOn,
+    response,
+  };
+  const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
+  // The reasons for a failure may repeat the token.
+  const isFailed = state === 'failed';
+  const shown = isFailed ? context.console.redaction.applyWithin(record) : record;
+  const times = timesOfTable(context, ['created_on', 'updated_on'], get);
+  const printed = context.printRecord(shown, { columns, get, times });
+  await (isFailed ? printBeforeError(printed) : printed);
+  requireSuccess(context, request, reportsOnStderr);
+  if (started === undefined) return;
+  const duration = describeDuration(context.io.now() - started);
+  // `added a.ova; deleted 2`
+  const changed = (['added', 'deleted'] as const)
+    .map((name) => [name, describeNames(request[name])])
+    .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
+    .map((words) => words.join(' '));
+  const summary = changed.join('; ') || 'nothing changed';
+  context.console.success(`sync ${id} ${state} in ${duration}: ${summary}`, null);
+}
+
+/** Joins a list of names for people; returns anything else unchanged. */
+export function describeNames(value: SyncRequest['added']): number | string | null {
+  if (typeof value === 'number' || value === null) return value;
+  const names = value.map((element: unknown) => {
+    const { name = element } = Object(element) as { name?: unknown };
+    return typeof name === 'string' ? name : stringify(element);
+  });
+  return names.join(', ') || 'none';
+}
+
+/** Reports warnings and errors: a request that succeeds may have them in some files. @throws ImgctlError sync-failed */
+export function requireSuccess(
+  { console }: Context,
+  { id, state, status, warnings, errors }: SyncRequest,
+  reports = true,
+): void {
+  const lines = errors.map((error) => (error.startsWith('error ') ? error : `error: ${error}`));
+  if (reports) for (const line of [...warnings, ...lines]) console.warn(`sync ${id}: ${line}`);
+  if (state !== 'failed') return;
+  const fix = 'fix the files named above, upload them again, then run: imgctl sync';
+  throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
+    hint: errors.length > 0 ? fix : undefined,
+  });
+}
+
+/** Returns the command that shows a request, with the options that reach the same service. */
+export function statusCommand(context: Context, id: number | string): string {
+  const { profile, baseUrl } = context.options;
+  const flags = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+  ];
+  return ['imgctl sync-status', id, ...flags].join(' ');
+}
+
+export async function rememberRequest(
+  context: Context,
+  id: number | string,
+  status: string | undefined,
+): Promise<void> {
+  const { account, cache } = await context.session();
+  const entry = {
+    profile: account.profile,
+    base_url: account.baseUrl,
+    id,
+    submitted_on: new Date(context.io.now()).toISOString(),
+    status: status ?? null,
+  };
+  await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+    // One warning is enough if the token could not be stored either.
+    if (cache.writeFailed) return;
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
+  });
+}
+
+/** Returns what this profile submitted to this service from this machine, oldest first. */
+export async function localRequests(context: Context): Promise<HistoryEntry[]> {
+  const { account } = await context.session();
+  return readHistory(context.paths.state, account.profile, account.baseUrl);
+}
+
+/** Returns the entry of a request; a service may send its id as a number or as text. */
+export async function localRequest(
+  context: Context,
+  id: number | string,
+): Promise<HistoryEntry | undefined> {
+  return (await localRequests(context)).find((entry) => `${entry.id}` === `${id}`);
+}
+
+export interface WaitOptions {
+  wait?: boolean;
+  pollInterval?: number;
+  waitTimeout?: number;
+}
+
+/** Errors of a status check that say nothing about the request. */
+const TRANSIENT = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'proxy'];
+
+/** A service may accept a request and show it only later, once its queue or another replica knows it. */
+const MAX_UNSEEN = 60_000;
+
+/**
+ * Checks the status until the request finishes, and remembers it.
+ * @param submittedAt when it was submitted, if that is known
+ * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
+ */
+export async function follow(
+  context: Context,
+  id: number | string,
+  options: WaitOptions,
+  submittedAt: number | undefined,
+): Promise<SyncRequest> {
+  const { io } = context;
+  const { pollInterval, waitTimeout: timeout = 3_600_000 } = options;
+  const started = io.now();
+  const mayBeUnseen = (time: number) =>
+    submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
+  const progress = context.console.startProgress({ lines: true });
+  const report = (text: string) =>
+    progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
+  let interval = pollInterval ?? 2_000;
+  let last: SyncRequest | undefined;
+  try {
+    for (;;) {
+      // The last check may take 2 s, even beyond the limit.
+      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
+      const request = await getRequest(context, id, deadline).catch((error: unknown) => {
+        if (deadline.aborted) return undefined;
+        if (!(error instanceof ImgctlError)) throw error;
+        const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
+        if (!isUnseen && !TRANSIENT.includes(error.code)) throw error;
+        report(`${error.message}${isUnseen ? ' yet' : ''}; retrying`);
+        return undefined;
+      });
+      if (request) {
+        last = request;
+        report(request.status ?? 'unknown status');
+        if (request.state !== 'waiting') break;
+      }
+      const left = started + timeout - io.now();
+      if (left <= 0) break;
+      await io.sleep(Math.min(interval, left), io.signal);
+      if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
+    }
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    // The service continues with the request, whatever ended the wait.
+    const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+    if (error.code !== 'not-found') {
+      const message = `${error.message}; sync request ${id} continues`;
+      throw error.with({ message, hint: error.hint ? `${error.hint}; then ${hint}` : hint });
+    }
+    const message = `sync request ${id} was submitted, but cannot be found`;
+    throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
+  } finally {
+    await progress.stop();
+  }
+  if (last && last.state !== 'waiting') return last;
+  const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
+  const message = `sync request ${id} did not finish within ${within} (status: ${last?.status ?? 'unknown'})`;
+  throw new ImgctlError('still-waiting', message, {
+    hint: `keep waiting with: ${statusCommand(context, id)} --wait`,
+  });
+}
+
+/** Reads the request, and stores a new status of one that was submitted from this machine. */
+export async function getRequest(
+  context: Context,
+  id: number | string,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
+  const { client } = await context.session();
+  const read = client.getSyncRequest(id, signal).catch((error: unknown) => {
+    if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+    throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
+  });
+  const request = await read;
+  const known = await localRequest(context, id);
+  if (known && known.status !== request.status) await rememberRequest(context, id, request.status);
+  return request;
+}
+
+export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';

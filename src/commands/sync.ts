@@ -23,7 +23,7 @@ import {
   statusCommand,
   WAIT_OPTIONS,
   type WaitOptions,
-} from './sync-request.ts';
+} from './sync-status.ts';
 
 const withWait = STATUS_FIELDS.filter(
   ([name]) => !SUBMITTED_FIELDS.some(([submitted]) => submitted === name),

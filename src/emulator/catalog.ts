@@ -1,7 +1,6 @@
 // The public catalogue: the same count, seed and last day always give the same images.
 
 import type { Image } from '../api/types.ts';
-import { serviceTimestamp } from './service-time.ts';
 
 /** Folder, file name and variants of each distribution; below it its releases with their first and last build. */
 const DISTRIBUTIONS = `
@@ -92,9 +91,10 @@ interface ImageFile {
 }
 
 const SECOND = 1000;
+const HOUR = 3600 * SECOND;
 const DAY = 86_400 * SECOND;
 /** Builds are added between 9 and 21 UTC, which is the same day in Eastern time. */
-const MORNING = 9 * 3600 * SECOND;
+const MORNING = 9 * HOUR;
 const FIRST_ID = 1000;
 /** The last day of the releases as they are declared; a catalogue that ends on another day moves them all. */
 const DECLARED_END = Date.UTC(2025, 6, 31);
@@ -189,4 +189,29 @@ export function seededRandom(seed: number) {
     return (state >>> 0) % limit;
   };
   return { below };
+}
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** Formats milliseconds since the epoch as the service does (section 2.2): `2018-07-18 Wed 15:36:49 EDT`. */
+export function serviceTimestamp(instant: number): string {
+  const isSummer = isDaylightTime(instant);
+  const local = new Date(instant - (isSummer ? 4 : 5) * HOUR);
+  const [day, time] = local.toISOString().split(/[T.]/);
+  return `${day} ${WEEKDAYS[local.getUTCDay()]} ${time} ${isSummer ? 'EDT' : 'EST'}`;
+}
+
+/** US rule since 2007: from the second Sunday of March to the first Sunday of November, 2 o'clock. */
+function isDaylightTime(instant: number): boolean {
+  const year = new Date(instant).getUTCFullYear();
+  const start = firstSunday(year, 2) + 7 * DAY + 7 * HOUR;
+  const end = firstSunday(year, 10) + 6 * HOUR;
+  return instant >= start && instant < end;
+}
+
+function firstSunday(year: number, month: number): number {
+  const first = Date.UTC(year, month, 1);
+  // The epoch began on a Thursday. A Date object here would double the time to build 100,000 images.
+  const weekday = (first / DAY + 4) % 7;
+  return first + ((7 - weekday) % 7) * DAY;
 }

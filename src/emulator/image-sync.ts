@@ -7,9 +7,8 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Image, SyncRequestRecord } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
-import { toImage } from './catalog.ts';
+import { serviceTimestamp, toImage } from './catalog.ts';
 import type { EmulatorSettings } from './service-options.ts';
-import { serviceTimestamp } from './service-time.ts';
 
 /** Far above the ids of the catalogue. */
 const FIRST_IMAGE_ID = 1_000_001;
