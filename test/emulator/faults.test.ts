@@ -1,7 +1,7 @@
 // Faults: their syntax, which is due, and what each does over a real socket.
 
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createFaultPicker, parseFault } from '../../src/emulator/faults.ts';
 import { serve } from '../support/emulator.ts';
@@ -42,15 +42,12 @@ describe('createFaultPicker', () => {
   });
 });
 
-/** Sends GET /v2/user/image/vm to a service with a fault of that kind. */
-async function requestWith(kind: string): Promise<ClientRequest> {
+/** Returns the response to GET /v2/user/image/vm of a service with a fault of that kind. */
+async function responseWith(kind: string): Promise<IncomingMessage> {
   const faults = [parseFault(`GET /v2/user/image/vm=${kind}`)];
   const { baseUrl, login } = await serve({ faults });
-  return request(`${baseUrl}/v2/user/image/vm`, { headers: await login() }).end();
-}
-
-async function responseWith(kind: string): Promise<IncomingMessage> {
-  const [response] = await once(await requestWith(kind), 'response');
+  const sent = request(`${baseUrl}/v2/user/image/vm`, { headers: await login() }).end();
+  const [response] = await once(sent, 'response');
   return response;
 }
 

@@ -1,8 +1,10 @@
 // Descriptors in the dialects of other programs: what is read from them.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { readPackage } from '../../src/ovf/package.ts';
+import { FIXTURES } from '../support/files.ts';
 import { codes, readDescriptor } from './harness.ts';
 
 const read = async (name: string, change = (xml: string) => xml) => {
@@ -57,4 +59,14 @@ it.each([
 it('readPackage reports a disk of oVirt whose file is unknown', async () => {
   const change = (xml: string) => xml.replace('Resource>group1/volume1', 'Resource>group1/x');
   expect((await read('ovirt.ovf', change)).found).toEqual(['unknown-disk', 'missing-file']);
+});
+
+// test/commands/inspect.test.ts has what is read from them.
+it.skipIf(!existsSync(FIXTURES)).each([
+  ['ubuntu.2.0.ovf', '2.0', 'SHA256', []],
+  ['input.ovf', '1.x', 'SHA1', []],
+  ['vmware.ovf', '1.x', undefined, ['no-manifest?']],
+])('readPackage reads %s (skipped without ../shared/fixtures)', async (name, ...expected) => {
+  const summary = await readPackage(resolve(FIXTURES, name));
+  expect([summary.ovfVersion, summary.manifest?.algorithm, codes(summary)]).toEqual(expected);
 });
