@@ -109,10 +109,7 @@ function pathOf(command: Command): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/**
- * Builds the commands by name; a command gets its arguments, options and subcommands when it is reached.
- * @param onEnd receives the command that fails or prints help
- */
+/** @param onEnd receives the command that fails or prints help */
 function buildTree(
   context: Context,
   commands: readonly CommandSpec[],
@@ -126,42 +123,28 @@ function buildTree(
     .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
-  const throwOnEnd = (command: Command) => {
+  const declare = (command: Command, { run, ...spec }: Partial<CommandSpec>) => {
     command.exitOverride((error) => {
       onEnd(command);
       throw error;
     });
-  };
-  const pending = new Map<Command, CommandSpec>();
-  const declare = (command: Command) => {
-    const spec = pending.get(command);
-    if (spec === undefined) return;
-    pending.delete(command);
     for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
     for (const each of spec.options ?? []) command.addOption(optionOf(each));
     if (spec.hidden) command.allowUnknownOption();
-    throwOnEnd(command);
-    if (spec.subcommands) {
-      add(command, spec.subcommands);
+    for (const each of spec.subcommands ?? []) {
+      const { name, aliases = [], hidden = false } = each;
+      declare(command.command(name, { hidden }).aliases(aliases), each);
+    }
+    if (run) command.action(() => run(context, command.opts(), ...command.processedArgs));
+    else if (command !== root) {
       const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(async (words: readonly string[]) => {
         const { showPage } = await import('./cli/help-page.ts');
         await showPage(context, [...pathOf(command), ...words]);
       });
     }
-    const { run } = spec;
-    if (run === undefined) return;
-    command.action(() => run(context, command.opts(), ...command.processedArgs));
   };
-  const add = (parent: Command, specs: readonly CommandSpec[]) => {
-    parent.hook('preSubcommand', (_parent, command) => declare(command));
-    for (const spec of specs) {
-      const { name, aliases = [], hidden = false } = spec;
-      pending.set(parent.command(name, { hidden }).aliases(aliases), spec);
-    }
-  };
-  throwOnEnd(root);
-  add(root, commands);
+  declare(root, { subcommands: commands });
   context.program = { commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] };
   return root;
 }
@@ -171,10 +154,10 @@ function optionOf(declaration: OptionDeclaration): Option {
   const [flags, description] = optionTerm(declaration);
   const option = new Option(flags, description);
   if (value) {
-    const parse = valueParser(value, option.long ?? flags);
-    option.argParser<unknown>((text, previous) =>
-      repeatable ? [...(Array.isArray(previous) ? previous : []), parse(text)] : parse(text),
-    );
+    option.argParser<unknown>((text, previous) => {
+      const parsed = parseValue(text, value, option.long ?? flags);
+      return repeatable ? [...(Array.isArray(previous) ? previous : []), parsed] : parsed;
+    });
   }
   if (implies) option.implies(implies);
   if (conflicts) option.conflicts([...conflicts]);
@@ -184,37 +167,32 @@ function optionOf(declaration: OptionDeclaration): Option {
 function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
   const argument = new Argument(argumentTerm(declaration), declaration.description);
   const { value } = declaration;
-  if (value?.kind === 'choice') {
-    argument.argParser(valueParser(value, ['imgctl', ...pathOf(command)].join(' ')));
-  }
-  return argument;
+  if (value?.kind !== 'choice') return argument;
+  const name = ['imgctl', ...pathOf(command)].join(' ');
+  return argument.argParser((text) => parseValue(text, value, name));
 }
 
-/** Returns a parser for a value of the option or command `name`, which throws usage errors. */
-function valueParser(value: Value, name: string): (text: string) => string | number {
+/** Parses a value of the option or command `name`. @throws ImgctlError usage */
+function parseValue(text: string, value: Value, name: string): string | number {
   switch (value.kind) {
     case 'text':
-      return (text) => text;
-    case 'number':
-      return (text) => {
-        const { min, max } = value;
-        const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
-          return value.keepText ? text : number;
-        }
-        const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-        throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-          hint: `for example: ${name} ${min}`,
-        });
-      };
-    case 'duration':
-      return (text) => {
-        const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
-        return value.keepText ? text : milliseconds;
-      };
-    case 'choice': {
-      const choice = { noun: value.noun, valid: value.words, where: name };
-      return (text) => parseChoice(text, choice);
+      return text;
+    case 'choice':
+      return parseChoice(text, { noun: value.noun, valid: value.words, where: name });
+    case 'duration': {
+      const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
+      return value.keepText ? text : milliseconds;
+    }
+    case 'number': {
+      const { min, max, keepText } = value;
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
+        return keepText ? text : number;
+      }
+      const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+      throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+        hint: `for example: ${name} ${min}`,
+      });
     }
   }
 }

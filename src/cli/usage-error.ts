@@ -22,19 +22,19 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
 const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
 
 /** Options of other tools; some make sense only for commands that have a certain option. */
-const OPTIONS: ReadonlyMap<string, { readonly hint: string; readonly beside?: string }> = new Map([
-  ['--all', { hint: 'omit it: every image is listed unless you use --limit', beside: '--limit' }],
-  ['--name', { hint: WORDS, beside: '--filter' }],
-  ['--folder', { hint: 'use -f folder,eq,NAME', beside: '--filter' }],
-  ['--mine', { hint: 'use: imgctl my-images', beside: '--filter' }],
-  ['--format', { hint: 'use -o FORMAT, such as -o json' }],
-  ['--jq', { hint: 'pipe JSON to jq: imgctl images list --json | jq' }],
+const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = new Map([
+  ['--all', ['omit it: every image is listed unless you use --limit', '--limit']],
+  ['--name', [WORDS, '--filter']],
+  ['--folder', ['use -f folder,eq,NAME', '--filter']],
+  ['--mine', ['use: imgctl my-images', '--filter']],
+  ['--format', ['use -o FORMAT, such as -o json']],
+  ['--jq', ['pipe JSON to jq: imgctl images list --json | jq']],
   [
     '--insecure',
-    { hint: 'certificates are always verified; trust another: imgctl config set ca-file FILE' },
+    ['certificates are always verified; trust another: imgctl config set ca-file FILE'],
   ],
-  ['--no-color', { hint: 'use --color never' }],
-  ['--password', { hint: 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD' }],
+  ['--no-color', ['use --color never']],
+  ['--password', ['no option takes a secret; use --password-stdin or IMGCTL_PASSWORD']],
 ]);
 
 /** Commander repeats what it was given, however long. */
@@ -78,15 +78,12 @@ function commandHint(command: Command, path: readonly string[]): string | undefi
   const guess = (typed: readonly string[]) => COMMANDS.get([...path, ...typed].join(' '));
   const exact = guess(words.slice(0, 1)) ?? guess(words.slice(0, 2));
   if (exact !== undefined) return exact;
-  const [word = ''] = words;
   const names = command
     .createHelp()
     .visibleCommands(command)
     .map((each) => each.name());
-  const ofOthers = path.length === 0 ? [...COMMANDS.keys()].filter((each) => each.length > 3) : [];
-  const meant = nearest(word, [...names, ...ofOthers.filter((each) => !each.includes(' '))]);
-  if (meant === undefined) return undefined;
-  return names.includes(meant) ? `did you mean ${meant}?` : guess([meant]);
+  const meant = nearest(words[0] ?? '', names);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -100,13 +97,13 @@ function optionError(option: string, command: Command, help: string): ImgctlErro
       hint: longer === undefined ? `see: ${help}` : `did you mean ${longer}?`,
     });
   }
-  const guess = OPTIONS.get(option);
-  const fits = guess && (guess.beside === undefined || known.includes(guess.beside));
+  const [guess, beside] = OPTIONS.get(option) ?? [];
+  const fits = guess && (beside === undefined || known.includes(beside));
   // Dashes would make short names look alike.
   const meant = nearest(
     option.slice(2),
     known.map((name) => name.slice(2)),
   );
   const near = meant === undefined ? `see: ${help}` : `did you mean --${meant}?`;
-  return new ImgctlError('usage', `unknown option '${option}'`, { hint: fits ? guess.hint : near });
+  return new ImgctlError('usage', `unknown option '${option}'`, { hint: fits ? guess : near });
 }

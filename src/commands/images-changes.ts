@@ -8,6 +8,7 @@ import {
   stateFileOf,
   writeState,
 } from '../catalogue/changes.ts';
+import type { FileLabel, Snapshot } from '../catalogue/snapshot.ts';
 import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
@@ -140,19 +141,16 @@ async function compareWithState(
   const compare = async (confirm: ConfirmLock) => {
     const state = await readState(file, key, io);
     const takenAt = new Date(io.now()).toISOString();
-    const comparison = new Comparison(state?.lines ?? []);
-    await readImages(task, comparison);
-    const changes = state ? await comparison.changes(file) : [];
-    await print(task, changes, state?.takenAt);
-    if (!options.peek && (state === undefined || changes.length > 0)) {
-      await writeState(file, key, takenAt, comparison.lines, confirm);
+    const { count, lines } = await printChanges(task, file, state);
+    if (!options.peek && (state === undefined || count > 0)) {
+      await writeState(file, key, takenAt, lines, confirm);
     }
     if (state === undefined) {
       const isStored = options.peek ? 'would be stored' : 'stored';
-      const seen = counted(comparison.lines.length, 'image');
+      const seen = counted(lines.length, 'image');
       console.note(`first run: ${seen} ${isStored} to compare the next run with`);
     }
-    return changes.length;
+    return count;
   };
   if (options.peek) return compare(() => {});
   return withLock(file.path, LOCK_PATIENCE, io, compare).catch((error: unknown) => {
@@ -168,12 +166,10 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
   if (snapshot.baseUrl !== baseUrl) {
     context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
   }
-  const old = (await snapshot.images()).filter(plan.matchesAll);
-  const comparison = new Comparison(old.map((image) => stringify(image)));
-  await readImages(task, comparison);
-  const changes = await comparison.changes(snapshot.file);
-  await print(task, changes, snapshot.takenAt);
-  return changes.length;
+  const images = (await snapshot.images()).filter(plan.matchesAll);
+  const lines = images.map((image) => stringify(image));
+  const { count } = await printChanges(task, snapshot.file, { ...snapshot, lines });
+  return count;
 }
 
 async function readImages({ context, options, plan }: Task, comparison: Comparison): Promise<void> {
@@ -194,12 +190,16 @@ async function readImages({ context, options, plan }: Task, comparison: Comparis
 
 const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;
 
-async function print(
-  { context, options, measure }: Task,
-  changes: readonly Change[],
-  since: number | undefined,
-): Promise<void> {
+/**
+ * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
+ * @param file where the old images come from
+ */
+async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+  const { context, options, measure } = task;
   const { header, times, trunc } = readView(context, options, []);
+  const comparison = new Comparison(old?.lines ?? []);
+  await readImages(task, comparison);
+  const changes = old ? await comparison.changes(file) : [];
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, updated_on = null } = image;
     return { change, id, name, path, updated_on, before };
@@ -213,7 +213,8 @@ async function print(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (since !== undefined && rows.length === 0 && context.format === 'table') {
-    context.console.note(`no changes since ${new Date(since).toISOString()}`);
+  if (old && rows.length === 0 && context.format === 'table') {
+    context.console.note(`no changes since ${new Date(old.takenAt).toISOString()}`);
   }
+  return { count: changes.length, lines: comparison.lines };
 }

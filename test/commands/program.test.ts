@@ -103,7 +103,6 @@ describe('a guess from another tool', () => {
   it.each([
     ['list', 'images list'],
     ['ls', 'images list'],
-    ['lst', 'images list'],
     ['search ubuntu', 'images list TEXT'],
     ['status', 'sync-status'],
     ['upload x.ova', 'push FILE'],
