@@ -2,7 +2,6 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { cursorNames } from '../catalogue/changes.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
@@ -26,6 +25,7 @@ import {
   SETTINGS,
   type SettingDefinition,
 } from '../session/setting-table.ts';
+import { cursorNames } from './images-changes.ts';
 
 /** The completion scripts run this. */
 export const complete: CommandSpec = {

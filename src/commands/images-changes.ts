@@ -1,19 +1,21 @@
 // imgctl images changes: shows what was added, updated, moved or removed since the last run.
 
+import fs from 'node:fs';
+import path from 'node:path';
+import type { ReceivedImage } from '../api/types.ts';
 import {
-  type Change,
-  Comparison,
-  readState,
-  type StateKey,
-  stateFileOf,
-  writeState,
-} from '../catalogue/changes.ts';
-import type { FileLabel, Snapshot } from '../catalogue/snapshot.ts';
+  type FileLabel,
+  formatSnapshot,
+  parseLines,
+  parseSnapshot,
+  type Snapshot,
+} from '../catalogue/snapshot.ts';
 import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
-import { type ConfirmLock, cannotWrite } from '../files/atomic-file.ts';
+import { CHANGES_EXIT_CODE, ImgctlError, valueOr } from '../errors.ts';
+import { type ConfirmLock, cannotWrite, readTextFile, replaceFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
+import { keyedFile } from '../files/paths.ts';
 import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
@@ -122,28 +124,29 @@ async function compareWithState(
 ): Promise<number> {
   const { context, options } = task;
   const { console, io, paths } = context;
-  const { account } = await context.session();
+  const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
     throw new ImgctlError('config', 'there is no folder for the state', {
       hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
     });
   }
-  const key: StateKey = {
-    cursor,
-    profile: account.profile,
-    base_url: account.baseUrl,
-    username: account.username,
-    source: options.mine ? 'mine' : 'catalogue',
-    words,
-    filters: options.filter ?? [],
-  };
-  const file = stateFileOf(paths.state, key);
+  const source = options.mine ? 'mine' : 'catalogue';
+  const filters = [...(options.filter ?? [])].sort();
+  // The order of words and filters does not matter, as all of them must match.
+  const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
+  const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
+  const file = { what: `the state ${target}`, hint: 'move it elsewhere to start again' };
   const compare = async (confirm: ConfirmLock) => {
-    const state = await readState(file, key, io);
-    const takenAt = new Date(io.now()).toISOString();
+    const text = await readTextFile(target, file.what, io);
+    const state = text === undefined ? undefined : parseSnapshot(text, file);
+    if (state && stringify(state.head.key) !== stringify(key)) {
+      throw new ImgctlError('config', `${file.what} belongs to another query`, { hint: file.hint });
+    }
+    const taken_at = new Date(io.now()).toISOString();
     const { count, lines } = await printChanges(task, file, state);
     if (!options.peek && (state === undefined || count > 0)) {
-      await writeState(file, key, takenAt, lines, confirm);
+      const head = { taken_at, base_url, username, key };
+      await replaceFile(target, formatSnapshot(head, lines), { confirm });
     }
     if (state === undefined) {
       const isStored = options.peek ? 'would be stored' : 'stored';
@@ -153,9 +156,13 @@ async function compareWithState(
     return count;
   };
   if (options.peek) return compare(() => {});
-  return withLock(file.path, LOCK_PATIENCE, io, compare).catch((error: unknown) => {
+  return withLock(target, LOCK_PATIENCE, io, compare).catch((error: unknown) => {
     throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
   });
+}
+
+function directoryOf(stateDirectory: string): string {
+  return path.join(stateDirectory, 'changes');
 }
 
 /** Compares with a snapshot; no state is read or stored. */
@@ -217,4 +224,93 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
     context.console.note(`no changes since ${new Date(old.takenAt).toISOString()}`);
   }
   return { count: changes.length, lines: comparison.lines };
+}
+
+/** Returns the names of all cursors that were used on this machine. */
+export function cursorNames(directory: string | undefined): string[] {
+  if (directory === undefined) return [];
+  const files = valueOr(() => fs.readdirSync(directoryOf(directory)), []);
+  const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
+interface Change {
+  /** moved: another name, path, folder or data store; updated: any other difference. */
+  readonly change: 'added' | 'updated' | 'moved' | 'removed';
+  /** As it is now, or as it was before it was removed. */
+  readonly image: ReceivedImage;
+  readonly before: ReceivedImage | null;
+}
+
+/** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
+class Comparison {
+  readonly #old: Map<string, string>;
+  readonly #lines = new Map<unknown, string>();
+  readonly #different = new Map<unknown, ReceivedImage>();
+  readonly #repeated = new Set<unknown>();
+
+  /** @param lines the JSON of each old image */
+  constructor(lines: readonly string[]) {
+    this.#old = new Map(lines.map((line) => [line, line]));
+  }
+
+  /** Replaces an image that was added with the same id. */
+  add(image: ReceivedImage): void {
+    const key = keyOf(image);
+    const line = stringify(image);
+    // The old text, so that the new one need not stay in memory.
+    const same = this.#old.get(line);
+    if (this.#lines.has(key)) this.#repeated.add(key);
+    this.#lines.set(key, same ?? line);
+    if (same === undefined) this.#different.set(key, image);
+    else this.#different.delete(key);
+  }
+
+  /** The JSON of each new image. */
+  get lines(): readonly string[] {
+    return [...this.#lines.values()];
+  }
+
+  /** The ids that were added more than once. */
+  get repeated(): readonly unknown[] {
+    return [...this.#repeated];
+  }
+
+  /**
+   * Returns the changes in the order of the new images, then the removed ones in the old order.
+   * @param file where the old images come from
+   * @throws ImgctlError config: an old image is damaged
+   */
+  async changes(file: FileLabel): Promise<Change[]> {
+    for (const line of this.#lines.values()) this.#old.delete(line);
+    const old = new Map<unknown, ReceivedImage>();
+    for (const image of await parseLines([...this.#old.keys()], file)) old.set(keyOf(image), image);
+    const changes: Change[] = [];
+    for (const [key, image] of this.#different) {
+      const before = old.get(key);
+      if (before === undefined) changes.push({ change: 'added', image, before: null });
+      else if (differs(before, image, PLACE)) changes.push({ change: 'moved', image, before });
+      else if (differs(before, image, allFields(before, image)))
+        changes.push({ change: 'updated', image, before });
+    }
+    for (const [key, before] of old) {
+      if (!this.#lines.has(key)) changes.push({ change: 'removed', image: before, before });
+    }
+    return changes;
+  }
+}
+
+const PLACE = ['name', 'path', 'folder', 'data_store'];
+
+function keyOf(image: ReceivedImage): unknown {
+  return image.id ?? stringify(image);
+}
+
+function allFields(...images: readonly ReceivedImage[]): string[] {
+  return images.flatMap((image) => Object.keys(image));
+}
+
+/** A field that is missing equals null. */
+function differs(left: ReceivedImage, right: ReceivedImage, fields: readonly string[]): boolean {
+  return fields.some((field) => stringify(left[field]) !== stringify(right[field]));
 }
