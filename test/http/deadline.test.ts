@@ -95,30 +95,30 @@ describe('the timeout names the step', () => {
     expect(through.message).toMatch(/, still connecting to the proxy 127\.0\.0\.1:\d+$/);
   });
 
-  it('if the TLS handshake is stuck', async () => {
-    const { message } = await timedOut(overTls(await silent()));
-    expect(message).toMatch(/, still negotiating TLS with 127\.0\.0\.1:\d+$/);
-  });
+  const SERVICE = 'https://images.example.com';
+  const TUNNEL = 'HTTP/1.1 200 OK\r\n\r\n';
 
-  it('if the proxy does not respond to CONNECT', async () => {
-    const { baseUrl, heads } = await tunnelTo('');
-    const { code, message } = await timedOut('https://images.example.com', baseUrl);
+  it.each<[string, () => Promise<[service: string, proxy?: string]>, string]>([
+    ['the TLS handshake', async () => [overTls(await silent())], 'negotiating TLS with 127'],
+    [
+      'CONNECT',
+      async () => [SERVICE, (await tunnelTo('')).baseUrl],
+      'waiting for the proxy 127[.:\\d]+ to connect to images.example.com:443$',
+    ],
+    [
+      'the TLS handshake with the proxy',
+      async () => ['http://images.example.com', overTls(await silent())],
+      'negotiating TLS with the proxy 127',
+    ],
+    [
+      'the TLS handshake through the proxy',
+      async () => [SERVICE, (await tunnelTo(TUNNEL, (await silent()).baseUrl)).baseUrl],
+      'negotiating TLS with images.example.com:443$',
+    ],
+  ])('if %s is stuck', async (_, start, step) => {
+    const { code, message } = await timedOut(...(await start()));
     expect(code).toBe('timeout');
-    expect(message).toMatch(
-      /, still waiting for the proxy 127\.0\.0\.1:\d+ to connect to images\.example\.com:443$/,
-    );
-    expect(heads).toHaveLength(1);
-  });
-
-  it('if the TLS handshake with the proxy is stuck', async () => {
-    const { message } = await timedOut('http://images.example.com', overTls(await silent()));
-    expect(message).toMatch(/, still negotiating TLS with the proxy 127\.0\.0\.1:\d+$/);
-  });
-
-  it('if the TLS handshake through the proxy is stuck', async () => {
-    const { baseUrl } = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', (await silent()).baseUrl);
-    const { message } = await timedOut('https://images.example.com', baseUrl);
-    expect(message).toMatch(/, still negotiating TLS with images\.example\.com:443$/);
+    expect(message).toMatch(new RegExp(`, still ${step}`));
   });
 
   const dripping = (socket: net.Socket) => {

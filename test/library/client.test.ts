@@ -134,6 +134,15 @@ describe('library token', () => {
     await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
   });
 
+  it('is not requested after the token request limit is reached', async () => {
+    const { baseUrl, count, expireTokens } = await emulator({ tokenLimit: 1 });
+    const { myImages } = client({ baseUrl, ...DEMO });
+    await myImages();
+    expireTokens();
+    await expect(myImages()).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(count('POST')).toBe(1);
+  });
+
   it('is not replaced if it was passed as an option and the service refuses it', async () => {
     const server = await scriptedServer({ [USER_LIST]: errorResponse(401, 'Invalid token.') });
     const { myImages } = client({ baseUrl: server.baseUrl, ...TOKEN });

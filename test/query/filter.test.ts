@@ -35,7 +35,6 @@ describe('parseFilter', () => {
 
   it.each([
     ['', "missing operator and value in --filter ''", 'use field,operator,value'],
-    ['ubuntu', "missing operator and value in --filter 'ubuntu'", 'use field,operator,value'],
     ['name,eq', "missing value in --filter 'name,eq'", 'use field,operator,value'],
     ['name,eq,', "missing value in --filter 'name,eq,'", 'use name,eq,null'],
     ['nam,eq,x', "unknown field 'nam' in --filter 'nam,eq,x'", 'did you mean name? valid: id,'],
@@ -47,7 +46,6 @@ describe('parseFilter', () => {
       'valid: eq, ne, lt, le, gt, ge, like, in',
     ],
     ['name,lik,x', "unknown operator 'lik' in", 'did you mean like? valid: eq,'],
-    ['name, like,x', "unknown operator ' like' in", 'did you mean like?'],
     ['id,>=,3', "unknown operator '>=' in", 'valid: eq, ne, lt, le, gt, ge, like, in'],
     ['name,__proto__,x', "unknown operator '__proto__' in", 'valid: eq,'],
     ['id,eq,abc', "invalid value 'abc' in --filter 'id,eq,abc'", 'use a whole number, such as 42'],
@@ -109,16 +107,11 @@ describe('filterPredicate', () => {
   });
 
   it.each([
-    [{ id: '12' }, 'id,gt,9', true],
     [{ id: 'abc' }, 'id,gt,9', true],
     [{ id: 'abc' }, 'id,eq,9', false],
-    [{ id: { a: 1 } }, 'id,eq,null', true],
     [{ id: Number.POSITIVE_INFINITY }, 'id,gt,9', true],
-    [{ name: 22 }, 'name,eq,22', true],
-    [{ name: ['x'] }, 'name,like,%x%', false],
     [{ name: 'null' }, 'name,eq,null', false],
     [{ name: 'null' }, 'name,in,null,x', true],
-    [{ public: 'false' }, 'public,eq,false', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-19', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,-30d', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,ge,-30d', false],
@@ -126,7 +119,6 @@ describe('filterPredicate', () => {
     [{ created_on: UNKNOWN_ZONE }, 'created_on,eq,2018-07-18 Wed 16:00:00 CST', false],
     [{ created_on: 'soon' }, 'created_on,gt,2018-07-19', true],
     [{ created_on: 5 }, 'created_on,gt,2018-07-19', true],
-    [Object.create({ id: 12 }), 'id,eq,12', false],
   ])('returns for %j and %s: %s', (image, filter, expected) => {
     expect(matches(filter, image)).toBe(expected);
   });

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareText, FIELDS, readValue } from '../../src/query/fields.ts';
+import { FIELDS, readValue } from '../../src/query/fields.ts';
 import { parseSort, sortImages } from '../../src/query/sort.ts';
 import { thrownBy } from '../support/errors.ts';
 
@@ -52,12 +52,6 @@ describe('sortImages', () => {
     const images = values.map((value) => ({ [field]: value }));
     const ordered = sorted(images, key);
     expect(ordered.map((image) => image[field])).toEqual(expected);
-  });
-
-  it('returns a copy in the same order without a key', () => {
-    const images = [{ id: 2 }, { id: 1 }];
-    expect(sorted(images)).toEqual(images);
-    expect(sorted(images)).not.toBe(images);
   });
 
   it('does not depend on the initial order', () => {
@@ -113,24 +107,3 @@ describe('readValue', () => {
     expect(readValue(image, field)).toBe(expected);
   });
 });
-
-describe('compareText', () => {
-  it('orders by code point', () => {
-    const unit = fc.constantFrom('a', 'b', 'Z', 'é', '\ue000', '\uffff', '😀', '𐀀');
-    const text = fc.string({ unit });
-    fc.assert(
-      fc.property(text, text, (left, right) => {
-        expect(Math.sign(compareText(left, right))).toBe(naiveOrder([...left], [...right]));
-      }),
-      { numRuns: 1000 },
-    );
-  });
-});
-
-function naiveOrder(left: string[], right: string[]): number {
-  for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
-    const order = (left[index]?.codePointAt(0) ?? 0) - (right[index]?.codePointAt(0) ?? 0);
-    if (order !== 0) return Math.sign(order);
-  }
-  return Math.sign(left.length - right.length);
-}
