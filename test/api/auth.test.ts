@@ -50,19 +50,6 @@ describe('a request to the service', () => {
     expect([...server.requests, ...foreign.requests]).toEqual([]);
   });
 
-  it.each([GET, PATCH])('fails instead of following a redirect: %o', async ({ method }) => {
-    const foreign = await scriptedServer({});
-    const { client, server } = await connect(() => ({
-      status: 307,
-      headers: { location: `${foreign.baseUrl}/elsewhere?token=x` },
-    }));
-    const error = await failure(method === 'GET' ? client.serviceRoot() : client.submitSync());
-    expect([error.code, error.status]).toEqual(['failed', 307]);
-    expect(error.message).toContain(`redirected to ${foreign.baseUrl}/elsewhere (307)`);
-    expect(server.requests).toHaveLength(1);
-    expect(foreign.requests).toEqual([]);
-  });
-
   it('is not sent if the signal is already aborted', async () => {
     const signal = AbortSignal.abort(new Error('stop'));
     const { client, server } = await connect({}, { signal });

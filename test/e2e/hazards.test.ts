@@ -140,7 +140,7 @@ const INVALID = (
     ['HTML', { body: '<html><b>hello</b></html>' }, 'with HTML instead of JSON'],
     ['an empty body', { body: '' }, 'with an empty body instead of JSON'],
     ['null', { json: null }, 'not a list of images'],
-    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'truncated'],
+    ['truncated JSON', { body: '{"data": [{"id": 1' }, 'not valid JSON'],
     ['an object without data', { json: { meta: {} } }, 'data is not a list'],
     ['texts for images', { json: envelope('x') }, 'data does not hold images'],
     ['an id beyond 2^53', { body: withText('9007199254740993') }, 'larger than 2\\^53'],

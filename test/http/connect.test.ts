@@ -2,7 +2,7 @@
 
 import http2 from 'node:http2';
 import net from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Connector } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
@@ -41,34 +41,22 @@ describe('a TLS connection', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('checks certificates despite NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
-    const server = await scriptedServer({}, HERE);
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-    });
-    expect((await failure(clientOf(server.baseUrl).client.send(GET))).code).toBe('tls');
-    expect(server.requests).toEqual([]);
-  });
-
-  it('fails with a hint if the server speaks plain HTTP', async () => {
-    const { baseUrl } = await scriptedServer({});
-    const { client } = clientOf(baseUrl.replace('http:', 'https:'));
-    const { code, message, hint } = await failure(client.send(GET));
-    expect(code).toBe('tls');
-    expect(message).toMatch(/does not speak TLS$/);
-    expect(hint).toContain('the port of the base URL');
-  });
-
-  it('fails with its own hint if the server speaks only HTTP/2', async () => {
-    const server = await listen(http2.createSecureServer(HERE) as unknown as net.Server);
-    const url = server.baseUrl.replace('http:', 'https:');
+  it.each([
+    ['plain HTTP', () => scriptedServer({}), 'does not speak TLS', 'the port of the base URL'],
+    [
+      'HTTP/2',
+      () => listen(http2.createSecureServer(HERE) as unknown as net.Server),
+      'ALERT_NO_APPLICATION_PROTOCOL',
+      'the service must support HTTP/1.1: ask its administrators',
+    ],
+  ] as const)('fails with a hint if the server speaks only %s', async (_, start, text, advice) => {
+    const url = (await start()).baseUrl.replace('http:', 'https:');
     const { code, message, hint } = await failure(
       clientOf(url, { ca: HERE.cert }).client.send(GET),
     );
     expect(code).toBe('tls');
-    expect(message).toContain('ALERT_NO_APPLICATION_PROTOCOL');
-    expect(hint).toBe('the service must support HTTP/1.1: ask its administrators');
+    expect(message).toContain(text);
+    expect(hint).toContain(advice);
   });
 
   it.each([

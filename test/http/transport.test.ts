@@ -52,21 +52,9 @@ describe('a response body', () => {
   });
 
   const maxBytes = 64 * 1024;
-  const zeros = Buffer.alloc(64 * 2 ** 20);
-  const endless = (socket: net.Socket) => {
-    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
-    const more = () => {
-      while (!socket.destroyed && socket.write(chunk));
-    };
-    socket.on('drain', more).write(CHUNKED);
-    more();
-  };
-
   it.each([
-    ['a gzip bomb', encoded('gzip', gzipSync(zeros))],
-    ['a br bomb', encoded('br', brotliCompressSync(zeros))],
-    ['one byte over it', { body: Buffer.alloc(maxBytes + 1) }],
-    ['endless', { raw: endless }],
+    ['too large when decoded', encoded('br', brotliCompressSync(Buffer.alloc(2 ** 26)))],
+    ['one byte too large', { body: Buffer.alloc(maxBytes + 1) }],
   ])('exceeds the size limit if it is %s', async (_, response) => {
     const { client, server } = await connect({ 'GET /v2': response }, { maxBytes });
     const error = await failure(client.send(GET));
@@ -147,17 +135,14 @@ it('informational responses are ignored and repeated headers joined, on every re
 });
 
 describe('a request', () => {
-  it('with an invalid method is a usage error', async () => {
-    const { client, sleeps } = clientOf((await unusedPort()).baseUrl);
-    expect((await failure(client.send({ method: 'GE T', path: '/v2' }))).code).toBe('usage');
-    expect(sleeps).toEqual([]);
-  });
-
-  it('with an invalid token is a usage error that does not show it', async () => {
-    const { baseUrl } = await unusedPort();
-    const tokens = { current: async () => 'secret\nx', renew: async () => undefined, hint: '' };
-    const error = await failure(clientOf(baseUrl, { tokens }).client.send(GET));
-    expect(error.code).toBe('usage');
+  it.each([
+    ['method', 'GE T', 'T1'],
+    ['token', 'GET', 'secret\nx'],
+  ])('with an invalid %s is a usage error that does not show it', async (_, method, token) => {
+    const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
+    const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
+    const error = await failure(client.send({ method, path: '/v2' }));
+    expect([error.code, sleeps]).toEqual(['usage', []]);
     expect(error.message).not.toContain('secret');
   });
 });
@@ -186,12 +171,6 @@ describe.each<[string, ScriptedResponse]>([
     expect([code, exitCode]).toEqual(['outcome-unknown', 3]);
     expect(message).toBe(`cannot reach ${server.baseUrl}: the connection was closed`);
     expect(hint).toBe('the PATCH may have taken effect: check before you send it again');
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('a token request is not retried', async () => {
-    const { client, server } = await connect({ 'POST /auth/request-token': loss });
-    expect((await failure(client.requestToken('ann', 'secret'))).code).toBe('unreachable');
     expect(server.requests).toHaveLength(1);
   });
 });
