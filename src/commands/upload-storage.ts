@@ -83,9 +83,9 @@ async function createStorage(context: Context, options: StorageOptions): Promise
   const { kind, url } = target;
   const { user, secret } = CREDENTIALS[kind];
   const username = settings.get(user);
-  const { DavStorage } = await import('../upload/dav.ts');
+  const { davStorage } = await import('../upload/dav.ts');
   // Some storages need no user name.
-  if (kind === 'dav' && username === undefined) return new DavStorage(url, undefined, options);
+  if (kind === 'dav' && username === undefined) return davStorage(url, undefined, options);
   if (username === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
       hint: `run: imgctl config set ${user} KEY${settings.profileFlag}`,
@@ -100,11 +100,11 @@ async function createStorage(context: Context, options: StorageOptions): Promise
   }
   const password = await source.read();
   console.redaction.add(password, username);
-  if (kind === 'dav') return new DavStorage(url, { username, password }, options);
+  if (kind === 'dav') return davStorage(url, { username, password }, options);
   const credentials = {
     accessKeyId: username,
     secretAccessKey: password,
     region: settings.get('upload-region'),
   };
-  return new (await import('../upload/s3.ts')).S3Storage(url, credentials, options);
+  return (await import('../upload/s3.ts')).s3Storage(url, credentials, options);
 }

@@ -33,8 +33,6 @@ export interface StorageRequest
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Requests = ReturnType<typeof createRequests>;
-
 /** @param authorize returns all headers of a request, with its credentials */
 export function createRequests(
   base: URL,
@@ -104,12 +102,6 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
       status,
     });
   }
-}
-
-export function endlessList({ host }: URL): ImgctlError {
-  return new ImgctlError('bad-answer', `${host} sent a list without end`, {
-    hint: ENDPOINT.reduce,
-  });
 }
 
 /**

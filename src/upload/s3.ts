@@ -10,8 +10,6 @@ import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import {
   CHECK_URL,
   createRequests,
-  endlessList,
-  type Requests,
   type StorageRequest,
   statusError,
   streamBody,
@@ -21,11 +19,9 @@ import {
 import type { Source } from './source.ts';
 import {
   arrivedWrong,
-  type Comparison,
   conflict,
   isHidden,
   nameTooLong,
-  type Staged,
   type Storage,
   type StorageOptions,
 } from './storage.ts';
@@ -40,6 +36,9 @@ const MAX_ITEMS = 1_000_000;
 const SETTLING = 2_000;
 /** Unfinished uploads of a file that are looked at, the last ones. */
 const MAX_UPLOADS = 20;
+
+/** Codes of errors after which the uploaded parts are of no use. */
+const USELESS_AFTER = ['invalid-package', 'storage-full', 'conflict', 'failed'];
 
 type Query = Readonly<Record<string, string>>;
 
@@ -58,118 +57,48 @@ interface Upload {
   readonly tags: Map<number, string>;
 }
 
-export class S3Storage implements Storage {
-  readonly address: string;
-  readonly #url: URL;
-  readonly #bucket: string;
+export function s3Storage(
+  url: URL,
+  credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
+  options: StorageOptions,
+): Storage {
+  const { clock, parallel } = options;
+  const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  const address = `bucket ${bucket} at ${url.host}`;
   /** Empty, or ends with a slash. */
-  readonly #prefix: string;
-  readonly #options: StorageOptions;
-  readonly #requests: Requests;
-
-  constructor(
-    url: URL,
-    credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
-    options: StorageOptions,
-  ) {
-    const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
-    this.address = `bucket ${bucket} at ${url.host}`;
-    this.#url = url;
-    this.#bucket = bucket;
-    this.#prefix = folders.map((folder) => `${folder}/`).join('');
-    this.#options = options;
-    this.#requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
-      const datetime = new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
-      const signer = new AwsV4Signer({
-        ...{ method, url: href, headers: { ...headers }, datetime, service: 's3' },
-        ...credentials,
-      });
-      return Object.fromEntries((await signer.sign()).headers);
+  const prefix = folders.map((folder) => `${folder}/`).join('');
+  const requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
+    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const signer = new AwsV4Signer({
+      ...{ method, url: href, headers: { ...headers }, datetime, service: 's3' },
+      ...credentials,
     });
-  }
+    return Object.fromEntries((await signer.sign()).headers);
+  });
 
-  async check(): Promise<void> {
-    await this.#ask({ query: { 'list-type': '2', 'max-keys': '1', prefix: this.#prefix } });
-  }
-
-  async list(): Promise<string[]> {
-    const names: string[] = [];
-    const query = { 'list-type': '2', delimiter: '/', prefix: this.#prefix };
-    const markers = { 'continuation-token': 'NextContinuationToken' };
-    for await (const object of this.#items('Contents', { query }, markers)) {
-      // A copy, since a slice would keep the whole page in memory.
-      const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(this.#prefix.length))}`;
-      if (name !== '' && !isHidden(name)) names.push(name);
-    }
-    return names;
-  }
-
-  async compare(name: string, source: Source): Promise<Comparison> {
-    if (Buffer.byteLength(`${this.#prefix}${name}`) > MAX_KEY)
-      throw nameTooLong(name, this.address);
-    const stored = await this.#stat(name);
-    if (!stored) return { state: 'absent' };
-    if (stored.size !== source.size) return { state: 'different' };
-    if (stored.isOpaque) {
-      return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
-    }
-    // Without a number it is the MD5 of the whole.
-    const [, count] = stored.tag.split('-');
-    const partSize = count === undefined ? Number.POSITIVE_INFINITY : this.#partSize(source);
-    const md5s: string[] = [];
-    for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
-    const tag = count === undefined ? md5s[0] : multipartTag(md5s);
-    if (tag === stored.tag) return { state: 'same' };
-    const note = 'the same file in parts of another size counts as different, see --part-size';
-    return { state: 'different', ...(count && Number(count) !== md5s.length && { note }) };
-  }
-
-  async put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged> {
-    const upload =
-      (await this.#findUpload(name, source)) ?? (await this.#startUpload(name, source));
-    const discard = async (error: unknown) => {
-      if (!mayContinue(error)) await this.#abort(name, upload.id);
-    };
-    try {
-      const md5s = await this.#sendParts(upload, onProgress);
-      return { finish: (replace) => this.#complete(upload, md5s, replace), discard };
-    } catch (error) {
-      await discard(error).catch(() => {});
-      throw error;
-    }
-  }
-
-  /** What killed runs left of a file is continued or removed when that file is sent. */
-  async sweep(): Promise<void> {}
-
-  close(): Promise<void> {
-    return this.#requests.close();
-  }
-
-  #send({ name, query = {}, ...request }: S3Request): Promise<HttpResponse> {
-    const url = new URL(this.#url.origin);
-    const key = name === undefined ? [] : `${this.#prefix}${name}`.split('/');
-    url.pathname = `/${[this.#bucket, ...key].map(encode).join('/')}`;
+  function send({ name, query = {}, ...request }: S3Request): Promise<HttpResponse> {
+    const key = name === undefined ? [] : `${prefix}${name}`.split('/');
+    const target = new URL(`/${[bucket, ...key].map(encode).join('/')}`, url.origin);
     const pairs = Object.entries(query).map((pair) => pair.map(encode).join('='));
-    url.search = pairs.join('&');
-    return this.#requests.send({ method: 'GET', ...request, url });
+    target.search = pairs.join('&');
+    return requests.send({ method: 'GET', ...request, url: target });
   }
 
   /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
-  #rootOf(response: HttpResponse): XmlElement {
+  function rootOf(response: HttpResponse): XmlElement {
     const root = xmlOf(response);
     // A request that takes long has its status before its error.
     if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
-    return root ?? this.#fail();
+    return root ?? notS3();
   }
 
-  #fail(): never {
-    const message = `${this.#url.host} did not answer as S3`;
+  function notS3(): never {
+    const message = `${url.host} did not answer as S3`;
     throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
   }
 
-  async #ask(request: S3Request): Promise<XmlElement> {
-    return this.#rootOf(await this.#send(request));
+  async function ask(request: S3Request): Promise<XmlElement> {
+    return rootOf(await send(request));
   }
 
   /**
@@ -177,7 +106,7 @@ export class S3Storage implements Storage {
    * @param markers by parameter of the next page, the element that has its value
    * @param ends statuses that end the list
    */
-  async *#items(
+  async function* items(
     name: string,
     request: S3Request,
     markers: Query,
@@ -187,9 +116,9 @@ export class S3Storage implements Storage {
     let next: Query = {};
     let count = 0;
     while (seen.size < MAX_PAGES && count <= MAX_ITEMS) {
-      const response = await this.#send({ ...request, query: { ...request.query, ...next } });
+      const response = await send({ ...request, query: { ...request.query, ...next } });
       if (ends.includes(response.status)) return;
-      const root = this.#rootOf(response);
+      const root = rootOf(response);
       const items = findAll(root, name);
       yield* items;
       if (textOf(root, 'IsTruncated') !== 'true') return;
@@ -200,11 +129,12 @@ export class S3Storage implements Storage {
       if (seen.has(marker)) break;
       seen.add(marker);
     }
-    throw endlessList(this.#url);
+    const hint = 'use an upload URL with fewer files';
+    throw new ImgctlError('bad-answer', `${url.host} sent a list without end`, { hint });
   }
 
-  async #stat(name: string) {
-    const response = await this.#send({ method: 'HEAD', name });
+  async function stat(name: string) {
+    const response = await send({ method: 'HEAD', name });
     if (response.status === 404) return undefined;
     if (!isSuccess(response)) throw s3Error(response);
     const tag = plainTag(response.headers.etag);
@@ -214,37 +144,37 @@ export class S3Storage implements Storage {
   }
 
   /** Returns the size of a part, so that the file has at most 10,000. */
-  #partSize({ size }: Source): number {
-    return Math.max(this.#options.partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+  function partSizeOf({ size }: Source): number {
+    return Math.max(options.partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
   }
 
   /** Returns the bytes of a part. @param number from 1 */
-  #rangeOf(source: Source, number: number) {
-    const partSize = this.#partSize(source);
+  function rangeOf(source: Source, number: number) {
+    const partSize = partSizeOf(source);
     const start = (number - 1) * partSize;
     const end = Math.min(start + partSize, source.size);
     return { start, end, length: end - start };
   }
 
   /** Returns the ids of the unfinished uploads of a file. */
-  async #listUploads(name: string): Promise<string[]> {
-    const prefix = `${this.#prefix}${name}`;
-    const query = { uploads: '', prefix };
+  async function listUploads(name: string): Promise<string[]> {
+    const key = `${prefix}${name}`;
+    const query = { uploads: '', prefix: key };
     const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
     const ids: string[] = [];
     // Without permission to list them nothing is continued.
-    for await (const upload of this.#items('Upload', { query }, markers, [403, 405, 501]))
-      if (textOf(upload, 'Key') === prefix) ids.push(textOf(upload, 'UploadId') ?? '');
+    for await (const upload of items('Upload', { query }, markers, [403, 405, 501]))
+      if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
     return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
   }
 
   /** Returns an upload whose parts are parts of the source: another machine may be writing the others. */
-  async #findUpload(name: string, source: Source): Promise<Upload | undefined> {
-    for (const id of await this.#listUploads(name)) {
-      const tags = await this.#listParts(name, id);
+  async function findUpload(name: string, source: Source): Promise<Upload | undefined> {
+    for (const id of await listUploads(name)) {
+      const tags = await listParts(name, id);
       let isSame = tags.size > 0;
       for (const [number, tag] of tags) {
-        const { start, end } = this.#rangeOf(source, number);
+        const { start, end } = rangeOf(source, number);
         if (isSame) for await (const md5 of md5sOf(source.read(start, end))) isSame = md5 === tag;
       }
       if (isSame) return { name, id, source, tags };
@@ -252,29 +182,24 @@ export class S3Storage implements Storage {
     return undefined;
   }
 
-  async #listParts(name: string, uploadId: string): Promise<Map<number, string>> {
+  async function listParts(name: string, uploadId: string): Promise<Map<number, string>> {
     const tags = new Map<number, string>();
     const query = { uploadId, 'part-number-marker': '0' };
     const markers = { 'part-number-marker': 'NextPartNumberMarker' };
     // It was completed or removed meanwhile, or belongs to another user.
-    for await (const part of this.#items('Part', { name, query }, markers, [403, 404]))
+    for await (const part of items('Part', { name, query }, markers, [403, 404]))
       tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
     return tags;
   }
 
-  async #startUpload(name: string, source: Source): Promise<Upload> {
-    const root = await this.#ask({ method: 'POST', name, query: { uploads: '' } });
-    return { name, id: textOf(root, 'UploadId') || this.#fail(), source, tags: new Map() };
-  }
-
-  async #abort(name: string, uploadId: string): Promise<void> {
+  async function abort(name: string, uploadId: string): Promise<void> {
     const request = { method: 'DELETE', name, query: { uploadId }, repeatable: true };
-    const response = await this.#send(request);
+    const response = await send(request);
     if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
   }
 
   /** Reads the file once for the MD5s of its parts, which it returns, and sends those that are missing. */
-  async #sendParts(upload: Upload, onProgress: (bytes: number) => void): Promise<string[]> {
+  async function sendParts(upload: Upload, onProgress: (bytes: number) => void): Promise<string[]> {
     const { source, tags } = upload;
     const md5s: string[] = [];
     const sending = new Set<Promise<void>>();
@@ -283,14 +208,14 @@ export class S3Storage implements Storage {
       total += bytes;
       onProgress(total);
     };
-    for (const number of tags.keys()) total += this.#rangeOf(source, number).length;
+    for (const number of tags.keys()) total += rangeOf(source, number).length;
     count(0);
     try {
-      for await (const md5 of md5sOf(source.readAll(), this.#partSize(source))) {
+      for await (const md5 of md5sOf(source.readAll(), partSizeOf(source))) {
         const number = md5s.push(md5);
         if (tags.get(number) === md5) continue;
-        if (sending.size >= this.#options.parallel) await Promise.race(sending);
-        const part = this.#sendPart(upload, number, md5, count);
+        if (sending.size >= options.parallel) await Promise.race(sending);
+        const part = sendPart(upload, number, md5, count);
         sending.add(part);
         // A part that failed stays, and ends the next wait.
         part.then(
@@ -305,13 +230,13 @@ export class S3Storage implements Storage {
     return md5s;
   }
 
-  async #sendPart(
+  async function sendPart(
     { name, id, source, tags }: Upload,
     number: number,
     md5: string,
     count: (bytes: number) => void,
   ): Promise<void> {
-    const { start, end, length } = this.#rangeOf(source, number);
+    const { start, end, length } = rangeOf(source, number);
     let counted = 0;
     const read = () => source.read(start, end);
     const body = streamBody(length, read, (bytes) => {
@@ -320,9 +245,7 @@ export class S3Storage implements Storage {
     });
     const query = { partNumber: `${number}`, uploadId: id };
     const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
-    const response = await this.#send({
-      ...{ method: 'PUT', name, query, headers, body, repeatable: true },
-    });
+    const response = await send({ method: 'PUT', name, query, headers, body, repeatable: true });
     if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
     if (!isSuccess(response)) throw s3Error(response);
     const tag = plainTag(response.headers.etag);
@@ -332,12 +255,12 @@ export class S3Storage implements Storage {
   }
 
   /** Completes the upload, which makes the object visible, and checks it. */
-  async #complete(
+  async function complete(
     { name, id, source, tags }: Upload,
     md5s: readonly string[],
     replace: boolean,
   ): Promise<void> {
-    if (!replace && (await this.#stat(name))) throw conflict(name, this.address);
+    if (!replace && (await stat(name))) throw conflict(name, address);
     const parts = md5s.map((md5, index) => {
       const tag = `&quot;${tags.get(index + 1) ?? md5}&quot;`;
       return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
@@ -351,47 +274,94 @@ export class S3Storage implements Storage {
     let failure: unknown;
     try {
       const query = { uploadId: id };
-      const root = await this.#ask({ method: 'POST', name, query, headers, body });
+      const root = await ask({ method: 'POST', name, query, headers, body });
       ownTag = plainTag(textOf(root, 'ETag'));
-      await this.#removeOtherUploads(name, id);
+      await removeOtherUploads(name, id);
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
-      if (error.status === 412 || error.status === 409) throw conflict(name, this.address);
+      if (error.status === 412 || error.status === 409) throw conflict(name, address);
       const isGone = error.code === 'not-found';
       const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
       if (!isGone && !isLost) throw error;
       failure = isGone ? uploadGone(name) : error;
     }
-    const stored = await this.#stat(name);
+    const stored = await stat(name);
     // With keys of the storage's own, the ETag is no MD5.
     const isMd5 = md5s.every((md5, index) => tags.get(index + 1) === md5);
     const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(md5s));
     // If the response was lost, what is there says whether the upload was completed.
-    if (failure && stored && !isRight && !replace) throw conflict(name, this.address);
+    if (failure && stored && !isRight && !replace) throw conflict(name, address);
     if (failure && !(isRight && isMd5)) throw failure;
     if (isRight) return;
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
     const removal = { method: 'DELETE', name, repeatable: true };
-    const isRemoved =
-      stored?.tag === ownTag && (await this.#send(removal).then(isSuccess, () => false));
+    const isRemoved = stored?.tag === ownTag && (await send(removal).then(isSuccess, () => false));
     const what = stored?.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored?.size}`;
     throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it stays there'}`);
   }
 
   /** Removes what killed runs left, and the uploads of other pushes, which are told. */
-  async #removeOtherUploads(name: string, own: string): Promise<void> {
-    const { clock } = this.#options;
-    const others = (await this.#listUploads(name).catch(() => [])).filter((id) => id !== own);
-    for (const other of others) await this.#abort(name, other).catch(() => {});
+  async function removeOtherUploads(name: string, own: string): Promise<void> {
+    const others = (await listUploads(name).catch(() => [])).filter((id) => id !== own);
+    for (const other of others) await abort(name, other).catch(() => {});
     // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
     if (others.length > 0) await clock.sleep(SETTLING, clock.signal);
   }
-}
 
-/** True unless the uploaded parts are of no use after this error. */
-function mayContinue(error: unknown): boolean {
-  const useless = ['invalid-package', 'storage-full', 'conflict', 'failed'];
-  return !(error instanceof ImgctlError) || !useless.includes(error.code);
+  return {
+    address,
+    async check() {
+      await ask({ query: { 'list-type': '2', 'max-keys': '1', prefix } });
+    },
+    async list() {
+      const names: string[] = [];
+      const query = { 'list-type': '2', delimiter: '/', prefix };
+      const markers = { 'continuation-token': 'NextContinuationToken' };
+      for await (const object of items('Contents', { query }, markers)) {
+        // A copy, since a slice would keep the whole page in memory.
+        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
+        if (name !== '' && !isHidden(name)) names.push(name);
+      }
+      return names;
+    },
+    async compare(name, source) {
+      if (Buffer.byteLength(`${prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
+      const stored = await stat(name);
+      if (!stored) return { state: 'absent' };
+      if (stored.size !== source.size) return { state: 'different' };
+      if (stored.isOpaque)
+        return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
+      // Without a number it is the MD5 of the whole.
+      const [, count] = stored.tag.split('-');
+      const partSize = count === undefined ? undefined : partSizeOf(source);
+      const md5s: string[] = [];
+      for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
+      const tag = count === undefined ? md5s[0] : multipartTag(md5s);
+      if (tag === stored.tag) return { state: 'same' };
+      const note = 'the same file in parts of another size counts as different, see --part-size';
+      return { state: 'different', ...(count && Number(count) !== md5s.length && { note }) };
+    },
+    async put(name, source, onProgress) {
+      const found = await findUpload(name, source);
+      const start = () => ask({ method: 'POST', name, query: { uploads: '' } });
+      const id = found?.id ?? (textOf(await start(), 'UploadId') || notS3());
+      const upload = found ?? { name, id, source, tags: new Map() };
+      const discard = async (error: unknown) => {
+        const isUseless = error instanceof ImgctlError && USELESS_AFTER.includes(error.code);
+        if (isUseless) await abort(name, id);
+      };
+      try {
+        const md5s = await sendParts(upload, onProgress);
+        return { finish: (replace) => complete(upload, md5s, replace), discard };
+      } catch (error) {
+        await discard(error).catch(() => {});
+        throw error;
+      }
+    },
+    /** What killed runs left of a file is continued or removed when that file is sent. */
+    async sweep() {},
+    close: requests.close,
+  };
 }
 
 /** The push that finishes first removes the other uploads of a file. */
