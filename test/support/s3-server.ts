@@ -6,7 +6,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import {
   createFaultPicker,
@@ -36,16 +35,7 @@ export interface S3Options {
 
 interface Upload {
   readonly key: string;
-  readonly started: Date;
-  /** Every part needs its CRC-32. */
-  readonly hasCrc: boolean;
-  readonly parts: Map<number, Part>;
-}
-
-interface Part {
-  readonly etag: string;
-  readonly body: Buffer;
-  readonly crc: string | undefined;
+  readonly parts: Map<number, { readonly etag: string; readonly body: Buffer }>;
 }
 
 interface S3Request {
@@ -141,26 +131,13 @@ async function readBody(incoming: IncomingMessage, fault: FaultKind | undefined)
   }
   const body = Buffer.concat(chunks);
   const digest = (name: string) => createHash(name).update(body).digest('hex');
-  const {
-    'content-md5': md5,
-    'x-amz-content-sha256': sha256,
-    'x-amz-checksum-crc32': crc,
-  } = incoming.headers;
-  if (md5 !== undefined && hexOf(md5) !== digest('md5')) {
+  const { 'content-md5': md5, 'x-amz-content-sha256': sha256 } = incoming.headers;
+  if (md5 !== undefined && Buffer.from(String(md5), 'base64').toString('hex') !== digest('md5'))
     throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
-  }
-  if (crc !== undefined && hexOf(crc) !== crc32(body).toString(16).padStart(8, '0')) {
-    throw new S3Error(400, 'BadDigest', 'The CRC-32 is not that of the body.');
-  }
-  if (/^[0-9a-f]{64}$/.test(String(sha256)) && sha256 !== digest('sha256')) {
+  if (/^[0-9a-f]{64}$/.test(String(sha256)) && sha256 !== digest('sha256'))
     throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The SHA-256 is not that of the body.');
-  }
   if (fault?.type === 'late') throw new S3Error(fault.status, 'FaultInjected', 'After the body.');
   return body;
-}
-
-function hexOf(base64: string | readonly string[]): string {
-  return Buffer.from(String(base64), 'base64').toString('hex');
 }
 
 function createBucket(folder: string): (request: S3Request) => Promise<S3Response> {
@@ -174,30 +151,16 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
     if (!stats?.isFile()) return undefined;
     const known = etags.get(key);
     const etag = known?.time === stats.mtimeMs ? known.etag : md5Of(readFileSync(file));
-    return { key, size: stats.size, modified: stats.mtime, etag };
-  };
-
-  const requireAbsent = ({ headers, key }: S3Request): void => {
-    if (headers['if-none-match'] !== '*' || !objectOf(key)) return;
-    throw new S3Error(412, 'PreconditionFailed', 'The object exists.');
+    return { size: stats.size, etag };
   };
 
   const listObjects = (prefix: string): S3Response => {
     const keys = readdirSync(folder).filter((key) => !key.startsWith('.'));
-    const objects = keys.sort().filter((key) => key.startsWith(prefix));
-    return xmlResponse('ListBucketResult', {
-      IsTruncated: 'false',
-      Contents: objects.map(objectOf).flatMap((object) =>
-        object === undefined
-          ? []
-          : {
-              Key: object.key,
-              LastModified: object.modified.toISOString(),
-              ETag: `"${object.etag}"`,
-              Size: object.size,
-            },
-      ),
+    const Contents = keys.flatMap((Key) => {
+      const object = Key.startsWith(prefix) ? objectOf(Key) : undefined;
+      return object ? { Key, ETag: `"${object.etag}"`, Size: object.size } : [];
     });
+    return xmlResponse('ListBucketResult', { IsTruncated: 'false', Contents });
   };
 
   const listUploads = (prefix: string): S3Response =>
@@ -205,44 +168,29 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
       IsTruncated: 'false',
       Upload: [...uploads]
         .filter(([, { key }]) => key.startsWith(prefix))
-        .map(([UploadId, { key, started }]) => {
-          return { Key: key, UploadId, Initiated: started.toISOString() };
-        }),
+        .map(([UploadId, { key }]) => ({ Key: key, UploadId })),
     });
 
-  const startUpload = ({ key, headers }: S3Request): S3Response => {
+  const startUpload = ({ key }: S3Request): S3Response => {
     const UploadId = randomUUID();
-    const hasCrc = headers['x-amz-checksum-algorithm'] === 'CRC32';
-    uploads.set(UploadId, { key, hasCrc, started: new Date(), parts: new Map() });
-    const response = xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
-    return hasCrc ? { ...response, headers: { 'x-amz-checksum-algorithm': 'CRC32' } } : response;
+    uploads.set(UploadId, { key, parts: new Map() });
+    return xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
   };
 
   const putPart = async (request: S3Request, upload: Upload): Promise<S3Response> => {
-    const { headers, query, hasWrongEtag } = request;
-    const crc = headers['x-amz-checksum-crc32']?.toString();
-    if (upload.hasCrc && crc === undefined) {
-      throw new S3Error(400, 'InvalidRequest', 'This upload needs the CRC-32 of every part.');
-    }
     const body = await request.body();
     const etag = md5Of(body);
-    upload.parts.set(Number(query.get('partNumber')), { etag, body, crc });
-    return {
-      headers: {
-        ETag: `"${hasWrongEtag ? WRONG_ETAG : etag}"`,
-        ...(crc === undefined ? {} : { 'x-amz-checksum-crc32': crc }),
-      },
-    };
+    upload.parts.set(Number(request.query.get('partNumber')), { etag, body });
+    return { headers: { ETag: `"${request.hasWrongEtag ? WRONG_ETAG : etag}"` } };
   };
 
-  const listParts = ({ query }: S3Request, { parts, hasCrc }: Upload): S3Response => {
+  const listParts = ({ query }: S3Request, { parts }: Upload): S3Response => {
     const after = Number(query.get('part-number-marker') ?? 0);
     const all = [...parts].sort(([left], [right]) => left - right);
     const page = all.filter(([number]) => number > after).slice(0, 1000);
     const [last = 0] = page.at(-1) ?? [];
     return xmlResponse('ListPartsResult', {
       NextPartNumberMarker: last,
-      ...(hasCrc && { ChecksumAlgorithm: 'CRC32' }),
       IsTruncated: String(last < (all.at(-1)?.[0] ?? 0)),
       Part: page.map(([PartNumber, { etag, body }]) => {
         return { PartNumber, ETag: `"${etag}"`, Size: body.length };
@@ -252,16 +200,14 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
 
   const complete = async (request: S3Request, id: string, upload: Upload): Promise<S3Response> => {
     const listed = partsOf((await request.body()).toString());
-    requireAbsent(request);
+    if (request.headers['if-none-match'] === '*' && objectOf(request.key))
+      throw new S3Error(412, 'PreconditionFailed', 'The object exists.');
     if (listed.length === 0) throw new S3Error(400, 'MalformedXML', 'The request lists no parts.');
-    const bodies = listed.map(({ number, etag, crc }, index) => {
+    const bodies = listed.map(({ number, etag }, index) => {
       const part = upload.parts.get(number);
-      if (part?.etag !== etag || (upload.hasCrc && part.crc !== crc)) {
-        throw new S3Error(400, 'InvalidPart', `Part ${number} is unknown.`);
-      }
-      if (index < listed.length - 1 && part.body.length < MIN_PART_SIZE) {
+      if (part?.etag !== etag) throw new S3Error(400, 'InvalidPart', `Part ${number} is unknown.`);
+      if (index < listed.length - 1 && part.body.length < MIN_PART_SIZE)
         throw new S3Error(400, 'EntityTooSmall', `Part ${number} is too small.`);
-      }
       return part.body;
     });
     const file = path.join(folder, upload.key);
@@ -296,12 +242,6 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
     const id = query.get('uploadId');
     if (id !== null) return serveUpload(request, id);
     if (method === 'POST') return startUpload(request);
-    if (method === 'PUT') {
-      requireAbsent(request);
-      const body = await request.body();
-      writeFileSync(path.join(folder, key), body);
-      return { headers: { ETag: `"${hasWrongEtag ? WRONG_ETAG : md5Of(body)}"` } };
-    }
     if (method === 'DELETE') {
       rmSync(path.join(folder, key), { force: true });
       return { status: 204 };
@@ -309,10 +249,7 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
     const object = objectOf(key);
     if (method !== 'HEAD' || !object) throw new S3Error(404, 'NoSuchKey', 'No such object.');
     const etag = hasWrongEtag ? WRONG_ETAG : object.etag;
-    const modified = object.modified.toUTCString();
-    const length = String(object.size);
-    const headers = { ETag: `"${etag}"`, 'Last-Modified': modified, 'Content-Length': length };
-    return { headers };
+    return { headers: { ETag: `"${etag}"`, 'Content-Length': String(object.size) } };
   };
 }
 
@@ -325,7 +262,6 @@ function partsOf(body: string) {
   return [...body.matchAll(/<Part>([\s\S]*?)<\/Part>/g)].map(([, part = '']) => ({
     number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
     etag: /<ETag>(?:"|&quot;|&#34;)?([0-9a-f-]+)/.exec(part)?.[1] ?? '',
-    crc: /<ChecksumCRC32>([^<]+)/.exec(part)?.[1],
   }));
 }
 
