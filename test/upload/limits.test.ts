@@ -96,126 +96,86 @@ describe('push to a WebDAV storage', () => {
 
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
 function s3(changes: {
-  readonly head?: (etag: string) => ScriptedResponse;
+  /** The size of the object, instead of that of the upload. */
+  readonly size?: number;
   readonly list?: (request: Parameters<Handler>[0], index: number) => string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly etag?: string;
 }): Handler {
+  const { headers = {}, list } = changes;
   let md5 = Buffer.alloc(0);
   let stored = '';
   let size = 0;
-  const { headers = {} } = changes;
   return (request, index) => {
     const { method, url, headers: sent } = request;
-    if (method === 'HEAD') {
-      if (stored === '') return { status: 404 };
-      return (
-        changes.head?.(stored) ?? { headers: { ...headers, etag: stored, 'content-length': size } }
-      );
-    }
+    const isStart = url.searchParams.has('uploads');
+    if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
+    if (method === 'DELETE') stored = '';
     if (method === 'PUT') {
       md5 = Buffer.from(String(sent['content-md5']), 'base64');
-      size = Number(sent['content-length']);
+      size = changes.size ?? Number(sent['content-length']);
       return { headers: { ...headers, etag: changes.etag ?? md5.toString('hex') } };
     }
-    if (method === 'GET') return { body: `<List>${changes.list?.(request, index) ?? ''}</List>` };
-    if (method === 'DELETE') {
-      if (!url.searchParams.has('uploadId')) stored = '';
-      return { status: 204 };
-    }
-    if (url.searchParams.has('uploads'))
-      return { body: '<Started><UploadId>1</UploadId></Started>' };
-    stored = changes.etag ?? `${createHash('md5').update(md5).digest('hex')}-1`;
-    return { body: `<Done><ETag>${stored}</ETag></Done>` };
+    if (method === 'POST' && !isStart)
+      stored = changes.etag ?? `${createHash('md5').update(md5).digest('hex')}-1`;
+    if (method === 'HEAD')
+      return stored === ''
+        ? { status: 404 }
+        : { headers: { ...headers, etag: stored, 'content-length': size } };
+    return {
+      body: `<Done>${isStart ? '<UploadId>1</UploadId>' : `<ETag>${stored}</ETag>`}</Done>`,
+    };
   };
 }
 
+const OPAQUE = {
+  headers: { 'x-amz-server-side-encryption': 'aws:kms' },
+  etag: '0123456789abcdef0123456789abcdef-1',
+};
+
 describe('push to an S3 storage', () => {
   it.each([
-    ['repeats its marker', () => 'same', 2],
-    ['never ends', (index: number) => `${index}`, 1_000],
-  ])('whose list of uploads %s fails', async (_what, marker, pages) => {
-    const { push, requests } = await setUp(
+    ['uploads repeats its marker', 'uploads', () => 'same', 2, '--no-sync'],
+    ['uploads never ends', 'uploads', (index: number) => `${index}`, 1_000, '--no-sync'],
+    ['parts never ends', 'uploadId', () => '1', 2, '--no-sync'],
+    ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
+  ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
+    const { start, requests } = await setUp(
       's3',
       s3({
-        list: ({ url }, index) =>
-          url.searchParams.has('uploads')
-            ? `<IsTruncated>true</IsTruncated><NextKeyMarker>${marker(index)}</NextKeyMarker>`
-            : undefined,
-      }),
-    );
-    const { exitCode, stderr } = await push();
-    expect(stderr).toMatch(/^imgctl: .* sent a list without end\nhint: /);
-    expect(exitCode).toBe(1);
-    expect(requests.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(pages);
-  });
-
-  it('whose list of parts never ends fails', async () => {
-    const { push } = await setUp(
-      's3',
-      s3({
-        list: ({ url }, index) => {
-          if (url.searchParams.has('uploads'))
-            return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
-          const part = '<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>';
-          const next = `<NextPartNumberMarker>${index}</NextPartNumberMarker>`;
-          return `<IsTruncated>true</IsTruncated>${part}${next}`;
+        list: ({ url: { searchParams } }, index) => {
+          const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
+          const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
+          if (searchParams.has(parameter)) return `<IsTruncated>true</IsTruncated>${next.join('')}`;
+          return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
         },
       }),
     );
-    const { exitCode, stderr } = await push();
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 1,
-      stderr: expect.stringContaining('sent a list without end'),
-    });
+    const { exitCode, stderr } = await start(options).ended;
+    expect(stderr).toMatch(/^imgctl: .* sent a list without end\nhint: /);
+    const asked = requests.filter(
+      ({ method, url }) => method === 'GET' && url.searchParams.has(parameter),
+    );
+    expect({ exitCode, pages: asked.length }).toEqual({ exitCode: 1, pages });
   });
 
-  it('whose list of objects never ends fails with --dry-run', async () => {
-    const { start } = await setUp(
-      's3',
-      s3({
-        list: ({ url }) =>
-          url.searchParams.has('delimiter')
-            ? '<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>'
-            : undefined,
-      }),
-    );
-    const { exitCode, stderr } = await start('--dry-run').ended;
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 1,
-      stderr: expect.stringContaining('sent a list without end'),
-    });
-  });
-
-  it('that shows the right ETag and another size afterwards fails, and removes the object', async () => {
-    const { push, requests } = await setUp(
-      's3',
-      s3({ head: (etag) => ({ headers: { etag, 'content-length': 17 } }) }),
-    );
+  it.each([
+    ['the right ETag and another size afterwards', { size: 17 }],
+    ['with its own keys another size', { ...OPAQUE, size: 17 }],
+  ])('that shows %s fails, and removes the object', async (_what, changes) => {
+    const { push, requests } = await setUp('s3', s3(changes));
     const { exitCode, stderr } = await push();
-    expect(stderr).toContain('web.ova did not arrive whole: its size is 17');
+    expect(stderr).toContain('web.ova did not arrive whole: its size is 17\n');
     expect(exitCode).toBe(1);
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
-  const KMS = { 'x-amz-server-side-encryption': 'aws:kms' };
-
-  it('that encrypts with its own keys is checked by the size', async () => {
-    const opaque = { headers: KMS, etag: '0123456789abcdef0123456789abcdef-1' };
-    const { push } = await setUp('s3', s3(opaque));
+  it('that encrypts with its own keys is compared by the size', async () => {
+    const { push } = await setUp('s3', s3(OPAQUE));
     expect((await push()).exitCode).toBe(0);
-    const again = await push();
-    expect(again.stderr).toContain(
+    expect((await push()).stderr).toContain(
       'web.ova: already there (only its size was compared: its ETag is no MD5)',
     );
-    const wrong = await setUp(
-      's3',
-      s3({
-        ...opaque,
-        head: (etag) => ({ headers: { ...KMS, etag, 'content-length': 17 } }),
-      }),
-    );
-    expect((await wrong.push()).stderr).toContain('its size is 17');
   });
 
   it('that has the file in parts of another size says so', async () => {
