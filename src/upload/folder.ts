@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
+import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
 import {
@@ -18,6 +18,7 @@ import {
   storageFull,
 } from './storage.ts';
 
+const SHOW = 'check the folder: imgctl config get upload-url';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const PIECE = 1024 * 1024;
@@ -25,7 +26,18 @@ const PIECE = 1024 * 1024;
 export function folderStorage(folder: string, { signal, system, now }: Clock): Storage {
   const address = `folder ${folder}`;
   const fail = (cause: unknown): never => {
-    throw cause instanceof ImgctlError ? cause : folderError(folder, address, cause);
+    if (cause instanceof ImgctlError) throw cause;
+    const reason = errorReason(cause);
+    if (FULL.includes(reason)) throw storageFull(address, reason, cause);
+    const failed = (code: ErrorCode, message: string, hint?: string) =>
+      new ImgctlError(code, message, { hint, cause });
+    if (FORBIDDEN.includes(reason)) {
+      const message = `no permission to write to ${folder} (${reason})`;
+      throw failed('not-permitted', message, `check its permissions: ls -ld ${folder}`);
+    }
+    if (isMissing(cause))
+      throw failed('not-found', `folder ${folder} does not exist`, `is it mounted? ${SHOW}`);
+    throw failed('failed', `cannot upload to ${folder}: ${reason}`);
   };
   const at = (name: string) => path.join(folder, name);
 
@@ -144,21 +156,4 @@ async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();
-}
-
-const SHOW = 'check the folder: imgctl config get upload-url';
-
-function folderError(folder: string, address: string, cause: unknown): ImgctlError {
-  const reason = errorReason(cause);
-  if (FULL.includes(reason)) return storageFull(address, reason, cause);
-  if (FORBIDDEN.includes(reason)) {
-    const message = `no permission to write to ${folder} (${reason})`;
-    const hint = `check its permissions: ls -ld ${folder}`;
-    return new ImgctlError('not-permitted', message, { hint, cause });
-  }
-  if (isMissing(cause)) {
-    const hint = `is it mounted? ${SHOW}`;
-    return new ImgctlError('not-found', `folder ${folder} does not exist`, { hint, cause });
-  }
-  return new ImgctlError('failed', `cannot upload to ${folder}: ${reason}`, { cause });
 }

@@ -62,7 +62,7 @@ export function s3Storage(
   credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
   options: StorageOptions,
 ): Storage {
-  const { clock, parallel } = options;
+  const { clock, parallel, partSize } = options;
   const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
   const address = `bucket ${bucket} at ${url.host}`;
   /** Empty, or ends with a slash. */
@@ -145,7 +145,7 @@ export function s3Storage(
 
   /** Returns the size of a part, so that the file has at most 10,000. */
   function partSizeOf({ size }: Source): number {
-    return Math.max(options.partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+    return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
   }
 
   /** Returns the bytes of a part. @param number from 1 */
@@ -170,8 +170,13 @@ export function s3Storage(
 
   /** Returns an upload whose parts are parts of the source: another machine may be writing the others. */
   async function findUpload(name: string, source: Source): Promise<Upload | undefined> {
+    const markers = { 'part-number-marker': 'NextPartNumberMarker' };
     for (const id of await listUploads(name)) {
-      const tags = await listParts(name, id);
+      const tags = new Map<number, string>();
+      const query = { uploadId: id, 'part-number-marker': '0' };
+      // It was completed or removed meanwhile, or belongs to another user.
+      for await (const part of items('Part', { name, query }, markers, [403, 404]))
+        tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
       let isSame = tags.size > 0;
       for (const [number, tag] of tags) {
         const { start, end } = rangeOf(source, number);
@@ -182,16 +187,6 @@ export function s3Storage(
     return undefined;
   }
 
-  async function listParts(name: string, uploadId: string): Promise<Map<number, string>> {
-    const tags = new Map<number, string>();
-    const query = { uploadId, 'part-number-marker': '0' };
-    const markers = { 'part-number-marker': 'NextPartNumberMarker' };
-    // It was completed or removed meanwhile, or belongs to another user.
-    for await (const part of items('Part', { name, query }, markers, [403, 404]))
-      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-    return tags;
-  }
-
   async function abort(name: string, uploadId: string): Promise<void> {
     const request = { method: 'DELETE', name, query: { uploadId }, repeatable: true };
     const response = await send(request);
@@ -200,22 +195,37 @@ export function s3Storage(
 
   /** Reads the file once for the MD5s of its parts, which it returns, and sends those that are missing. */
   async function sendParts(upload: Upload, onProgress: (bytes: number) => void): Promise<string[]> {
-    const { source, tags } = upload;
+    const { name, id, source, tags } = upload;
     const md5s: string[] = [];
     const sending = new Set<Promise<void>>();
     let total = 0;
-    const count = (bytes: number) => {
-      total += bytes;
-      onProgress(total);
-    };
     for (const number of tags.keys()) total += rangeOf(source, number).length;
-    count(0);
+    onProgress(total);
+    const sendPart = async (number: number, md5: string): Promise<void> => {
+      const { start, end, length } = rangeOf(source, number);
+      let counted = 0;
+      const read = () => source.read(start, end);
+      const body = streamBody(length, read, (bytes) => {
+        total += bytes - counted;
+        counted = bytes;
+        onProgress(total);
+      });
+      const query = { partNumber: `${number}`, uploadId: id };
+      const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
+      const response = await send({ method: 'PUT', name, query, headers, body, repeatable: true });
+      if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
+      if (!isSuccess(response)) throw s3Error(response);
+      const tag = plainTag(response.headers.etag);
+      if (tag !== md5 && !isEncrypted(response))
+        throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+      tags.set(number, tag);
+    };
     try {
       for await (const md5 of md5sOf(source.readAll(), partSizeOf(source))) {
         const number = md5s.push(md5);
         if (tags.get(number) === md5) continue;
-        if (sending.size >= options.parallel) await Promise.race(sending);
-        const part = sendPart(upload, number, md5, count);
+        if (sending.size >= parallel) await Promise.race(sending);
+        const part = sendPart(number, md5);
         sending.add(part);
         // A part that failed stays, and ends the next wait.
         part.then(
@@ -228,30 +238,6 @@ export function s3Storage(
       await Promise.allSettled(sending);
     }
     return md5s;
-  }
-
-  async function sendPart(
-    { name, id, source, tags }: Upload,
-    number: number,
-    md5: string,
-    count: (bytes: number) => void,
-  ): Promise<void> {
-    const { start, end, length } = rangeOf(source, number);
-    let counted = 0;
-    const read = () => source.read(start, end);
-    const body = streamBody(length, read, (bytes) => {
-      count(bytes - counted);
-      counted = bytes;
-    });
-    const query = { partNumber: `${number}`, uploadId: id };
-    const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
-    const response = await send({ method: 'PUT', name, query, headers, body, repeatable: true });
-    if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
-    if (!isSuccess(response)) throw s3Error(response);
-    const tag = plainTag(response.headers.etag);
-    if (tag !== md5 && !isEncrypted(response))
-      throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-    tags.set(number, tag);
   }
 
   /** Completes the upload, which makes the object visible, and checks it. */

@@ -63,7 +63,6 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-const MAX_HOST = 16;
 const MAX_PART_AGE = 24 * 3_600_000;
 
 /** Returns a hidden name that no other process uses, and that tells who writes it. */
@@ -78,7 +77,7 @@ function hostPart(system: System): string {
   const host = system.hostname();
   if (/^[\w.-]{1,16}$/.test(host)) return host;
   const digest = createHash('sha256').update(host).digest('hex').slice(0, 8);
-  return `${host.replace(/[^\w.-]/g, '_').slice(0, MAX_HOST - 9)}_${digest}`;
+  return `${host.replace(/[^\w.-]/g, '_').slice(0, 7)}_${digest}`;
 }
 
 /** True for the part of a process of this host that has ended, and of any host after a day. @param age milliseconds */
