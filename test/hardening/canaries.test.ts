@@ -243,21 +243,25 @@ const FAILING: readonly Row[] = [
   }),
   ...LEAKS,
 ];
-const ROWS: readonly Row[] = [
-  ...commandsBelow(ROOT).map((command): Row => [`imgctl ${command}`, undefined, runs(command)]),
-  ...FAILING,
-];
+const COMMANDS = commandsBelow(ROOT).map(
+  (command): Row => [`imgctl ${command}`, undefined, runs(command)],
+);
 
 describe.each([
-  ['--debug', ROWS],
-  ['--debug --json', FAILING],
-] as const)('%s shows no secret after', (options, rows) => {
+  ['', FAILING],
+  [' --debug', [...COMMANDS, ...FAILING]],
+  [' --debug --json', FAILING],
+  [' --debug -o json', COMMANDS],
+] as const)('imgctl%s shows no secret after', (options, rows) => {
   it.each<Row>(rows)('%s', async (title, expected, prepare) => {
     const secrets = newSecrets();
     const { argv, seen = () => '', ...prepared } = await prepare(secrets);
     const { HOME = '', HTTPS_PROXY = 'none' } = prepared.env;
     const env = withTemporaryFolder({ ...prepared.env, HOME });
-    const ended = await watchedRun([...argv, ...options.split(' ')], { ...prepared, env });
+    const ended = await watchedRun([...argv, ...options.split(' ').filter(Boolean)], {
+      ...prepared,
+      env,
+    });
     if (expected !== undefined) expect(ended.exitCode).toBe(expected);
     const texts = [...secrets.forms, ...tokensBelow(HOME)];
     // The command line may hold what the user wrote there.
@@ -357,14 +361,31 @@ describe.each([
 );
 
 const KEY = base64('canary of a key: 32 bytes, never');
-const STEPS: readonly (readonly [command: string, exitCode: number])[] = [
-  ['login --store-password --password-stdin', 0],
-  ['whoami --check', 0],
-  ['images list --limit 1', 0],
-  ['doctor', 0],
-  ['profile list', 0],
-  ['logout --all', 0],
-  ['images list --limit 1', 4],
+const LOGIN = 'login --store-password --password-stdin';
+const LIST_ONE = 'images list --limit 1';
+const BY_VARIABLE = { IMGCTL_TOKEN_STORE_KEY: KEY, IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD };
+
+interface Step {
+  readonly command: string;
+  readonly exitCode?: number;
+  /** Variables that hold secrets, and are for no other process. */
+  readonly variables?: (secrets: Secrets) => Readonly<Record<string, string>>;
+  /** What happens to the store before. */
+  readonly store?: 'refuses the password' | 'is stopped';
+}
+
+const STEPS: readonly Step[] = [
+  ...[LOGIN, 'whoami --check', LIST_ONE, 'doctor', 'profile list'].map((command) => ({ command })),
+  { command: `${LIST_ONE} -o json` },
+  { command: 'doctor', variables: ({ token }) => ({ IMGCTL_TOKEN: token }), exitCode: 4 },
+  { command: 'logout --all', variables: ({ token }) => ({ IMGCTL_TOKEN: token }) },
+  { command: LIST_ONE, exitCode: 4 },
+  { command: LOGIN, variables: () => BY_VARIABLE },
+  { command: LIST_ONE, variables: () => BY_VARIABLE },
+  { command: LIST_ONE, store: 'refuses the password' },
+  { command: LIST_ONE, variables: () => BY_VARIABLE, store: 'refuses the password' },
+  { command: LIST_ONE, store: 'is stopped' },
+  { command: 'doctor', variables: () => BY_VARIABLE, store: 'is stopped' },
 ];
 
 it.skipIf(NO_REDIS)(
@@ -393,23 +414,34 @@ it.skipIf(NO_REDIS)(
     const config = JSON.stringify({ profiles: { default: settings } });
     writeFileSync(path.join(folder, 'config.json'), config);
     const tokens = new Set<string>();
-    for (const [command, exitCode] of STEPS) {
+    for (const [step, { command, exitCode = 0, variables, store }] of STEPS.entries()) {
       emulator.expireTokens();
-      const stdin = command.startsWith('login') ? `${user.password}\n` : undefined;
-      const ended = await watchedRun([...command.split(' '), '--debug'], { env, stdin });
-      expect({ command, exitCode: ended.exitCode }).toEqual({ command, exitCode });
+      if (store === 'is stopped') await redis.stop();
+      else if (store) redis.cli('acl', 'setuser', 'imgctl', 'resetpass');
+      const stdin = command === LOGIN ? `${user.password}\n` : undefined;
+      const own = { ...env, ...variables?.(secrets) };
+      const ended = await watchedRun([...command.split(' '), '--debug'], { env: own, stdin });
+      const told = store ? (ended.stdout + ended.stderr).includes('token store') : undefined;
+      expect({ step, exitCode: ended.exitCode, told }).toEqual({
+        step,
+        exitCode,
+        told: store && true,
+      });
       for (const token of tokensBelow(env.HOME)) tokens.add(token);
       const texts = [...secrets.forms, STORE_PASSWORD, base64(STORE_PASSWORD), KEY, ...tokens];
       // The helper reads the record that it stores.
       const helped = helper.calls().map((call) => call.replace(/^\{.*\}$/m, ''));
-      const stored = redis.cli('get', redis.cli('keys', '*token'));
-      const processes = [ended.processes, recorder.seen(), ...helped, stored].join();
-      expect({ command, places: placesOf(texts, { ...ended, processes }, [env.HOME]) }).toEqual({
-        command,
+      const stored = store ? '' : redis.cli('get', redis.cli('keys', '*token'));
+      // A new child is a copy of imgctl, with its variables, until it runs its program.
+      const seen = variables ? '' : ended.processes;
+      const processes = [seen, recorder.seen(), ...helped, stored].join();
+      expect({ step, places: placesOf(texts, { ...ended, processes }, [env.HOME]) }).toEqual({
+        step,
         places: [],
       });
     }
     expect(tokens.size).toBeGreaterThan(2);
-    expect(helper.calls().length).toBeGreaterThan(3);
+    expect(helper.calls().length).toBeGreaterThan(4);
+    expect(recorder.seen()).toContain('PATH=');
   },
 );
