@@ -6,22 +6,15 @@ import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
 import { fakeIo, fakeTerminal } from '../support/io.ts';
 
-const PASSWORD = {
-  what: 'password',
-  label: 'Password',
-  hidden: true,
-  alternative: 'IMGCTL_PASSWORD',
-};
-const USER_NAME = {
-  what: 'user name',
-  label: 'User name',
-  hidden: false,
-  alternative: '--username',
-};
+const prompt = (what: string, label: string, alternative: string) => ({
+  ...{ what, label, alternative },
+  hidden: what === 'password',
+});
+const PASSWORD = prompt('password', 'Password', 'IMGCTL_PASSWORD');
+const USER_NAME = prompt('user name', 'User name', '--username');
 
 describe('a hidden prompt', () => {
   it.each([
-    ['plain input', 'secret\r', 'secret'],
     ['a line feed', 'secret\n', 'secret'],
     ['backspace', 'sex\u007fcret\r', 'secret'],
     ['the other backspace', 'sex\bcret\r', 'secret'],
@@ -95,16 +88,10 @@ describe('a prompt', () => {
     expect(io.stderr.text).toBe('Password: Password: \n');
   });
 
-  it('uses the terminal if stderr is redirected', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('secret\r'), errorColumns: undefined });
+  it('uses the terminal if stderr is redirected, and is shown again after an empty line', async () => {
+    const io = fakeIo({ stdin: fakeTerminal('\r\rsecret\r'), errorColumns: undefined });
     expect(await ask(io, PASSWORD)).toBe('secret');
-    expect([io.stderr.text, io.terminal.text]).toEqual(['', 'Password: \n']);
-  });
-
-  it('is shown again after an empty line', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('\r\rsecret\r') });
-    expect(await ask(io, PASSWORD)).toBe('secret');
-    expect(io.stderr.text).toBe('Password: \n'.repeat(3));
+    expect([io.stderr.text, io.terminal.text]).toEqual(['', 'Password: \n'.repeat(3)]);
   });
 
   it.each([

@@ -42,23 +42,14 @@ describe('a setting', () => {
   });
 
   it.each([
-    [{}, {}, ''],
-    [{ 'base-url': 'https://own' }, {}, ''],
-    [{ 'base-url': 'https://other' }, {}, ' --base-url https://other'],
-    [{ 'base-url': 'https://other' }, { IMGCTL_BASE_URL: 'https://other' }, ''],
-  ])(
-    'is in the login command if a plain one would use another: %j %j',
-    (flags, variables, added) => {
-      const settings = new Settings('default', flags, variables, { 'base-url': 'https://own' });
-      expect(settings.loginCommand).toBe(`imgctl login${added}`);
-    },
-  );
-
-  it('throws only if it is read', () => {
-    const settings = new Settings('work', {}, {}, { 'base-url': 'https://own/', output: 'xml' });
-    expect(settings.get('base-url')).toEqual(new URL('https://own/'));
-    expect(() => settings.get('output')).toThrowError('invalid output: xml');
-    expect(settings.find('output').text).toBe('xml');
+    ['https://own', {}, ''],
+    ['https://other', {}, ' --base-url https://other'],
+    ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
+  ])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
+    const settings = new Settings('default', { 'base-url': url }, env, {
+      'base-url': 'https://own',
+    });
+    expect(settings.loginCommand).toBe(`imgctl login${added}`);
   });
 
   it('is undefined, or has a valid default, if no source sets it', () => {
@@ -72,7 +63,7 @@ describe('a setting', () => {
     }
   });
 
-  const cases: [SettingKey, string, string][] = [
+  it.each<[SettingKey, string, string]>([
     ['base-url', 'not a url', 'https://images.example'],
     ['username', 'a:b', 'demo'],
     ['output', 'xml', 'yaml'],
@@ -84,72 +75,49 @@ describe('a setting', () => {
     ['auth-scheme', 'digest', 'basic'],
     ['allow-http', 'yes', 'true'],
     ['time', 'utc', 'age'],
-  ];
-
-  it.each(cases)('%s rejects %s with its origin and accepts %s', (key, bad, good) => {
-    const textOf = (text: string) => new Settings('work', {}, {}, { [key]: text }).text(key);
-    expect(() => textOf(bad)).toThrowError(
-      expect.objectContaining({
-        code: 'config',
-        message: expect.stringMatching(/ \(from profile work\)$/),
-        hint: expect.any(String),
-      }),
-    );
-    expect(textOf(good)).toBe(good);
-  });
-
-  it('rejects a value with its variable, or as a usage error of its flag', () => {
-    const inEnv = new Settings('work', {}, { IMGCTL_OUTPUT: 'xml' }, {});
-    expect(() => inEnv.get('output')).toThrowError(/\(from IMGCTL_OUTPUT\)$/);
-    const asFlag = new Settings('work', { output: '' }, {}, {});
-    expect(() => asFlag.get('output')).toThrowError(expect.objectContaining({ code: 'usage' }));
+    ['output', '', 'csv'],
+  ])('%s rejects %j when it is read, and accepts %s', (key, bad, good) => {
+    const settingsOf = (text: string) => new Settings('work', {}, {}, { [key]: text });
+    expect(settingsOf(bad).find(key).text).toBe(bad);
+    expect(thrownBy(() => settingsOf(bad).text(key))).toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/ \(from profile work\)$/),
+      hint: expect.any(String),
+    });
+    expect(settingsOf(good).text(key)).toBe(good);
+    const asFlag = new Settings('work', { [key]: bad }, {}, {});
+    expect(thrownBy(() => asFlag.get(key)).message).not.toContain('(from');
   });
 });
 
 describe('parseDuration', () => {
   it.each([
     ['500ms', 500],
-    ['30s', 30_000],
     ['1.5s', 1_500],
     [' 5m ', 300_000],
     ['1h', 3_600_000],
-    ['2d', 172_800_000],
-    ['3w', 1_814_400_000],
     ['24d', 2_073_600_000],
+    ['3w', 1_814_400_000],
     ['1ms', 1],
   ])('reads %j', (text, milliseconds) => {
     expect(parseDuration(text, 'timeout')).toBe(milliseconds);
   });
 
-  it('rejects anything else', () => {
-    for (const text of [
-      '',
-      '5',
-      's',
-      '-1s',
-      '0s',
-      '0.4ms',
-      '1e3s',
-      '1y',
-      '5 m',
-      '5M',
-      '1m30s',
-      '1.s',
-    ]) {
+  it.each(['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '1y', '5 m', '5M', '1m30s', '1.s'])(
+    'rejects %j',
+    (text) => {
       expect(thrownBy(() => parseDuration(text, 'timeout'))).toMatchObject({
         code: 'usage',
         message: `invalid timeout: ${text}`,
         hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
       });
-    }
-  });
+    },
+  );
 
   it('rejects what is longer than a timer, unless it is an age', () => {
-    for (const text of ['597h', '25d', '4w']) {
-      const message = `timeout must be at most 24 days (got ${text})`;
-      expect(thrownBy(() => parseDuration(text, 'timeout')).message).toBe(message);
-      expect(parseDuration(text, '--since', MAX_AGE)).toBeGreaterThan(2_073_600_000);
-    }
+    const message = 'timeout must be at most 24 days (got 25d)';
+    expect(thrownBy(() => parseDuration('25d', 'timeout')).message).toBe(message);
+    expect(parseDuration('25d', '--since', MAX_AGE)).toBe(2_160_000_000);
   });
 });
 
@@ -166,21 +134,11 @@ describe('the setting token-store', () => {
   });
 
   const INVALID =
-    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE';
-  it.each(INVALID.split(' '))('%s is rejected', (text) => {
-    expect(thrownBy(() => SETTINGS['token-store'].parse(text))).toMatchObject({
-      code: 'usage',
-      message: expect.stringMatching(/^invalid token-store: /),
-    });
+    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
+  it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
+    const { code, message, hint } = thrownBy(() => SETTINGS['token-store'].parse(text));
+    expect([code, `${message} ${hint}`.includes('canary')]).toEqual(['usage', false]);
   });
-
-  it.each(['redis://bob:canary@h/0', 'redis://:canary@h', 'http://bob:canary@h', 'bob:canary@h'])(
-    '%s is rejected without its password',
-    (text) => {
-      const { message, hint } = thrownBy(() => SETTINGS['token-store'].parse(text));
-      expect(`${message} ${hint}`).not.toContain('canary');
-    },
-  );
 
   it.each([
     ['rediss://h', false, true],
@@ -216,21 +174,11 @@ it('a profile name is a letter or digit, then up to 63 letters, digits, - or _',
   for (const name of ['default', 'a', '0', 'A-b_c', 'constructor', 'x'.repeat(64)]) {
     expect(checkProfileName(name)).toBe(name);
   }
-  const paths = ['../../x', 'a/b', 'a\\b', '.', '.hidden'];
-  for (const name of [
-    '',
-    ...paths,
-    '-a',
-    '__proto__',
-    '_limit',
-    'a b',
-    'ä',
-    'a\n',
-    'x'.repeat(65),
-  ]) {
+  const paths = ['', '../../x', 'a/b', 'a\\b', '.', '.hidden'];
+  const others = ['-a', '__proto__', '_limit', 'a b', 'ä', 'a\n', 'x'.repeat(65)];
+  for (const name of [...paths, ...others]) {
     expect(thrownBy(() => checkProfileName(name)).code).toBe('usage');
   }
-  expect(() => checkProfileName('x'.repeat(1_000))).toThrowError(/^.{1,120}$/);
 });
 
 describe('config.json', () => {
@@ -244,16 +192,13 @@ describe('config.json', () => {
     'that reads %j is an error with file and place, and is not overwritten',
     async (text, reason) => {
       const directory = directoryWith(text);
-      const expected = expect.objectContaining({
-        code: 'config',
-        message: expect.stringMatching(reason),
-      });
-      expect(() => readConfigFile(directory)).toThrowError(expected);
-      expect(() => readConfigFile(directory)).toThrowError(path.join(directory, 'config.json'));
+      const file = path.join(directory, 'config.json');
+      const { code, message } = thrownBy(() => readConfigFile(directory));
+      expect([code, message]).toEqual(['config', expect.stringMatching(reason)]);
+      expect(message).toContain(file);
       const changed = changeProfile(directory, fakeIo(), 'a', { username: 'demo' });
-      await expect(changed).rejects.toThrowError(expected);
-      expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).toBe(text);
-      expect(readdirSync(directory)).toEqual(['config.json']);
+      await expect(changed).rejects.toMatchObject({ code, message });
+      expect([readFileSync(file, 'utf8'), readdirSync(directory)]).toEqual([text, ['config.json']]);
     },
   );
 
