@@ -37,19 +37,14 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     expect(argv.join()).not.toContain(Buffer.from(password).toString('base64'));
   });
 
-  it('returns no password for another profile, base URL or user', async () => {
-    const keychain = keychainOn(platform, fakeKeychain(name));
-    await keychain.store(ACCOUNT, 'p4ss');
-    for (const other of [{ profile: 'wor' }, { baseUrl: 'https://images' }, { username: 'dem' }]) {
-      expect(await keychain.lookup({ ...ACCOUNT, ...other })).toBeUndefined();
-    }
-  });
-
   it('stores one password per profile and removes only that', async () => {
     const program = fakeKeychain(name);
     const keychain = keychainOn(platform, program);
     await keychain.store({ ...ACCOUNT, profile: 'wor' }, 'another profile');
     await keychain.store(ACCOUNT, 'first');
+    for (const other of [{ baseUrl: 'https://images' }, { username: 'dem' }]) {
+      expect(await keychain.lookup({ ...ACCOUNT, ...other })).toBeUndefined();
+    }
     await keychain.store({ ...ACCOUNT, username: 'alice' }, 'second');
     expect(Object.keys(program.held())).toHaveLength(2);
     await keychain.forget(ACCOUNT);
@@ -72,29 +67,27 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
   });
 
-  it('hides the stderr of a program that repeats the password', async () => {
+  it.each([
+    ['repeats the password', 'store|-i) cat >&2; exit 3;;', 'ended with exit code 3'],
+    ['stores nothing', 'store|-i) cat > /dev/null;;', 'did not store the password'],
+    [
+      'stores something else, which is removed',
+      `store|-i) cat > /dev/null; : > OTHER;;
+      lookup|find*) test -e OTHER && echo something || exit ABSENT;;
+      clear|delete*) rm OTHER 2> /dev/null || exit ABSENT;;`,
+      'did not store the password',
+    ],
+  ])('fails if the program %s', async (_, cases, failure) => {
     const program = fakeKeychain(name);
-    const absent = platform === 'linux' ? 1 : 44;
-    program.replaceBy(`case $1 in store|-i) cat >&2; exit 3;; esac; exit ${absent}`);
-    const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
-    await expect(storing).rejects.toMatchObject({ message: `${name} ended with exit code 3` });
-  });
-
-  it('fails if the program stores nothing or something else, and leaves nothing behind', async () => {
-    const program = fakeKeychain(name);
-    const absent = platform === 'linux' ? 1 : 44;
+    const absent = platform === 'linux' ? '1' : '44';
     const other = path.join(temporaryDirectory(), 'other');
-    program.replaceBy(`case $1 in
-      store|-i) cat > /dev/null; : > ${other};;
-      lookup|find*) test -e ${other} && echo something || exit ${absent};;
-      *) rm ${other} 2> /dev/null || exit ${absent};;
-    esac`);
-    const storing = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
-    await expect(storing).rejects.toMatchObject({ message: `${name} did not store the password` });
+    const script = `case $1 in ${cases} *) exit ABSENT;; esac`;
+    program.replaceBy(script.replaceAll('ABSENT', absent).replaceAll('OTHER', other));
+    const message = `${name} ${failure}`;
+    await expect(keychainOn(platform, program).store(ACCOUNT, 'p4ss')).rejects.toMatchObject({
+      message,
+    });
     expect(existsSync(other)).toBe(false);
-    program.replaceBy(`case $1 in store|-i) cat > /dev/null;; *) exit ${absent};; esac`);
-    const again = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
-    await expect(again).rejects.toMatchObject({ message: `${name} did not store the password` });
   });
 
   it('fails if the program is not installed', async () => {
@@ -164,16 +157,8 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   it.each([
     ['hangs', 'exec sleep 60', 'get did not end within 0.1 s', 100],
     ['fails', 'echo locked; exit 3', 'get ended with exit code 3: locked'],
-    [
-      'fails on stderr',
-      'echo "no bus" >&2; echo more >&2; exit 2',
-      'get ended with exit code 2: no bus',
-    ],
-    [
-      'fails after it printed a record',
-      'echo \'{"Username":"demo","Secret":"canary"}\'; exit 1',
-      'get ended with exit code 1',
-    ],
+    ['fails on stderr', 'echo "no bus" >&2; exit 2', 'get ended with exit code 2: no bus'],
+    ['fails after a record', 'echo \'{"Secret":"canary"}\'; exit 1', 'get ended with exit code 1'],
     ['prints only a password', 'echo canary', NO_JSON],
     ['prints other JSON', 'echo \'["canary"]\'', NO_JSON],
     ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave no password'],

@@ -49,14 +49,6 @@ async function fleet(
   return { ...service, ios, open, use };
 }
 
-/** Starts a server that does this to each connection. */
-async function brokenStore(serve: (socket: net.Socket) => void) {
-  const { baseUrl } = await listen(
-    net.createServer((socket) => serve(socket.on('error', () => {}))),
-  );
-  return { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
-}
-
 describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
   it('gives one token to all machines, and one more if it is revoked, over TLS and with an ACL user', async () => {
     const redis = await startRedis({ tls: true });
@@ -71,11 +63,6 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(tokenRequests()).toBe(2);
     expect(sessions.flatMap(({ warnings }) => warnings)).toEqual([]);
     expect(redis.cli('keys', '*lock')).toBe('');
-  });
-
-  it('rejects a certificate that it does not trust', async () => {
-    const redis = await startRedis({ tls: true });
-    const { open, use } = await fleet(redis.env);
     const { warnings } = await use(await open());
     expect(warnings).toEqual([
       `cannot use the token store ${redis.url}: no trusted TLS connection: DEPTH_ZERO_SELF_SIGNED_CERT`,
@@ -145,46 +132,36 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(tokenRequests()).toBe(2);
   });
 
-  it('seals tokens with a key', async () => {
-    const redis = await startRedis();
-    const { open, use, tokenRequests } = await fleet({ ...redis.env, IMGCTL_TOKEN_STORE_KEY: KEY });
-    const { tokens } = await use(await open());
-    const value = redis.cli('get', redis.cli('keys', '*token'));
-    expect(value).toMatch(/^sealed:/);
-    expect(value).not.toContain(await tokens?.current());
-    await use(await open());
-    expect(tokenRequests()).toBe(1);
-  });
-
   const OTHER_KEY = randomBytes(32).toString('base64');
   it.each([
-    ['another key', KEY, OTHER_KEY, 'its token is sealed with another key'],
-    ['no key', KEY, undefined, 'its token is sealed with a key'],
-    [
-      'a key, if the token is not sealed',
-      undefined,
-      KEY,
-      'its token is not sealed, but a key is set',
-    ],
-  ])('is left alone by a machine with %s', async (_, first, second, reason) => {
-    const redis = await startRedis();
-    const { open, use, tokenRequests } = await fleet(redis.env);
-    await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }));
-    const before = redis.cli('get', redis.cli('keys', '*token'));
-    const session = await use(await open({ IMGCTL_TOKEN_STORE_KEY: second }));
-    await session.tokens?.login('demo');
-    expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
-    expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
-    expect(tokenRequests()).toBe(3);
-    expect(session.cache.read()).toBeDefined();
-  });
+    ['sealed', 'another key', KEY, OTHER_KEY, 'its token is sealed with another key'],
+    ['sealed', 'no key', KEY, undefined, 'its token is sealed with a key'],
+    ['not sealed', 'a key', undefined, KEY, 'its token is not sealed, but a key is set'],
+  ])(
+    'whose token is %s is left alone by a machine with %s',
+    async (_, _key, first, second, reason) => {
+      const redis = await startRedis();
+      const { open, use, tokenRequests } = await fleet(redis.env);
+      const { tokens } = await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }));
+      expect((await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }))).warnings).toEqual([]);
+      expect(tokenRequests()).toBe(1);
+      const before = redis.cli('get', redis.cli('keys', '*token'));
+      expect(before.includes((await tokens?.current()) ?? '')).toBe(first === undefined);
+      const session = await use(await open({ IMGCTL_TOKEN_STORE_KEY: second }));
+      await session.tokens?.login('demo');
+      expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
+      expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
+      expect(tokenRequests()).toBe(3);
+      expect(session.cache.read()).toBeDefined();
+    },
+  );
 
   it.each([
     ['is full', 'config set maxmemory 1', 'OOM command not allowed'],
     ['is read-only', 'replicaof 127.0.0.1 1', "READONLY You can't write"],
     ['refuses the password', 'acl setuser imgctl resetpass', 'WRONGPASS invalid'],
     ['denies a command', 'acl setuser imgctl -set', 'NOPERM'],
-    ['holds something else', 'set TOKEN "two words" px 1000000', 'it holds something other than a'],
+    ['holds something else', 'set TOKEN pässwort px 1000000', 'it holds something other than a'],
     ['has a lock without a time limit', 'set LOCK another', 'its lock has no time limit'],
     ['has a lock for an hour', 'set LOCK another px 3600000', 'its lock is set for more than 30 s'],
   ])('that %s costs a warning, and is left alone', async (_, command, reason) => {
@@ -194,12 +171,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const token = redis.cli('keys', '*token');
     const lock = token.replace(/token$/, 'lock');
     redis.cli('del', token);
-    const words =
-      command
-        .replace('TOKEN', token)
-        .replace('LOCK', lock)
-        .match(/"[^"]+"|\S+/g) ?? [];
-    redis.cli(...words.map((word) => word.replaceAll('"', '')));
+    const keys: Record<string, string> = { TOKEN: token, LOCK: lock };
+    redis.cli(...command.split(' ').map((word) => keys[word] ?? word));
     const { store, warnings } = await use(await open());
     await store.write({ token: 'T', receivedAt: Date.now(), expiresAt: Date.now() + 60_000 });
     expect(warnings).toEqual([
@@ -311,7 +284,9 @@ describe('a token store', () => {
       /./,
     ],
   ])('that %s costs a warning', async (_, serve, reason) => {
-    const env = await brokenStore(serve);
+    const server = net.createServer((socket) => serve(socket.on('error', () => {})));
+    const { baseUrl } = await listen(server);
+    const env = { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
     const { open, use, tokenRequests } = await fleet(env, {}, 500);
     const { warnings, cache } = await use(await open());
     expect(warnings).toHaveLength(1);
@@ -330,11 +305,6 @@ describe('a token store', () => {
     const { warnings } = await use(await open({ PATH: process.env.PATH }, stored));
     expect(warnings[0]).toContain(`redis://127.0.0.1:1: ${reason}`);
   });
-
-  it('is not used with a key that is none', async () => {
-    const env = { IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', IMGCTL_TOKEN_STORE_KEY: 'x' };
-    await expect(fleet(env).then(({ open }) => open())).rejects.toMatchObject({ code: 'config' });
-  });
 });
 
 const SEAL = Buffer.alloc(32, 1);
@@ -350,13 +320,8 @@ it('a sealed text is opened with the same key and name', () => {
   );
 });
 
-it('a sealed text never shows the text and differs each time', () => {
-  const [first, second] = [seal('canary', '', SEAL), seal('canary', '', SEAL)];
-  expect(first).not.toBe(second);
-  expect(`${first} ${Buffer.from(first.slice(7), 'base64')}`).not.toContain('canary');
-});
-
-it('a changed or truncated text is not opened', () => {
+it('a sealed text differs each time, and is not opened if it was changed or truncated', () => {
+  expect(seal('canary', '', SEAL)).not.toBe(seal('canary', '', SEAL));
   const bytes = Buffer.from(seal('a token', 'place', SEAL).slice('sealed:'.length), 'base64');
   for (let index = 0; index < bytes.length; index += 1) {
     const changed = Buffer.from(bytes);

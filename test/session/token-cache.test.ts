@@ -1,16 +1,6 @@
 // The token cache: what it accepts, what it removes, and what it warns about.
 
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
@@ -46,7 +36,7 @@ function tokenFile(directory: string): string {
 }
 
 function namesIn(directory: string): string[] {
-  return readdirSync(path.join(directory, 'tokens')).sort();
+  return fs.readdirSync(path.join(directory, 'tokens')).sort();
 }
 
 describe('needsRenewal', () => {
@@ -91,7 +81,7 @@ describe('the cached token', () => {
     const directory = temporaryDirectory();
     const { cache, warnings } = cacheIn(directory);
     await cache.write(TOKEN);
-    writeFileSync(tokenFile(directory), text);
+    fs.writeFileSync(tokenFile(directory), text);
     expect([cache.read(), cache.read()]).toEqual([undefined, undefined]);
     expect(warnings).toEqual([expect.stringMatching(warning)]);
     expect(warnings.join()).not.toContain('s3cret');
@@ -104,7 +94,7 @@ describe('the cached token', () => {
       const directory = temporaryDirectory();
       const { cache, warnings } = cacheIn(directory);
       await cache.write(TOKEN);
-      chownSync(tokenFile(directory), 65_534, 65_534);
+      fs.chownSync(tokenFile(directory), 65_534, 65_534);
       expect([cache.read(), cache.read()]).toEqual([undefined, undefined]);
       expect(warnings).toEqual([
         `cannot read ${tokenFile(directory)}: it belongs to another user; the file is ignored`,
@@ -122,14 +112,14 @@ describe('the cached token', () => {
       const { cache, warnings } = cacheIn(directory);
       await cache.write(TOKEN);
       for (const access of [() => cache.read(), () => cache.write(TOKEN)]) {
-        for (const folder of [directory, tokens]) chmodSync(folder, 0o755);
+        for (const folder of [directory, tokens]) fs.chmodSync(folder, 0o755);
         await access();
         expect([directory, tokens].map(modeOf)).toEqual(['755', '700']);
       }
       const elsewhere = path.join(directory, 'elsewhere');
-      renameSync(tokens, elsewhere);
-      symlinkSync(elsewhere, tokens);
-      chmodSync(elsewhere, 0o755);
+      fs.renameSync(tokens, elsewhere);
+      fs.symlinkSync(elsewhere, tokens);
+      fs.chmodSync(elsewhere, 0o755);
       expect(cache.read()).toEqual(TOKEN);
       expect([modeOf(elsewhere), warnings]).toEqual(['755', []]);
     },
@@ -137,7 +127,7 @@ describe('the cached token', () => {
 
   it('that cannot be written causes one warning', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    writeFileSync(file, '');
+    fs.writeFileSync(file, '');
     for (const [directory, warning] of [
       [file, /^cannot store the access token \(E[A-Z]+\)/],
       [undefined, /^cannot store the access token \(no home directory\)/],
@@ -184,7 +174,7 @@ describe('forgetting tokens', () => {
     await cacheIn(directory, { ...work, username: 'bob' }).cache.write(TOKEN);
     cacheIn(directory, { username: 'bob' }).cache.read();
     await cacheIn(directory, { ...work, username: 'carol' }).cache.write(TOKEN);
-    writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
+    fs.writeFileSync(path.join(directory, 'tokens', '.default.0.json.1.abc.new'), 'left behind');
     const account = { ...ACCOUNT, username: 'new' };
     expect(forgetTokens(directory, 'default', account)).toEqual({ count: 2, alsoUsedBy: ['work'] });
     expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^work\./)]);
@@ -199,20 +189,19 @@ describe('forgetting tokens', () => {
     await cacheIn(directory, { ...work, username: 'bob' }).cache.write(TOKEN);
     forgetTokens(directory, 'work');
     expect(namesIn(directory)).toEqual([token, expect.stringMatching(/^default\./)]);
-    expect(cacheIn(directory).cache.read()).toEqual(TOKEN);
   });
 
   unixOnly('links need rights')('removes a link but not its target, and no directory', async () => {
     const directory = temporaryDirectory();
+    expect([forgetAllTokens(undefined), forgetAllTokens(directory)]).toEqual([0, 0]);
     await cacheIn(directory).cache.write(TOKEN);
     const file = tokenFile(directory);
     const target = path.join(directory, 'target');
-    writeFileSync(target, 'mine');
-    rmSync(file);
-    symlinkSync(target, file);
+    fs.renameSync(file, target);
+    fs.symlinkSync(target, file);
     expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(1);
-    expect(statSync(target).isFile()).toBe(true);
-    mkdirSync(file);
+    expect(fs.existsSync(target)).toBe(true);
+    fs.mkdirSync(file);
     expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(0);
   });
 
@@ -224,19 +213,9 @@ describe('forgetting tokens', () => {
     const { cache } = cacheIn(directory);
     const limit = { remaining: 2, receivedAt: NOW, resetsAt: NOW + 60_000 };
     await cache.writeLimit(limit);
-    writeFileSync(path.join(directory, 'tokens', '._token.0.json.1.abc.new'), 'left behind');
+    fs.writeFileSync(path.join(directory, 'tokens', '._token.0.json.1.abc.new'), 'left behind');
     expect(forgetAllTokens(directory)).toBe(3);
     expect(namesIn(directory)).toEqual([expect.stringMatching(/^_limit\./)]);
     expect(cache.readLimit(NOW)).toEqual(limit);
-    expect(forgetAllTokens(directory)).toBe(0);
-  });
-
-  it('removes nothing without a directory, nor a folder', () => {
-    expect([forgetAllTokens(undefined), forgetTokens(undefined, 'default', ACCOUNT).count]).toEqual(
-      [0, 0],
-    );
-    const directory = temporaryDirectory();
-    mkdirSync(path.join(directory, 'tokens', 'x'), { recursive: true });
-    expect(forgetAllTokens(directory)).toBe(0);
   });
 });
