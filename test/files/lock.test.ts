@@ -1,14 +1,6 @@
 // The lock: one holder at a time, and none forever.
 
-import fs, {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -22,9 +14,9 @@ const PATIENCE = 60_000;
 
 /** Leaves the lock of a holder that was killed `age` seconds ago. */
 function leaveLock(file: string, age = 60): void {
-  mkdirSync(`${file}.lock`);
+  fs.mkdirSync(`${file}.lock`);
   const time = Date.now() / 1000 - age;
-  utimesSync(`${file}.lock`, time, time);
+  fs.utimesSync(`${file}.lock`, time, time);
 }
 
 /** Lets eight compete for the lock. @returns how many held it at the same time, at most */
@@ -46,17 +38,22 @@ describe('the lock', () => {
   it('has one holder at a time and leaves nothing behind', async () => {
     const directory = temporaryDirectory();
     expect(await contend(path.join(directory, 'config.json'))).toBe(1);
-    expect(readdirSync(directory)).toEqual([]);
+    expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it('is released if the action fails', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
-    const failing = withLock(file, PATIENCE, fakeIo(), async () => {
-      throw new Error('of the action');
-    });
-    await expect(failing).rejects.toThrow('of the action');
-    expect(existsSync(`${file}.lock`)).toBe(false);
-  });
+  it.each([withLock, withLockIfPossible])(
+    'is released if the action fails, which runs once: %o',
+    async (lock) => {
+      const file = path.join(temporaryDirectory(), 'config.json');
+      let runs = 0;
+      const failing = lock(file, PATIENCE, fakeIo(), async () => {
+        runs += 1;
+        throw new Error('of the action');
+      });
+      await expect(failing).rejects.toThrow('of the action');
+      expect([runs, fs.existsSync(`${file}.lock`)]).toEqual([1, false]);
+    },
+  );
 
   it.each([
     ['a minute ago', 60, []],
@@ -67,9 +64,9 @@ describe('the lock', () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'config.json');
     leaveLock(file, age);
-    for (const name of names) writeFileSync(path.join(`${file}.lock`, name), '');
+    for (const name of names) fs.writeFileSync(path.join(`${file}.lock`, name), '');
     expect(await contend(file)).toBe(1);
-    expect(readdirSync(directory)).toEqual([]);
+    expect(fs.readdirSync(directory)).toEqual([]);
   });
 
   it('of a living holder is not taken over by one whose clock is 10 s behind or ahead', async () => {
@@ -105,7 +102,7 @@ describe('the lock', () => {
         expect(message).toBe(`another imgctl took over ${file}.lock while this one was stopped`);
         confirm();
       });
-      return readdirSync(path.dirname(file));
+      return fs.readdirSync(path.dirname(file));
     });
     expect(await stopped).toEqual([]);
   });
@@ -116,7 +113,7 @@ describe('the lock', () => {
       replaceFile(file, 'of the one that hung', {
         confirm,
         create: async (staging) => {
-          writeFileSync(staging, 'of the one that hung');
+          fs.writeFileSync(staging, 'of the one that hung');
           await withLock(file, PATIENCE, impatientIo(), (confirmOther) =>
             replaceFile(file, 'of the other', { confirm: confirmOther }),
           );
@@ -124,8 +121,8 @@ describe('the lock', () => {
       }),
     );
     await expect(hung).rejects.toThrow(LockLostError);
-    expect(readFileSync(file, 'utf8')).toBe('of the other');
-    expect(readdirSync(path.dirname(file))).toEqual(['config.json']);
+    expect(fs.readFileSync(file, 'utf8')).toBe('of the other');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['config.json']);
   });
 
   it('of another process stays when one that lost its own lock ends', async () => {
@@ -144,12 +141,12 @@ describe('the lock', () => {
     });
     isOver = true;
     expect(await second).toBe(true);
-    expect(existsSync(`${file}.lock`)).toBe(false);
+    expect(fs.existsSync(`${file}.lock`)).toBe(false);
   });
 
   it('is waited for no longer than the patience', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
-    mkdirSync(`${file}.lock`);
+    fs.mkdirSync(`${file}.lock`);
     const io = fakeIo({ time: 0 });
     await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
       code: 'timeout',
@@ -158,12 +155,12 @@ describe('the lock', () => {
     });
     // Once more at the limit itself.
     expect(io.sleeps).toEqual(Array(11).fill(100));
-    expect(existsSync(`${file}.lock`)).toBe(true);
+    expect(fs.existsSync(`${file}.lock`)).toBe(true);
   });
 
   it('is not waited for after an interrupt', async () => {
     const file = path.join(temporaryDirectory(), 'config.json');
-    mkdirSync(`${file}.lock`);
+    fs.mkdirSync(`${file}.lock`);
     const io = fakeIo();
     io.interrupt();
     const interrupted = { code: 'interrupted' };
@@ -175,15 +172,15 @@ describe('the lock', () => {
 
   it('is not waited for if none can be made, and is optional for withLockIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    writeFileSync(file, '');
+    fs.writeFileSync(file, '');
     const io = fakeIo({ time: 0 });
     // Not even root can make a directory in /proc.
     const files = [path.join(file, 'config.json'), '/proc/self/config.json'];
-    for (const below of existsSync('/proc/self') ? files : files.slice(0, 1)) {
+    for (const below of fs.existsSync('/proc/self') ? files : files.slice(0, 1)) {
       await expect(withLock(below, PATIENCE, io, async () => 1)).rejects.toThrow(/^E/);
       expect(await withLockIfPossible(below, PATIENCE, io, async () => 2)).toBe(2);
     }
-    const isLocked = async () => existsSync('undefined.lock');
+    const isLocked = async () => fs.existsSync('undefined.lock');
     expect(await withLockIfPossible(undefined, PATIENCE, io, isLocked)).toBe(false);
     expect(io.sleeps).toEqual([]);
   });
@@ -205,14 +202,14 @@ describe('the lock', () => {
     onTestFinished(() => spy.mockRestore());
     const held = await withLock(file, PATIENCE, impatientIo(), async (confirm) => {
       confirm();
-      return readdirSync(`${file}.lock`);
-    }).finally(() => expect(existsSync(`${file}.lock`)).toBe(false));
+      return fs.readdirSync(`${file}.lock`);
+    }).finally(() => expect(fs.existsSync(`${file}.lock`)).toBe(false));
     return held.length;
   }
   type Fault = (folder: string) => void;
 
   const removeFolder: Fault = (folder) => {
-    rmdirSync(folder);
+    fs.rmdirSync(folder);
     failing('ENOENT', 'open')();
   };
   const takeFolder: Fault = (folder) => {
@@ -234,16 +231,5 @@ describe('the lock', () => {
 
   it('is not left behind if its file cannot be written', async () => {
     await expect(holdWhile('writeFileSync', failing('ENOSPC', 'open'))).rejects.toThrow('ENOSPC');
-  });
-
-  it('for withLockIfPossible passes on the errors of the action, which runs once', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
-    let runs = 0;
-    const failing = withLockIfPossible(file, PATIENCE, fakeIo(), async () => {
-      runs += 1;
-      throw new Error('of the action');
-    });
-    await expect(failing).rejects.toThrow('of the action');
-    expect([runs, existsSync(`${file}.lock`)]).toEqual([1, false]);
   });
 });

@@ -30,14 +30,19 @@ describe('a command that needs a token', () => {
     expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
   });
 
-  it('does not renew a token that was refused right after its issue', async () => {
-    const service = await startService({ tokenTtl: 0 });
-    const session = await sessionWith(service.emulator.baseUrl, temporaryDirectory());
+  it.each([
+    ['was refused right after its issue', { tokenTtl: 0 }, undefined],
+    ['is refused if there is no password', {}, {}],
+  ])('does not renew a token that %s', async (_, options, env) => {
+    const { emulator, tokenRequests, open } = await startService(options);
+    const session = await open(env);
+    if (env) await session.tokens?.login('demo');
+    emulator.expireTokens();
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
       hint: 'log in again: imgctl login',
     });
-    expect(service.tokenRequests()).toBe(1);
+    expect(tokenRequests()).toBe(1);
   });
 
   it('requests one token for many requests and sessions at the same time, and one after a refusal', async () => {
@@ -89,18 +94,6 @@ describe('a command that needs a token', () => {
     await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
     expect([existsSync(asked), requests]).toEqual([false, []]);
-  });
-
-  it('fails if a token is refused and there is no password', async () => {
-    const { emulator, tokenRequests, open } = await startService();
-    const session = await open({});
-    await session.tokens?.login('demo');
-    emulator.expireTokens();
-    await expect(session.client.serviceRoot()).rejects.toMatchObject({
-      code: 'token-refused',
-      hint: 'log in again: imgctl login',
-    });
-    expect(tokenRequests()).toBe(1);
   });
 
   it('uses the token renewed meanwhile instead of one refused late', async () => {
@@ -298,17 +291,14 @@ describe('--wait-for-token', () => {
     expect(tokenRequests()).toBe(1);
   });
 
-  it('does not wait for a limit that ends later', async () => {
-    const { first, io, tokenRequests } = await usedUp('30s');
+  it.each([
+    ['for a limit that ends later', '30s'],
+    ['by default', undefined],
+  ])('does not wait %s', async (_, patience) => {
+    const { first, io, tokenRequests } = await usedUp(patience);
     const before = io.now();
     await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'rate-limited' });
     expect([io.now() - before, tokenRequests(), first.notes]).toEqual([0, 1, []]);
-  });
-
-  it('is off by default', async () => {
-    const { first, tokenRequests } = await usedUp(undefined);
-    await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'rate-limited' });
-    expect([tokenRequests(), first.notes]).toEqual([1, []]);
   });
 
   it('ends at an interrupt', async () => {
