@@ -95,28 +95,26 @@ function credentialHelper(helper: string): Program {
     // The text of docker's own helpers.
     isNotFound: ({ failure, stdout }) =>
       failure !== undefined && stdout.includes('credentials not found'),
-    read: (stdout, account) => readCredentials(stdout, account, path.basename(command)),
+    /** A helper has one password per base URL, perhaps of another user. */
+    read(stdout, account) {
+      const { Username, Secret: password } = Object(valueOr(() => JSON.parse(stdout), {}));
+      if (typeof Username !== 'string' || typeof password !== 'string') {
+        // The output may hold the password, so it is not shown.
+        const message = `${path.basename(command)} get printed no user name and secret in JSON`;
+        const hint = 'use a helper that speaks the protocol of docker-credential-helpers';
+        throw new ImgctlError('config', message, { hint });
+      }
+      // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
+      if (Username !== account.username) return undefined;
+      const flaw = secretFlaw(password);
+      if (flaw === undefined) return password;
+      throw new ImgctlError('config', `${path.basename(command)} gave ${flaw}`, {
+        hint: 'store the password again: imgctl login --store-password',
+      });
+    },
     check: `check it with: ${command} list`,
     install: 'install it, or use another one: imgctl config set credential-helper NAME',
   };
-}
-
-/** A helper has one password per base URL, perhaps of another user. */
-function readCredentials(stdout: string, account: Account, name: string): string | undefined {
-  const { Username: username, Secret: password } = Object(valueOr(() => JSON.parse(stdout), {}));
-  if (typeof username !== 'string' || typeof password !== 'string') {
-    // The output may hold the password, so it is not shown.
-    throw new ImgctlError('config', `${name} get printed no user name and secret in JSON`, {
-      hint: 'use a helper that speaks the protocol of docker-credential-helpers',
-    });
-  }
-  // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
-  if (username !== account.username) return undefined;
-  const flaw = secretFlaw(password);
-  if (flaw === undefined) return password;
-  throw new ImgctlError('config', `${name} gave ${flaw}`, {
-    hint: 'store the password again: imgctl login --store-password',
-  });
 }
 
 /** Returns the credential helper of a location; undefined for the system keychain. */

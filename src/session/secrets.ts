@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import type { Io } from '../io.ts';
+import { builtin, type Io } from '../io.ts';
 import { runChild } from './child.ts';
 import type { SettingKey } from './setting-table.ts';
 import type { Settings } from './settings.ts';
@@ -25,10 +25,8 @@ export const SECRETS = {
 } as const;
 
 interface SecretSource {
-  /** The variable or command it comes from. */
+  /** The variable, file or command it comes from, for messages. */
   readonly origin: string;
-  /** The same with the name of a file, for hints. */
-  readonly shown: string;
   /** @throws ImgctlError config: no usable secret; the reason of an interrupt */
   read(): Promise<string>;
 }
@@ -40,32 +38,30 @@ export function findSecret(
   name: keyof typeof SECRETS,
 ): SecretSource | undefined {
   const { variable, command: setting } = SECRETS[name];
-  const origin = `${variable}_FILE`;
-  const { [variable]: value, [origin]: file } = io.env;
-  if (value) return { origin: variable, shown: variable, read: async () => value };
+  const fileVariable = `${variable}_FILE`;
+  const { [variable]: value, [fileVariable]: file } = io.env;
+  if (value) return { origin: variable, read: async () => value };
   if (file) {
-    const shown = `the file ${file} (${origin})`;
+    const origin = `the file ${file} (${fileVariable})`;
     const open = () => fs.createReadStream(path.resolve(io.cwd, file), { end: MAX_BYTES });
     const read = () =>
-      readFirstLine(open(), io, shown).catch((error: unknown) => {
-        throw error instanceof ImgctlError ? error : unreadableFile(file, origin, error);
+      readFirstLine(open(), io, origin).catch((error: unknown) => {
+        if (error instanceof ImgctlError) throw error;
+        const hint = `check ${fileVariable} and the permissions of the file`;
+        const message = `cannot read ${origin}: ${errorReason(error)}`;
+        throw new ImgctlError('config', message, { hint, cause: error });
       });
-    return { origin, shown, read };
+    return { origin, read };
   }
   const command = setting && settings.get(setting);
   if (!command) return undefined;
-  const shown = `the ${wordsOf(setting)} (${settings.find(setting).origin})`;
-  return { origin: shown, shown, read: () => secretOfCommand(command, io, setting) };
+  const origin = `the ${wordsOf(setting)} (${settings.find(setting).origin})`;
+  return { origin, read: () => secretOfCommand(command, io, setting) };
 }
 
 const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
-
-function unreadableFile(file: string, variable: string, cause: unknown): ImgctlError {
-  const message = `cannot read the file ${file} (${variable}): ${errorReason(cause)}`;
-  return new ImgctlError('config', message, { hint: 'check its path and permissions', cause });
-}
 
 /**
  * Returns the first line that the shell command prints within 30 s. The user sees its stderr.
@@ -98,9 +94,7 @@ export async function passwordOfStdin(io: Io): Promise<string> {
 
 /** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
 async function readFirstLine(stream: Readable, io: Io, what: string): Promise<string> {
-  const interrupted = () => stream.destroy(io.signal.reason);
-  io.signal.addEventListener('abort', interrupted, { once: true });
-  if (io.signal.aborted) interrupted();
+  builtin('node:stream').addAbortSignal(io.signal, stream);
   let text = '';
   try {
     for await (const chunk of stream.setEncoding('utf8')) {
@@ -108,7 +102,7 @@ async function readFirstLine(stream: Readable, io: Io, what: string): Promise<st
       if (text.includes('\n') || text.length > MAX_BYTES) break;
     }
   } finally {
-    io.signal.removeEventListener('abort', interrupted);
+    io.signal.throwIfAborted();
   }
   return firstLine(text, what);
 }

@@ -131,7 +131,7 @@ export function unattendedPassword(
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
   const list = `imgctl config list${settings.profileFlag}`;
-  return secret && { ...secret, hint: `check ${secret.shown} and the user name: ${list}` };
+  return secret && { ...secret, hint: `check ${secret.origin} and the user name: ${list}` };
 }
 
 export function storedPassword(

@@ -227,7 +227,8 @@ function parseStoreAddress(text: string) {
   const username = valueOr(() => decodeURIComponent(url?.username ?? ''), undefined);
   const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol) && !url.search && !url.hash;
   if (!isRedis || database === undefined || username === undefined) {
-    throw invalid('token-store', hideUserInfo(text), STORE_EXAMPLE);
+    const hint = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
+    throw invalid('token-store', hideUserInfo(text), hint);
   }
   if (url.password !== '') {
     throw new ImgctlError('usage', 'token-store must not contain a password', {
@@ -244,8 +245,6 @@ function parseStoreAddress(text: string) {
     text,
   };
 }
-
-const STORE_EXAMPLE = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
 
 export type UploadTarget =
   /** `url` has the scheme http or https and no slash at its end. */

@@ -162,12 +162,13 @@ export class SharedStore implements TokenStore {
       if ((await this.#send((client) => client.eval(RENEW, renewal))) === 1) return;
       throw new StoreError('another machine took its lock');
     };
+    const taken = { expiration: { type: 'PX', value: LOCK_TIME }, condition: 'NX' } as const;
     const deadline = io.now() + PATIENCE;
     for (;;) {
       const found = await findExisting();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if (await this.#takeLock(owner)) {
+      if ((await this.#send((client) => client.set(lock, owner, taken))) === 'OK') {
         try {
           // Another machine may have stored its token and released the lock just before.
           return (await findExisting()) ?? (await action(confirm));
@@ -184,11 +185,6 @@ export class SharedStore implements TokenStore {
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
-  }
-
-  async #takeLock(owner: string): Promise<boolean> {
-    const options = { expiration: { type: 'PX', value: LOCK_TIME }, condition: 'NX' } as const;
-    return (await this.#send((client) => client.set(this.#keys.lock, owner, options))) === 'OK';
   }
 
   /** A lock that imgctl did not set may stay forever. */

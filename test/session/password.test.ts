@@ -26,22 +26,17 @@ describe('the unattended password', () => {
   const ofCommand = (origin: string) => `the password command (${origin})`;
 
   it.each([
-    [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', '', 'of-variable'],
-    [FILE, 'IMGCTL_PASSWORD_FILE', 'the file secret (IMGCTL_PASSWORD_FILE)', 'of-file'],
-    [{ IMGCTL_PASSWORD_COMMAND: 'echo x' }, ofCommand('IMGCTL_PASSWORD_COMMAND'), '', 'x'],
-    [
-      { IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' },
-      ofCommand('profile work'),
-      '',
-      'of-command',
-    ],
-  ])('with %j comes from %s', async (env, origin, what, password) => {
+    [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', 'of-variable'],
+    [FILE, 'the file secret (IMGCTL_PASSWORD_FILE)', 'of-file'],
+    [{ IMGCTL_PASSWORD_COMMAND: 'echo x' }, ofCommand('IMGCTL_PASSWORD_COMMAND'), 'x'],
+    [{ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' }, ofCommand('profile work'), 'of-command'],
+  ])('with %j comes from %s', async (env, origin, password) => {
     const cwd = temporaryDirectory();
     writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
     const list = 'imgctl config list --profile work';
-    expect(source?.hint).toBe(`check ${what || origin} and the user name: ${list}`);
+    expect(source?.hint).toBe(`check ${origin} and the user name: ${list}`);
     expect(sourceWith({})).toBeUndefined();
   });
 
