@@ -57,15 +57,27 @@ interface ApiOptions {
 }
 
 async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
-  const method = parseMethod(options.method ?? 'GET');
+  const method = (options.method ?? 'GET').toUpperCase();
+  if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
+    throw new ImgctlError('usage', `invalid --method: ${method}`, {
+      hint: 'use GET, POST, PUT or PATCH',
+    });
+  }
   if (options.paginate && method !== 'GET') {
     throw new ImgctlError('usage', `--paginate works only with GET (got ${method})`, {
       hint: `omit --paginate or --method ${method}`,
     });
   }
+  const fields = (options.field ?? []).map((text) => {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (key !== undefined && value !== undefined) return [key, value] as const;
+    throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
+      hint: 'use a parameter such as -f per_page=5',
+    });
+  });
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
-  for (const field of options.field ?? []) url.searchParams.append(...parseField(field));
+  for (const [key, value] of fields) url.searchParams.append(key, value);
   const visited = new Set<string>();
   let next: URL | undefined = url;
   while (next) {
@@ -83,22 +95,6 @@ async function run(context: Context, options: ApiOptions, path: string): Promise
   }
   // A failure leaves the array open: a program that reads it must not take it for complete.
   if (options.slurp) await context.console.print(']\n');
-}
-
-function parseMethod(text: string): string {
-  const method = text.toUpperCase();
-  if (/^[A-Z]{1,20}$/.test(method) && method !== 'CONNECT' && method !== 'TRACE') return method;
-  throw new ImgctlError('usage', `invalid --method: ${text}`, {
-    hint: 'use GET, POST, PUT or PATCH',
-  });
-}
-
-function parseField(text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
-    hint: 'use a parameter such as -f per_page=5',
-  });
 }
 
 /** Prints a response as an element of a JSON array. @throws ImgctlError bad-answer: it is not JSON */

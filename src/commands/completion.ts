@@ -58,22 +58,21 @@ export const completion: CommandSpec = {
 };
 
 /** The script for each shell, with the file name that the shell expects. */
-export const COMPLETION_FILES = {
+const COMPLETION_FILES = {
   bash: 'completions/imgctl.bash',
   zsh: 'completions/_imgctl',
   fish: 'completions/imgctl.fish',
   powershell: 'completions/imgctl.ps1',
 } as const;
 
-type Shell = keyof typeof COMPLETION_FILES;
-
-async function run(context: Context, _options: object, shell: Shell): Promise<void> {
+async function run(
+  context: Context,
+  _options: object,
+  shell: keyof typeof COMPLETION_FILES,
+): Promise<void> {
   const name = COMPLETION_FILES[shell];
   const { getAsset, isSea } = builtin('node:sea');
-  await context.console.print(isSea() ? getAsset(name, 'utf8') : readScript(name));
-}
-
-function readScript(name: string): string {
   // Both src/commands and dist/chunks are two folders deep. A single executable has no folder.
-  return fs.readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8');
+  const read = () => fs.readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8');
+  await context.console.print(isSea() ? getAsset(name, 'utf8') : read());
 }

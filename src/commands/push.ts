@@ -56,22 +56,13 @@ export const push: CommandSpec = {
   options: [
     option('--no-sync', 'upload only'),
     option('--no-wait', 'submit the sync, but do not wait for it'),
-    option(
-      '--dry-run',
-      'show what would be uploaded, and what the sync would add, update and delete',
-    ),
+    option('--dry-run', 'show what the upload and the sync would change'),
     option('--force', 'upload again even if the storage has the same file'),
-    option(
-      '--on-conflict <action>',
-      'if the storage has another file of that name: fail, replace or skip',
-      {
-        default: 'fail',
-        value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
-      },
-    ),
-    option('--part-size <size>', 'size of the parts of an upload to S3, in MiB', {
-      default: '16M',
+    option('--on-conflict <action>', 'for another file of that name: fail, replace or skip', {
+      default: 'fail',
+      value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
     }),
+    option('--part-size <size>', 'size of the parts on S3, in MiB', { default: '16M' }),
     option('--parallel <n>', 'parts that are uploaded to S3 at the same time', {
       default: '4',
       value: { kind: 'number', min: 1, max: 32 },

@@ -26,9 +26,7 @@ export interface ServerOptions {
   readonly allowSync: boolean;
   /** Runs a command line; of the lines on stdout it returns the first `limit`. */
   readonly run: (words: readonly string[], limit: number, signal: AbortSignal) => Promise<Output>;
-  /** Masks secrets in a text. */
   readonly redact: (text: string) => string;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly input: Readable;
   /** Rejects if the client is gone. */
@@ -99,9 +97,15 @@ async function callTool(
   { run, now }: ServerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
-  const { limit = DEFAULT_LIMIT } = given;
+  const { limit = DEFAULT_LIMIT, text = [], filter = [], sort = [] } = given;
   const words = wordsOf(tool, given);
-  const plan = tool.name === 'images_list' ? planOf(given, now()) : undefined;
+  let plan: QueryPlan | undefined;
+  try {
+    if (tool.name === 'images_list')
+      plan = planQuery({ words: text, filters: filter, sorts: sort }, { now: now() });
+  } catch {
+    // The command reports an invalid query.
+  }
   if (plan && !plan.filtersLocally && !plan.sortsLocally) {
     const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit}`, ...words];
     const output = await run(argv, Number.POSITIVE_INFINITY, signal);
@@ -111,25 +115,14 @@ async function callTool(
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);
 }
 
-/** Returns undefined for an invalid query, which the command reports. */
-function planOf({ text = [], filter = [], sort = [] }: Given, now: number): QueryPlan | undefined {
-  try {
-    return planQuery({ words: text, filters: filter, sorts: sort }, { now });
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the rows of `--meta` with the service's total; undefined if it did not confirm the query. */
 function withTotal(output: Output, { server }: QueryPlan): Output | undefined {
   const { value } = parseJson(Buffer.from(output.rows.join('')));
   if (!isObject(value) || !isObject(value.meta) || !Array.isArray(value.data)) return undefined;
   const { filter, sort, pages } = value.meta;
-  const isConfirmed =
-    (server.filter === undefined || filter !== undefined) &&
-    (server.sort === undefined || sort !== undefined);
+  const isIgnored = (server.filter && !filter) || (server.sort && !sort);
   const total = isObject(pages) ? pages.total : undefined;
-  if (!isConfirmed || typeof total !== 'number') return undefined;
+  if (isIgnored || typeof total !== 'number') return undefined;
   return { ...output, rows: value.data.map((row) => jsonText(row, 0)), total };
 }
 

@@ -17,9 +17,6 @@ export const DEFAULT_LIMIT = 50;
 
 const texts = (description: string) => z.array(z.string()).describe(description);
 
-const NUMBERS_MATCH =
-  'only images whose name matches every text; digits match whole numbers: 8 means 8 or 8.10';
-
 /** What tools are called with; each tool takes some of them. */
 const ARGUMENTS = z
   .strictObject({
@@ -71,7 +68,7 @@ const READING_TOOLS: readonly Tool[] = [
     description:
       'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
     input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
-      text: texts(NUMBERS_MATCH).optional(),
+      text: texts('the name matches every text; 8 means 8 or 8.10, not 18').optional(),
     }),
     command: ['images', 'latest'],
   },
