@@ -7,7 +7,7 @@ import { type CommandSpec, DURATION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import { cannotWrite, errorReason } from '../files/atomic-file.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 import { readSnapshot } from './images-shared.ts';
 
@@ -152,11 +152,9 @@ async function writeSample(folder: string): Promise<void> {
   const file = path.join(folder, 'sample.ova');
   try {
     fs.mkdirSync(folder, { recursive: true });
-    fs.writeFileSync(file, sampleOva(), { flag: 'wx' });
-  } catch (cause) {
-    const reason = errorReason(cause);
-    if (reason !== 'EEXIST')
-      throw new ImgctlError('config', `cannot write ${file}: ${reason}`, { cause });
+    if (!fs.existsSync(file)) fs.writeFileSync(file, sampleOva());
+  } catch (error) {
+    throw cannotWrite(file, error);
   }
 }
 

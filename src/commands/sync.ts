@@ -1,6 +1,6 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync, SyncRequest } from '../api/sync-requests.ts';
+import type { SyncRequest } from '../api/sync-requests.ts';
 import { type GetOptions, readGet } from '../cli/printing.ts';
 import {
   type CommandSpec,
@@ -60,12 +60,12 @@ export const sync: CommandSpec = {
   run,
 };
 
-interface SyncOptions extends WaitOptions, GetOptions, MetricsOptions {}
-
-async function run(context: Context, options: SyncOptions): Promise<void> {
-  const fields = options.wait ? STATUS_FIELDS : SUBMITTED_FIELDS;
-  const names = fields.map(([name]) => name);
-  const get = readGet(context, options, names);
+async function run(
+  context: Context,
+  options: WaitOptions & GetOptions & MetricsOptions,
+): Promise<void> {
+  const fields = (options.wait ? STATUS_FIELDS : SUBMITTED_FIELDS).map(([name]) => name);
+  const get = readGet(context, options, fields);
   return withMetrics(context, options, 'sync', (measure) =>
     options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure),
   );
@@ -96,13 +96,8 @@ async function submitAndFollow(
   return showRequest(context, request, get, started);
 }
 
-interface KnownSync extends SubmittedSync {
-  /** The id as commands take it. */
-  readonly key: number | string;
-}
-
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
-export async function submit(context: Context): Promise<KnownSync> {
+export async function submit(context: Context) {
   const { client } = await context.session();
   const submitted = await client.submitSync();
   const { id, response } = submitted;
@@ -114,12 +109,12 @@ export async function submit(context: Context): Promise<KnownSync> {
   }
   const key = typeof id === 'object' ? `${id}` : id;
   await rememberRequest(context, key, submitted.status);
-  return { ...submitted, key };
+  return { ...submitted, /** The id as commands take it. */ key };
 }
 
 export async function showSubmitted(
   context: Context,
-  submitted: KnownSync,
+  submitted: Awaited<ReturnType<typeof submit>>,
   get?: string,
 ): Promise<void> {
   const { baseUrl } = await context.session();

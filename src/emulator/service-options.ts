@@ -54,7 +54,7 @@ export type EmulatorOptions = Pick<EmulatorSettings, 'now'> & {
 
 const MINUTE = 60_000;
 
-const DEFAULTS = {
+export const DEFAULTS = {
   host: '127.0.0.1',
   port: 0,
   images: 250,
@@ -69,9 +69,3 @@ const DEFAULTS = {
   faults: [],
   log: () => undefined,
 };
-
-/** Fills in the defaults. */
-export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...DEFAULTS, ...Object.fromEntries(given), now: options.now };
-}

@@ -14,7 +14,7 @@ import {
 import { createFaultPicker, type FaultKind, faultResponse, sendWithFault } from './faults.ts';
 import { createImageSync } from './image-sync.ts';
 import { createRouter } from './resources.ts';
-import { type EmulatorOptions, resolveOptions } from './service-options.ts';
+import { DEFAULTS, type EmulatorOptions, type EmulatorSettings } from './service-options.ts';
 import { BrokenUpload, createStorage } from './webdav.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
@@ -33,7 +33,12 @@ export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
  * @throws node:net's error (EADDRINUSE, EACCES...)
  */
 export async function startEmulator(options: EmulatorOptions) {
-  const settings = resolveOptions(options);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const settings: EmulatorSettings = {
+    ...DEFAULTS,
+    ...Object.fromEntries(given),
+    now: options.now,
+  };
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);
   const sync = createImageSync(settings, closing.signal);
