@@ -60,7 +60,9 @@ const GRACE_PERIOD = 200;
 async function execute(argv: readonly string[], context: Context): Promise<void> {
   const words = helpLast(argv);
   let ended: Command | undefined;
-  const commands = await declareCommands(words[0]);
+  // A command line that begins with `images`, as most do, needs no other command.
+  const isForImages = words[0] === images.name;
+  const commands = isForImages ? [images] : (await import('./commands/index.ts')).COMMANDS;
   const root = buildTree(context, commands, (command) => {
     ended = command;
   });
@@ -87,13 +89,6 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
     }
   }
   await context.console.settle();
-}
-
-/** A command line that begins with `images`, as most do, needs no other command. */
-async function declareCommands(first: string | undefined): Promise<readonly CommandSpec[]> {
-  if (first === images.name) return [images];
-  const { ROOT } = await import('./commands/index.ts');
-  return ROOT.subcommands ?? [];
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */

@@ -3,7 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { nearest } from '../query/suggest.ts';
+import { nearest, suggest } from '../query/suggest.ts';
 
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
@@ -23,10 +23,10 @@ const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
 
 /** Options of other tools; some make sense only for commands that have a certain option. */
 const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = new Map([
-  ['--all', ['omit it: every image is listed unless you use --limit', '--limit']],
-  ['--name', [WORDS, '--filter']],
-  ['--folder', ['use -f folder,eq,NAME', '--filter']],
-  ['--mine', ['use: imgctl my-images', '--filter']],
+  ['--all', ['omit it: every image is listed unless you use --limit', 'limit']],
+  ['--name', [WORDS, 'filter']],
+  ['--folder', ['use -f folder,eq,NAME', 'filter']],
+  ['--mine', ['use: imgctl my-images', 'filter']],
   ['--format', ['use -o FORMAT, such as -o json']],
   ['--jq', ['pipe JSON to jq: imgctl images list --json | jq']],
   [
@@ -48,62 +48,42 @@ export function usageError(
 ): ImgctlError {
   const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const help = `${['imgctl', ...path].join(' ')} --help`;
+  const fail = (message: string, hint = `see: ${help}`) =>
+    new ImgctlError('usage', message, { hint });
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  if (option !== undefined) return optionError(option, command, help);
+  if (option !== undefined) return fail(...explainOption(option, command));
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
-  if (incomplete !== undefined) {
-    return new ImgctlError('usage', `option '${incomplete}' needs a value`, {
-      hint: `see: ${help}`,
-    });
-  }
+  if (incomplete !== undefined) return fail(`option '${incomplete}' needs a value`);
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    return new ImgctlError(
-      'usage',
-      `${path.join(' ')} takes ${limit} (got ${command.args.length})`,
-      {
-        hint: `see: ${help}`,
-      },
-    );
+    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  const hint = error.code === 'commander.unknownCommand' ? commandHint(command, path) : undefined;
-  return new ImgctlError('usage', message, { hint: hint ?? `see: ${help}` });
-}
-
-/** Returns the hint for a word that is no command. */
-function commandHint(command: Command, path: readonly string[]): string | undefined {
+  if (error.code !== 'commander.unknownCommand') return fail(message);
   const words = command.args.filter((word) => !word.startsWith('-'));
-  const guess = (typed: readonly string[]) => COMMANDS.get([...path, ...typed].join(' '));
-  const exact = guess(words.slice(0, 1)) ?? guess(words.slice(0, 2));
-  if (exact !== undefined) return exact;
-  const names = command
-    .createHelp()
-    .visibleCommands(command)
-    .map((each) => each.name());
-  const meant = nearest(words[0] ?? '', names);
-  return meant === undefined ? undefined : `did you mean ${meant}?`;
+  const guess = (count: number) => COMMANDS.get([...path, ...words.slice(0, count)].join(' '));
+  const known = command.createHelp().visibleCommands(command);
+  const names = known.map((each) => each.name());
+  return fail(message, guess(1) ?? guess(2) ?? suggest(words[0] ?? '', names, help));
 }
 
 /** Commander also calls an option unknown if it takes no value. */
-function optionError(option: string, command: Command, help: string): ImgctlError {
+function explainOption(
+  option: string,
+  command: Command,
+): [message: string, hint: string | undefined] {
   const page = command.createHelp();
   const options = [...page.visibleOptions(command), ...page.visibleGlobalOptions(command)];
-  const known = options.flatMap(({ long }) => long ?? []);
-  if (known.includes(option)) {
-    const longer = known.find((name) => name.startsWith(`${option}-`));
-    return new ImgctlError('usage', `option '${option}' takes no value`, {
-      hint: longer === undefined ? `see: ${help}` : `did you mean ${longer}?`,
-    });
+  const known = options.flatMap(({ long }) => long?.slice(2) ?? []);
+  const name = option.slice(2);
+  const didYouMean = (meant: string | undefined) => meant && `did you mean --${meant}?`;
+  if (known.includes(name)) {
+    const longer = known.find((each) => each.startsWith(`${name}-`));
+    return [`option '${option}' takes no value`, didYouMean(longer)];
   }
   const [guess, beside] = OPTIONS.get(option) ?? [];
-  const fits = guess && (beside === undefined || known.includes(beside));
-  // Dashes would make short names look alike.
-  const meant = nearest(
-    option.slice(2),
-    known.map((name) => name.slice(2)),
-  );
-  const near = meant === undefined ? `see: ${help}` : `did you mean --${meant}?`;
-  return new ImgctlError('usage', `unknown option '${option}'`, { hint: fits ? guess : near });
+  const fits = beside === undefined || known.includes(beside);
+  // Without dashes, which would make short names look alike.
+  return [`unknown option '${option}'`, (fits && guess) || didYouMean(nearest(name, known))];
 }

@@ -6,13 +6,12 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
-import { collectNames } from '../session/image-names.ts';
+import { collectNames, rememberImages } from '../session/image-names.ts';
 import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
 import {
   IMAGE_FIELDS,
   openSource,
   readView,
-  rememberNames,
   SOURCE_OPTIONS,
   type Source,
   type SourceOptions,
@@ -103,7 +102,10 @@ async function run(
     }
   }
   await print(context, found, wanted.length > 1, view);
-  if (options.from === undefined) await rememberNames(context, collectNames(found), false);
+  if (options.from === undefined) {
+    const { account } = await context.session();
+    await rememberImages(context.paths.cache, account, collectNames(found), false);
+  }
   if (missing) throw missing;
 }
 

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter } from '../output/writers.ts';
 import type { QueryPlan } from '../query/plan.ts';
-import { collectNames } from '../session/image-names.ts';
+import { collectNames, rememberImages } from '../session/image-names.ts';
 import {
   describeCount,
   IMAGE_FIELDS,
@@ -17,7 +17,6 @@ import {
   readBatches,
   readQuery,
   readView,
-  rememberNames,
   reportEmpty,
   reportNoMatch,
   SOURCE_OPTIONS,
@@ -104,7 +103,10 @@ async function run(
   }
   await list.end(options.meta ? { ...meta, count } : undefined);
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
-  if (options.from === undefined) await rememberNames(context, names, !isPart);
+  if (options.from === undefined) {
+    const { account } = await context.session();
+    await rememberImages(context.paths.cache, account, names, !isPart);
+  }
   if (count > 0) return;
   const last = meta.pages?.pages;
   if (page === undefined || last === undefined || page <= last) {

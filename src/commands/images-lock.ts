@@ -12,7 +12,7 @@ import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
@@ -458,19 +458,18 @@ function parseLockFile(text: string, { what, hint }: FileLabel): Map<string, Pin
   return new Map(
     Object.entries(images).map(([name, pin]) => {
       // Without members of other programs.
-      if (isObject(pin) && isPin(pin)) return [name, pinOf(pin, pin)];
+      if (isPin(pin)) return [name, pinOf(pin, pin)];
       throw invalid(`is damaged at ${name}`);
     }),
   );
 }
 
-function isPin(pin: JsonObject): pin is Pin {
+function isPin(pin: unknown): pin is Pin {
+  if (!isObject(pin) || !Number.isSafeInteger(pin.id)) return false;
   const isText = (value: unknown) => typeof value === 'string';
   const isList = (value: unknown) => Array.isArray(value) && value.every(isText);
   const texts = [pin.name, pin.path, pin.created_on, pin.updated_on];
-  const hasImage =
-    Number.isSafeInteger(pin.id) && texts.every((text) => text === null || isText(text));
-  return isList(pin.text) && isList(pin.filters) && hasImage;
+  return [pin.text, pin.filters].every(isList) && texts.every((it) => it === null || isText(it));
 }
 
 type PinState = 'ok' | 'newer' | 'moved' | 'replaced' | 'gone';

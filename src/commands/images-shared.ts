@@ -25,7 +25,6 @@ import { counted, shellQuote } from '../output/messages.ts';
 import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
-import { type ListedNames, rememberImages } from '../session/image-names.ts';
 import { SETTINGS, type SettingKey } from '../session/setting-table.ts';
 
 export const WORDS: ArgumentDeclaration = {
@@ -164,16 +163,6 @@ export function readView(
 export function readColumns(text: string, where: string): readonly Field[] {
   if (text.trim().toLowerCase() === 'all') return FIELDS;
   return text.split(',').map((name) => resolveField(name.trim(), `${where} '${text}'`));
-}
-
-/** Caches names for completion. `isComplete` means that the catalogue has no others. */
-export async function rememberNames(
-  context: Context,
-  names: ListedNames,
-  isComplete: boolean,
-): Promise<void> {
-  const { account } = await context.session();
-  await rememberImages(context.paths.cache, account, names, isComplete);
 }
 
 /** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */

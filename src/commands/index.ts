@@ -34,6 +34,10 @@ const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
   Automation: [api, token, mcp, commands, emulator, complete, help, version],
 };
 
+export const COMMANDS: readonly CommandSpec[] = Object.entries(GROUPS).flatMap(
+  ([group, commands]) => commands.map((command) => ({ ...command, group })),
+);
+
 export const ROOT: CommandSpec = {
   name: 'imgctl',
   summary: 'list, filter and sync deploy-ready OVA and OVF images',
@@ -45,7 +49,5 @@ export const ROOT: CommandSpec = {
     'imgctl sync --wait',
   ],
   seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
-  subcommands: Object.entries(GROUPS).flatMap(([group, commands]) =>
-    commands.map((command) => ({ ...command, group })),
-  ),
+  subcommands: COMMANDS,
 };
