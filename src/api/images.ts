@@ -20,29 +20,6 @@ export interface ImageQuery {
   readonly perPage: number;
 }
 
-/** One page of the public catalogue. */
-export interface ImagePage {
-  readonly images: readonly ReceivedImage[];
-  /** As sent, section 2.3. */
-  readonly meta: Partial<ImageListMeta>;
-  /** The page's own number, if the service says so. */
-  readonly number: number | undefined;
-  /** Number of images on all pages. */
-  readonly total: number;
-  /** Number of pages. */
-  readonly pages: number;
-  readonly perPage: number;
-  readonly hasNext: boolean;
-  /** Decoded size of the response in bytes. */
-  readonly bytes: number;
-}
-
-export interface UserImages {
-  readonly images: readonly ReceivedImage[];
-  /** As sent, section 2.3. */
-  readonly meta: JsonObject;
-}
-
 /**
  * GET /v2/image: one page.
  * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
@@ -52,7 +29,7 @@ export async function listImages(
   query: ImageQuery,
   page: number,
   signal?: AbortSignal,
-): Promise<ImagePage> {
+) {
   const parameters = new URLSearchParams();
   parameters.set('per_page', String(query.perPage));
   parameters.set('page', String(page));
@@ -73,15 +50,23 @@ export async function listImages(
   }
   return {
     images: data,
-    meta,
+    /** As sent, section 2.3. */
+    meta: meta as Partial<ImageListMeta>,
+    /** The page's own number, if the service says so. */
     number: isCount(number) ? number : undefined,
+    /** Number of images on all pages. */
     total,
+    /** Number of pages. */
     pages,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
     hasNext: typeof next === 'string' && next !== '',
+    /** Decoded size of the response. */
     bytes: response.body.length,
   };
 }
+
+/** One page of the public catalogue. */
+export type ImagePage = Awaited<ReturnType<typeof listImages>>;
 
 /**
  * GET /v2/image/<id>, wrapped in `data` or bare.
@@ -102,7 +87,7 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
  * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
  * @throws ImgctlError bad-answer; also if meta announces more images than were sent
  */
-export async function listUserImages(send: Send): Promise<UserImages> {
+export async function listUserImages(send: Send) {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readEnvelope(response);
   // A service may page this list too, against section 2.3.

@@ -19,13 +19,10 @@ export interface Series<Row extends ImageRecord> {
   /** Several images if neither names nor created_on tell which one is newer. */
   readonly newest: readonly [Row, ...Row[]];
   /** Several if a word means different numbers: 8 in web-8.1-3 and web-7.2-8. The newest comes first. */
-  readonly readings: readonly ReadSeries<Row>[];
-}
-
-/** The part of a series in whose names the words mean the same numbers. */
-interface ReadSeries<Row extends ImageRecord> {
-  readonly reading: Reading;
-  readonly newest: readonly [Row, ...Row[]];
+  readonly readings: readonly {
+    readonly reading: Reading;
+    readonly newest: readonly [Row, ...Row[]];
+  }[];
 }
 
 interface Entry<Row extends ImageRecord> {
@@ -138,12 +135,7 @@ function createdOn(image: ImageRecord): number {
 /** For each word of digits, the index of the number of the name that it means. */
 export type Reading = readonly (readonly [word: string, index: number])[];
 
-interface WordMatcher {
-  readonly word: string;
-  readonly isNumber: boolean;
-  /** Returns the index of the first number that a word of digits matches; 0 if another word matches; else -1. */
-  find(name: string, version: VersionedName): number;
-}
+type WordMatcher = ReturnType<typeof matchWord>;
 
 /**
  * Reads names by the words of a query. 8 means the numbers 8 and 8.10, not 18, 9.8, 20260803, x86_64 or el8.
@@ -190,23 +182,19 @@ export interface Rejected {
   readonly count: number;
 }
 
-function matchWord(word: string): WordMatcher {
+function matchWord(word: string) {
   const isNumber = /^[\d.]*\d[\d.]*$/.test(word);
-  if (!isNumber) {
-    const occursIn = searchFor(word);
-    return { word, isNumber, find: (name) => (occursIn(name) ? 0 : -1) };
-  }
+  const occursIn = searchFor(word);
   const start = word.endsWith('.') ? word : `${word}.`;
   const [digits = ''] = word.split('.');
-  return {
-    word,
-    isNumber,
-    find(_, version) {
-      // Most names have no such number, and need no others.
-      if (!version.numbers.includes(digits)) return -1;
-      return numbersOf(version).findIndex(({ text }) => text === word || text.startsWith(start));
-    },
+  /** Returns the index of the first number that a word of digits matches; 0 if another word matches; else -1. */
+  const find = (name: string, version: VersionedName): number => {
+    if (!isNumber) return occursIn(name) ? 0 : -1;
+    // Most names have no such number, and need no others.
+    if (!version.numbers.includes(digits)) return -1;
+    return numbersOf(version).findIndex(({ text }) => text === word || text.startsWith(start));
   };
+  return { word, isNumber, find };
 }
 
 /** Returns a test for names that contain the word, but do not go on with a number or text word at its end. */

@@ -1,7 +1,6 @@
 // Tests that --timeout ends a stuck request and that its message names the step.
 
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -51,27 +50,6 @@ async function blockLookups(): Promise<void> {
   });
 }
 
-/** Returns the URL of a stopped server whose queue of connections is full. */
-async function fullPort(): Promise<string> {
-  const script = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
-    process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
-  })`;
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const [port] = await once(child.stdout, 'data');
-  // On Linux a backlog of one holds two connections.
-  for (let count = 0; count < 2; count += 1) {
-    const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {});
-    onTestFinished(() => {
-      socket.destroy();
-    });
-    await once(socket, 'connect');
-  }
-  return `http://127.0.0.1:${port}`;
-}
-
 describe('the timeout names the step', () => {
   unixOnly('named pipes are Unix')(
     'if the lookup of the host or of the proxy is stuck',
@@ -86,14 +64,6 @@ describe('the timeout names the step', () => {
       expect(message).toMatch(/, still looking up the address of the proxy proxy\.invalid:8$/);
     },
   );
-
-  it.runIf(process.platform === 'linux')('if a connection is not accepted', async () => {
-    const baseUrl = await fullPort();
-    const { message } = await timedOut(baseUrl);
-    expect(message).toMatch(/, still connecting to 127\.0\.0\.1:\d+$/);
-    const through = await timedOut('https://images.example.com', baseUrl);
-    expect(through.message).toMatch(/, still connecting to the proxy 127\.0\.0\.1:\d+$/);
-  });
 
   const SERVICE = 'https://images.example.com';
   const TUNNEL = 'HTTP/1.1 200 OK\r\n\r\n';

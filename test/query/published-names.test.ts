@@ -90,19 +90,6 @@ const CHOICES: Readonly<Record<string, readonly [names: string[], newest: string
       'debian-12-nocloud-amd64-20260712-2537.qcow2',
     ],
   ],
-  'Fedora before and after a change of its names': [
-    [
-      'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
-      'Fedora-Cloud-Base-Generic-41-1.4.x86_64.qcow2',
-      'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2',
-      'Fedora-Cloud-Base-Generic.x86_64-40-1.14.qcow2',
-    ],
-    [
-      'Fedora-Cloud-Base-39-1.5.x86_64.qcow2',
-      'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2',
-      'Fedora-Cloud-Base-Generic.x86_64-40-1.14.qcow2',
-    ],
-  ],
   'SLES releases and their updates': [
     [
       'SLES15-SP5-Minimal-VM.x86_64-Cloud-QU4.qcow2',
@@ -161,7 +148,7 @@ describe('images latest NAME RELEASE', () => {
     ['centos stream 8', 'CentOS-Stream-GenericCloud-8-20240429.0.x86_64.qcow2'],
     ['ubuntu server 22.04', 'ubuntu-22.04-server-cloudimg-amd64.img'],
     ['photon kube 3', 'photon-3-kube-v1.23.16.ova'],
-    ['fedora Generic 44', 'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2'],
+    ['flatcar', 'flatcar-stable-3815.2.2-kube-v1.30.0.ova'],
   ])('%s is %s', (words, name) => {
     const series = seriesOf(PUBLISHED, words.split(' '));
     expect(series.map(({ newest }) => newest[0].name)).toEqual([name]);
