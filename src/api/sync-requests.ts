@@ -10,37 +10,17 @@ import { readJson, serviceMessage, shapeError, statusError } from './responses.t
 /** Of the JSON type and with the text that the service sent. */
 export type SyncId = number | string | ExactNumber;
 
-export interface SubmittedSync {
-  /** undefined if the response holds none in any known place. */
-  readonly id: SyncId | undefined;
-  /** As sent. */
-  readonly status: string | undefined;
-  readonly message: string | undefined;
-  readonly response: unknown;
-}
+export type SubmittedSync = Awaited<ReturnType<typeof submitSync>>;
 
 export type SyncState = 'waiting' | 'succeeded' | 'failed';
 
-export interface SyncRequest {
-  readonly id: SyncId | undefined;
-  /** As sent. */
-  readonly status: string | undefined;
-  readonly state: SyncState;
-  /** Names or a count, as the service sends it. */
-  readonly added: number | readonly unknown[] | null;
-  readonly deleted: number | readonly unknown[] | null;
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
-  readonly createdOn: string | null;
-  readonly updatedOn: string | null;
-  readonly response: unknown;
-}
+export type SyncRequest = Awaited<ReturnType<typeof getSyncRequest>>;
 
 /**
  * PATCH /v2/user/image/vm, no body; sent once.
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
-export async function submitSync(send: Send): Promise<SubmittedSync> {
+export async function submitSync(send: Send) {
   let response: HttpResponse;
   try {
     response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
@@ -58,7 +38,9 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
     parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
   return {
+    /** undefined if the response holds none in any known place. */
     id: findId(record) ?? idOfUrl(response.headers.location),
+    /** As sent. */
     status: nonEmpty((requestsIn(record)[0] ?? record).status),
     message: serviceMessage(response.body),
     response: body,
@@ -78,11 +60,7 @@ const MAY_BE_SUBMITTED: readonly ErrorCode[] = [
  * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
  * @throws ImgctlError not-found, bad-answer; the signal's reason
  */
-export async function getSyncRequest(
-  send: Send,
-  id: SyncId,
-  signal?: AbortSignal,
-): Promise<SyncRequest> {
+export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSignal) {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
   const body = readJson(response);
@@ -93,8 +71,10 @@ export async function getSyncRequest(
   const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   return {
     id: identifier(record.id) ?? id,
+    /** As sent. */
     status,
     state,
+    /** Names or a count, as the service sends it. */
     added: countOrNames(record.added),
     deleted: countOrNames(record.deleted),
     errors: [...messages(record, 'errors'), ...(reason === undefined ? [] : [reason])],

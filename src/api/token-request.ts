@@ -13,21 +13,10 @@ import {
   statusError,
 } from './responses.ts';
 
-export interface IssuedToken {
-  readonly token: string;
-  /** Milliseconds since the epoch by this machine's clock. */
-  readonly receivedAt: number;
-  readonly expiresAt: number;
-  readonly limit: TokenLimit;
-}
+export type IssuedToken = Awaited<ReturnType<typeof requestToken>>;
 
 /** The limit of token requests, section 8; undefined if the service does not say. */
-export interface TokenLimit {
-  /** Token requests left in this window. */
-  readonly remaining: number | undefined;
-  /** End of the window, milliseconds since the epoch by this machine's clock. */
-  readonly resetsAt: number | undefined;
-}
+export type TokenLimit = ReturnType<typeof limitOf>;
 
 /** Section 5; used if the response gives no lifetime. */
 const DEFAULT_LIFETIME = 86_400;
@@ -44,7 +33,7 @@ export async function requestToken(
   username: string,
   password: string,
   onLimit?: (limit: TokenLimit) => void,
-): Promise<IssuedToken> {
+) {
   const request = { method: 'POST', path: '/auth/request-token' };
   const response = await send(request, username, password);
   const { receivedAt } = response;
@@ -77,12 +66,16 @@ function withoutToken(response: HttpResponse): HttpResponse {
   return safe ? response : { ...response, body: Buffer.alloc(0) };
 }
 
-function limitOf(response: HttpResponse): TokenLimit {
+function limitOf(response: HttpResponse) {
   const { headers, status, receivedAt } = response;
-  const resetsAt = rateLimitReset(response);
-  if (status !== 429) return { remaining: wholeNumber(headers['x-ratelimit-remaining']), resetsAt };
-  const wait = requestedWait(response);
-  return { remaining: 0, resetsAt: wait === undefined ? resetsAt : receivedAt + wait };
+  const reset = rateLimitReset(response);
+  const wait = status === 429 ? requestedWait(response) : undefined;
+  return {
+    /** Token requests left in this window. */
+    remaining: status === 429 ? 0 : wholeNumber(headers['x-ratelimit-remaining']),
+    /** End of the window, milliseconds since the epoch by this machine's clock, as are all times here. */
+    resetsAt: wait === undefined ? reset : receivedAt + wait,
+  };
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

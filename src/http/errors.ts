@@ -3,19 +3,18 @@
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
-interface TransportErrorDetails extends ErrorDetails {
-  /** The request may have reached the server. */
-  readonly sent: boolean;
-  /** The network failed, so a retry may succeed [false]. */
-  readonly transient?: boolean;
-}
-
 /** A request that got no usable response. */
 export class TransportError extends ImgctlError {
+  /** The request may have reached the server. */
   readonly sent: boolean;
+  /** The network failed, so a retry may succeed. */
   readonly transient: boolean;
 
-  constructor(code: ErrorCode, message: string, details: TransportErrorDetails) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails & { readonly sent: boolean; readonly transient?: boolean },
+  ) {
     super(code, message, details);
     this.sent = details.sent;
     this.transient = details.transient ?? false;

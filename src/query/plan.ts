@@ -22,37 +22,18 @@ export interface QueryInput {
   readonly sorts?: readonly string[];
 }
 
-export interface QueryPlan {
-  /** Query parameters; the service takes one filter and one sort key (service-api.md section 4.3). */
-  readonly server: { readonly filter: string | undefined; readonly sort: string | undefined };
-  /** True if `matches` must be called for every image of the service. */
-  readonly filtersLocally: boolean;
-  readonly sortsLocally: boolean;
-  /** True if an image that passed server.filter also passes the other conditions. */
-  matches(image: ImageRecord): boolean;
-  /** True if an image passes everything, for a service that ignored the filter. */
-  matchesAll(image: ImageRecord): boolean;
-  sort<Row extends ImageRecord>(images: readonly Row[]): Row[];
-}
+export type QueryPlan = ReturnType<typeof planQuery>;
 
 type Test<Subject> = (subject: Subject) => boolean;
 
-interface Condition {
-  /** As the service expects it; undefined if the service cannot apply it. */
-  readonly wire: string | undefined;
-  /** True if the service may return more images than `test` accepts. */
-  readonly needsCheck: boolean;
-  readonly test: Test<ImageRecord>;
-}
-
 /** Sends the first condition that the service can apply, words before filters. @throws ImgctlError usage */
-export function planQuery(input: QueryInput, { now }: { readonly now: number }): QueryPlan {
+export function planQuery(input: QueryInput, { now }: { readonly now: number }) {
   const { words = [], filters = [], sorts = [] } = input;
   const conditions = [
     ...words.map(wordCondition),
     ...filters.map((text) => {
       const filter = parseFilter(text, now);
-      return { wire: filter.wire, needsCheck: false, test: filterPredicate(filter) };
+      return { wire: filter.wire, test: filterPredicate(filter) };
     }),
   ];
   const keys = sorts.map(parseSort);
@@ -60,30 +41,33 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }):
     ({ wire = '' }) =>
       wire !== '' && new URLSearchParams({ filter: wire }).toString().length <= MAX_URL_BYTES,
   );
-  const local = conditions.filter((condition) => condition !== sent || condition.needsCheck);
+  const local = conditions.filter((condition) => condition !== sent);
   return {
+    /** Query parameters; the service takes one filter and one sort key (service-api.md section 4.3). */
     server: { filter: sent?.wire, sort: keys.length === 1 ? keys[0]?.wire : undefined },
+    /** True if `matches` must be called for every image of the service. */
     filtersLocally: local.length > 0,
     sortsLocally: keys.length > 1 || keys.some(({ wire }) => wire === undefined),
-    matches: (image) => local.every((condition) => condition.test(image)),
-    matchesAll: (image) => conditions.every((condition) => condition.test(image)),
-    sort: (images) => sortImages(images, keys),
+    /** True if an image that passed server.filter also passes the other conditions. */
+    matches: (image: ImageRecord) => local.every((condition) => condition.test(image)),
+    /** True if an image passes everything, for a service that ignored the filter. */
+    matchesAll: (image: ImageRecord) => conditions.every((condition) => condition.test(image)),
+    sort: <Row extends ImageRecord>(images: readonly Row[]) => sortImages(images, keys),
   };
 }
 
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
 const MAX_URL_BYTES = 4_000;
 
-function wordCondition(word: string): Condition {
+function wordCondition(word: string) {
   if (word === '') {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
   const folded = foldCase(word);
   return {
-    wire: `name,like,%${word}%`,
-    // The service treats a % in the word as a wildcard.
-    needsCheck: word.includes('%'),
-    test: (image) => foldCase(`${readValue(image, 'name') ?? ''}`).includes(folded),
+    // The service would treat a % in the word as a wildcard.
+    wire: word.includes('%') ? undefined : `name,like,%${word}%`,
+    test: (image: ImageRecord) => foldCase(`${readValue(image, 'name') ?? ''}`).includes(folded),
   };
 }
 

@@ -13,14 +13,9 @@ const BY_VERSION = 'name:version';
 
 export const SORT_FIELDS = [...FIELDS, BY_VERSION] as const;
 
-interface SortKey {
-  readonly field: (typeof SORT_FIELDS)[number];
-  readonly direction: (typeof DIRECTIONS)[number];
-  /** As the service expects it, service-api.md section 4.3; undefined if imgctl sorts. */
-  readonly wire: string | undefined;
-}
+type SortKey = ReturnType<typeof parseSort>;
 
-export function parseSort(text: string): SortKey {
+export function parseSort(text: string) {
   const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
@@ -36,7 +31,9 @@ export function parseSort(text: string): SortKey {
       hint: 'use --sort field,direction once per key, the most significant key first',
     });
   }
-  return { field, direction, wire: field === BY_VERSION ? undefined : `${field},${direction}` };
+  /** As the service expects it, service-api.md section 4.3; undefined if imgctl sorts. */
+  const wire = field === BY_VERSION ? undefined : `${field},${direction}`;
+  return { field, direction, wire };
 }
 
 /** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */
