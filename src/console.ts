@@ -3,7 +3,7 @@
 import { asImgctlError } from './errors.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import { clean, type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
-import { createProgress, NO_PROGRESS, type Progress } from './output/progress.ts';
+import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Terminal } from './output/terminal.ts';
 
@@ -93,12 +93,13 @@ export class Console {
    */
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     const { errorTerminal, quiet: allQuiet } = this.#style;
-    const isShown = !quiet && !allQuiet && (lines || errorTerminal.interactive);
-    const sink = this.#io.stderr;
+    const { stderr } = this.#io;
     const redact = (text: string) => this.redaction.apply(text);
-    this.#progress = isShown
-      ? createProgress({ sink, terminal: errorTerminal, redact })
-      : NO_PROGRESS;
+    this.#progress = NO_PROGRESS;
+    if (quiet || allQuiet) return this.#progress;
+    if (errorTerminal.interactive) {
+      if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
+    } else if (lines) this.#progress = createLines(stderr, redact);
     return this.#progress;
   }
 

@@ -46,12 +46,6 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-interface ErrorChanges {
-  readonly code?: ErrorCode;
-  readonly message?: string;
-  readonly hint?: string | undefined;
-}
-
 /** The only error that is thrown on purpose. Its message is one line without a final full stop. */
 export class ImgctlError extends Error {
   override readonly name = 'ImgctlError';
@@ -73,7 +67,7 @@ export class ImgctlError extends Error {
   }
 
   /** Returns a copy of the same class with these fields changed; status, cause and stack are copied. */
-  with(changes: ErrorChanges): this {
+  with(changes: { code?: ErrorCode; message?: string; hint?: string | undefined }): this {
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
     // The stack begins with the message.

@@ -30,7 +30,7 @@ export interface System {
 
 export interface Io {
   readonly stdin: Source;
-  readonly stdout: ByteSink;
+  readonly stdout: Sink;
   readonly stderr: Sink;
   /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
   openTerminal(): Sink | undefined;
@@ -184,14 +184,9 @@ export interface Sink {
    * Resolves when the bytes are accepted, so that a slow reader slows the writer.
    * @throws BrokenPipeError; ImgctlError failed
    */
-  write(text: string): Promise<void>;
+  write(data: string | Uint8Array): Promise<void>;
   /** The stream of a terminal, for a spinner that draws on it. */
   readonly stream?: NodeJS.WriteStream;
-}
-
-/** A sink that also takes bytes, which it passes on unchanged. */
-export interface ByteSink extends Sink {
-  write(data: string | Uint8Array): Promise<void>;
 }
 
 /** Returns a sink that writes in another way; the width is read when it is needed. */
@@ -220,7 +215,7 @@ function openTerminal(platform: NodeJS.Platform): Sink | undefined {
     return {
       isTTY: true,
       columns: undefined,
-      write: async (text) => {
+      write: async (text: string) => {
         fs.writeSync(descriptor, text);
       },
     };
@@ -230,7 +225,7 @@ function openTerminal(platform: NodeJS.Platform): Sink | undefined {
 }
 
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
-function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): ByteSink {
+function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
   let stream: NodeJS.WriteStream | undefined;
   const open = () => {
     // Each write reports its own error; without a listener the stream's error would end the process.

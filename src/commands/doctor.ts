@@ -13,7 +13,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { httpDate } from '../http/retry.ts';
 import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';
 import { counted, shellQuote } from '../output/messages.ts';
-import { loadStyle, mark } from '../output/terminal.ts';
+import { loadStyle } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import {
@@ -317,11 +317,8 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const { message } = error;
-    const hint = /SELF_SIGNED|UNABLE_TO/.test(message)
-      ? `imgctl config set ca-file FILE${settings.profileFlag}`
-      : 'check its address, password, permissions and certificate; see: imgctl help fleet';
-    return warning(`cannot use ${address}: ${message}`, error.hint ?? hint);
+    const hint = 'check its address, password, permissions and ca-file; see: imgctl help fleet';
+    return warning(`cannot use ${address}: ${error.message}`, error.hint ?? hint);
   } finally {
     await store.close();
   }
@@ -361,18 +358,24 @@ async function print(context: Context, results: readonly Row[]): Promise<void> {
   await context.printList(joined, ['check', 'state', 'finding'], { format, trunc: false });
 }
 
-const KINDS = { ok: 'good', warning: 'waiting', failed: 'bad', 'not checked': 'faint' } as const;
+/** The colour of each state, and its mark, also in an ASCII locale. */
+const MARKS = {
+  ok: ['good', '✓', 'ok'],
+  warning: ['waiting', '!', '! '],
+  failed: ['bad', '✗', 'x '],
+  'not checked': ['faint', '-', '- '],
+} as const;
 
 /** Returns a line per check with a mark for its state. Hints have lines of their own, to be copied. */
 async function screenOf({ terminal }: Context, rows: readonly Row[]): Promise<string> {
   const style = await loadStyle(terminal);
   const width = Math.max(...rows.map(({ check }) => check.length));
   const lines = rows.flatMap(({ check, state, finding, hint }) => {
-    const kind = KINDS[state];
-    const sign = style[kind](mark(kind, terminal.unicode).padEnd(terminal.unicode ? 1 : 2));
-    const margin = ' '.repeat(width + (terminal.unicode ? 4 : 5));
+    const [color, sign, ascii] = MARKS[state];
+    const shown = terminal.unicode ? sign : ascii;
+    const margin = ' '.repeat(shown.length + width + 3);
     return [
-      `${sign} ${check.padEnd(width)}  ${printable(finding)}`,
+      `${style[color](shown)} ${check.padEnd(width)}  ${printable(finding)}`,
       ...(hint === null ? [] : [`${margin}${style.hint('hint:')} ${printable(hint)}`]),
     ];
   });

@@ -73,24 +73,18 @@ async function deleteSharedTokens(context: Context): Promise<void> {
     const key = [address, baseUrl, username].join('\0');
     if (address === 'file' || baseUrl === '' || seen.has(key)) continue;
     seen.add(key);
-    if (await deleteSharedToken(context, settings)) {
-      context.console.success(`Deleted the token in ${address}`);
+    const store = await openSharedStore(context, settings);
+    try {
+      if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      const message = `cannot delete the token in ${store?.location}: ${error.message}`;
+      throw new ImgctlError('unreachable', message, {
+        hint: 'run imgctl logout --all again when the token store can be used',
+      });
+    } finally {
+      await store?.close();
     }
-  }
-}
-
-async function deleteSharedToken(context: Context, settings: Settings): Promise<boolean> {
-  const store = await openSharedStore(context, settings);
-  try {
-    return (await store?.forget()) === true;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const message = `cannot delete the token in ${store?.location}: ${error.message}`;
-    throw new ImgctlError('unreachable', message, {
-      hint: 'run imgctl logout --all again when the token store can be used',
-    });
-  } finally {
-    await store?.close();
   }
 }
 

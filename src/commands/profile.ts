@@ -5,12 +5,7 @@ import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { quoted, suggest } from '../query/suggest.ts';
-import {
-  changeConfigFile,
-  DEFAULT_PROFILE,
-  type Settings,
-  storedSettings,
-} from '../session/settings.ts';
+import { changeConfigFile, DEFAULT_PROFILE, storedSettings } from '../session/settings.ts';
 import { forgetTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
@@ -88,26 +83,21 @@ async function list(context: Context): Promise<void> {
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(context.config, name);
     const isDefault = name === profile;
+    // An invalid base URL has no token; `config list` reports what is wrong with it.
+    const account = valueOr(() => settings.account, undefined);
     const [location = null] = valueOr(() => settings.passwordLocations, []);
     return {
       name,
       default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
       base_url: stored['base-url'] ?? null,
       username: stored.username ?? null,
-      token: cachedTokenState(context, settings),
+      token: tokenState(account && openCache(context, account).read(), context.io.now()),
       password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),
     };
   });
   const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
   await context.printList(rows, columns, { idField: 'name' });
   if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
-}
-
-/** An invalid base URL has no token; `config list` reports what is wrong with it. */
-function cachedTokenState(context: Context, settings: Settings): string {
-  const account = valueOr(() => settings.account, undefined);
-  if (account === undefined) return 'none';
-  return tokenState(openCache(context, account).read(), context.io.now());
 }
 
 async function use(context: Context, _options: object, profile: string): Promise<void> {

@@ -29,20 +29,10 @@ const INTERVAL = 100;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
 
-interface ProgressOptions {
-  readonly sink: Sink;
-  readonly terminal: Terminal;
-  readonly redact: (text: string) => string;
-}
+type Redact = (text: string) => string;
 
-/** Ignores write errors. */
-export function createProgress(options: ProgressOptions): Progress {
-  const { sink, terminal } = options;
-  if (!terminal.interactive) return createLines(options);
-  return sink.stream ? createSpinner(options, sink.stream) : NO_PROGRESS;
-}
-
-function createLines({ sink, redact }: ProgressOptions): Progress {
+/** Writes a line per change; ignores write errors. */
+export function createLines(sink: Sink, redact: Redact): Progress {
   let last: string | undefined;
   let written: Promise<void> = Promise.resolve();
   return {
@@ -60,9 +50,10 @@ function createLines({ sink, redact }: ProgressOptions): Progress {
   };
 }
 
-function createSpinner(
-  { terminal, redact }: ProgressOptions,
+export function createSpinner(
   stream: NodeJS.WriteStream,
+  terminal: Terminal,
+  redact: Redact,
 ): Progress {
   let describe = () => '';
   let timer: NodeJS.Timeout | undefined;

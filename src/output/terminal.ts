@@ -80,19 +80,9 @@ const STATES = {
   faint: /^(-|none|not checked)$/i,
 };
 
-type State = keyof typeof STATES;
-
 export function stateStyle(word: string, style: Style): Paint {
-  for (const state of Object.keys(STATES) as State[]) {
+  for (const state of Object.keys(STATES) as (keyof typeof STATES)[]) {
     if (STATES[state].test(word)) return style[state];
   }
   return String;
-}
-
-const MARKS = { good: '✓', waiting: '!', bad: '✗', faint: '-' };
-const ASCII_MARKS = { good: 'ok', waiting: '!', bad: 'x', faint: '-' };
-
-/** Returns the mark before a line that reports a state. */
-export function mark(state: State, unicode: boolean): string {
-  return (unicode ? MARKS : ASCII_MARKS)[state];
 }

@@ -2,10 +2,10 @@
 
 import readline from 'node:readline';
 import { Writable } from 'node:stream';
-import type { ByteSink } from '../../src/io.ts';
+import type { Sink } from '../../src/io.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 
-export class MemorySink implements ByteSink {
+export class MemorySink implements Sink {
   readonly isTTY: boolean;
   /** Changes as a window does. */
   columns: number | undefined;
