@@ -34,9 +34,7 @@ const METRICS = {
 type Values = { [Metric in keyof typeof METRICS]?: number | undefined };
 
 /** What a command tells about itself; the last success is the time of its end if `succeeded`. */
-export interface Measures extends Values {
-  readonly succeeded?: boolean;
-}
+export type Measures = Values & { readonly succeeded?: boolean };
 
 /**
  * Runs the action, and then writes its metrics if a file is set, whether it failed or not.

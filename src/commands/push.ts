@@ -223,7 +223,7 @@ async function uploadAll(
         describeRate(bytes, file.size, io.now() - start.at, start.bytes),
       );
     });
-    await transferred.finally(() => progress.stop()).catch(throwWithRerunHint);
+    await transferred.finally(() => progress.stop());
     for (const { name, size, note, action } of each.files) {
       if (action === 'skip') {
         console.warn(`${name}: skipped, ${storage.address} has another file of that name`);
@@ -234,14 +234,6 @@ async function uploadAll(
   }
   // A server may have written the part of a killed push until now.
   await storage.sweep(true).catch(() => {});
-}
-
-const TRANSIENT = ['unreachable', 'timeout', 'interrupted', 'terminated', 'server-error'];
-
-function throwWithRerunHint(error: unknown): never {
-  if (!(error instanceof ImgctlError) || !TRANSIENT.includes(error.code)) throw error;
-  const rerun = 'to continue the upload, run the same command again';
-  throw error.with({ hint: error.hint === undefined ? rerun : `${error.hint}; ${rerun}` });
 }
 
 /** Submits one sync for all packages, follows it, and shows their images. */
