@@ -54,13 +54,9 @@ describe('a setting', () => {
 
   it('is undefined, or has a valid default, if no source sets it', () => {
     const settings = new Settings('work', {}, {}, {});
-    const unset = { text: undefined, source: 'default', origin: '' };
-    expect([settings.find('base-url'), settings.get('username')]).toEqual([unset, undefined]);
-    expect([settings.get('retries'), settings.get('concurrency')]).toEqual([4, 6]);
-    for (const key of SETTING_KEYS) {
-      const value = settings.text(key);
-      if (value !== undefined) new Settings('work', { [key]: value }, {}, {}).get(key);
-    }
+    expect(settings.find('base-url')).toEqual({ text: undefined, source: 'default', origin: '' });
+    expect([settings.get('username'), settings.get('retries')]).toEqual([undefined, 4]);
+    for (const key of SETTING_KEYS) settings.get(key);
   });
 
   it.each<[SettingKey, string, string]>([
@@ -146,7 +142,6 @@ describe('the setting token-store', () => {
     ['redis://h', true, true],
     ['redis://127.0.0.1', false, true],
     ['redis://[::1]', false, true],
-    ['redis://localhost', false, true],
     ['redis://localhost.example.com', false, false],
   ])('%s is safe with allow-http %s: %s', (text, allowHttp, isSafe) => {
     const flags = { 'token-store': text, 'allow-http': `${allowHttp}` };
