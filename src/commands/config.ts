@@ -44,7 +44,7 @@ export const config: CommandSpec = {
       options: [GET_OPTION],
       fields: [
         ['key', 'string', 'name of the setting'],
-        ['value', 'string or null', 'value; null if it is not set'],
+        ['value', 'string or null', 'value; null if it is invalid or not set'],
         ['origin', 'string or null', 'where the value comes from'],
         ['error', 'string or null', 'why the value is invalid'],
       ],
@@ -117,13 +117,13 @@ async function list(context: Context, options: GetOptions): Promise<void> {
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
   const rows = SETTING_KEYS.map((key) => {
-    const { shown = String }: SettingDefinition = SETTINGS[key];
     const { text, origin } = settings.find(key);
     const result = valueOrError(() => settings.get(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
-    const value = problem ? shown(text ?? '') : text;
-    return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
+    // An invalid value may hold a password; the error shows the rest.
+    const value = problem ? null : (text ?? null);
+    return { key, value, origin: origin || null, error: problem?.message ?? null };
   });
   const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];

@@ -11,10 +11,8 @@ export interface SettingDefinition {
   readonly valid?: readonly string[];
   /** Values to complete, if others are valid too. */
   readonly suggested?: readonly string[];
-  /** Returns the value. @throws ImgctlError usage or config: it is invalid */
+  /** Returns the value. @throws ImgctlError usage or config: it is invalid, and may hold a password */
   parse(text: string, key: string): unknown;
-  /** Returns as much of an invalid value as may be shown: it may hold a password. */
-  shown?(text: string): string;
 }
 
 const oneOf = <const Word extends string>(...valid: Word[]) => ({
@@ -32,19 +30,11 @@ const wholeNumber = (min: number, max: number) => (text: string, key: string) =>
   throw invalid(key, text, `use a whole number from ${min} to ${max}`);
 };
 
-/** A user name for Basic credentials, which cannot hold a colon in it (RFC 7617). */
-const USER_NAME = {
-  parse(text: string, key: string): string {
-    if (!text.includes(':')) return nonEmpty(text, key);
-    throw invalid(key, beforeColon(text), 'use a user name without a colon');
-  },
-  shown: beforeColon,
+/** For Basic credentials, which cannot hold a colon in it (RFC 7617): it may be user:password, as for curl. */
+const userName = (text: string, key: string) => {
+  if (!text.includes(':')) return nonEmpty(text, key);
+  throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');
 };
-
-/** Hides the password of a user:password, as other programs take it. */
-function beforeColon(text: string): string {
-  return text.replace(/:.*/s, ':…');
-}
 
 /** All settings, in the order of `config list`. */
 export const SETTINGS = {
@@ -52,9 +42,8 @@ export const SETTINGS = {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
     parse: (text) => parseBaseUrl(text, true),
-    shown: hideUserInfo,
   },
-  username: { summary: 'user name for token requests', env: 'IMGCTL_USERNAME', ...USER_NAME },
+  username: { summary: 'user name for token requests', env: 'IMGCTL_USERNAME', parse: userName },
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',
@@ -66,7 +55,6 @@ export const SETTINGS = {
     fallback: 'file',
     suggested: ['file'],
     parse: parseStoreAddress,
-    shown: hideUserInfo,
   },
   'token-store-password-command': {
     summary: 'command that prints the password of the token store',
@@ -133,9 +121,8 @@ export const SETTINGS = {
   'upload-url': {
     summary: 'storage that push uploads to',
     parse: parseUploadUrl,
-    shown: hideUserInfo,
   },
-  'upload-username': { summary: 'user name for a WebDAV storage', ...USER_NAME },
+  'upload-username': { summary: 'user name for a WebDAV storage', parse: userName },
   'upload-password-command': {
     summary: 'command that prints the WebDAV password',
     parse: nonEmpty,

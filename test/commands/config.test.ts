@@ -103,7 +103,7 @@ describe('config', () => {
     expect((await imgctl('config list --json')).stdout).not.toContain('profile default');
   });
 
-  it('list shows an invalid value with its error among all others, but no password', async () => {
+  it('list shows the error of an invalid value among all others, but no password', async () => {
     const { imgctl } = localUser({ profiles: { default: { retries: 'many', username: 'alice' } } });
     const message = expect.stringMatching(/soon \(from IMGCTL_TIMEOUT\)$/);
     const { stdout, stderr, exitCode } = await imgctl(
@@ -112,14 +112,14 @@ describe('config', () => {
     expect(exitCode).toBe(2);
     expect(stdout + stderr).not.toContain('hunter2');
     const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
-    const invalid = (key: string, value: string, origin: string) => ({
-      ...{ key, value, origin },
+    const invalid = (key: string, origin: string) => ({
+      ...{ key, value: null, origin },
       error: expect.stringMatching(/^(invalid|base URL) .*\(from /),
     });
     expect(rows.filter(({ error }) => error !== null)).toEqual([
-      invalid('base-url', '…@a.example', 'IMGCTL_BASE_URL'),
-      invalid('timeout', 'soon', 'IMGCTL_TIMEOUT'),
-      invalid('retries', 'many', 'profile default'),
+      invalid('base-url', 'IMGCTL_BASE_URL'),
+      invalid('timeout', 'IMGCTL_TIMEOUT'),
+      invalid('retries', 'profile default'),
     ]);
     expect(rows).toContainEqual(expect.objectContaining({ key: 'username', value: 'alice' }));
     await expectSteps(
@@ -140,7 +140,7 @@ describe('config', () => {
       ['config list', /^KEY +VALUE +ORIGIN\n/i],
       [
         'IMGCTL_OUTPUT=xml config list',
-        /^key +value +origin +error\n[\s\S]*^output +xml +IMGCTL_OUTPUT +invalid output: xml/m,
+        /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +invalid output: xml/m,
         /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /,
         2,
       ],
