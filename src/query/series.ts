@@ -167,7 +167,7 @@ export class WordReader {
   }
 
   /** Returns how many names did not match, and the word to blame; undefined if every name matched. */
-  get rejected(): Rejected | undefined {
+  get rejected() {
     const [blamed = this.#matchers.find(({ isNumber }) => isNumber) ?? this.#matchers[0]] =
       this.#unmatched;
     if (blamed === undefined || this.#rejected === 0) return undefined;
@@ -175,14 +175,10 @@ export class WordReader {
   }
 }
 
-export interface Rejected {
-  readonly word: string;
-  /** True for digits and dots, such as 22.04. */
-  readonly isNumber: boolean;
-  readonly count: number;
-}
+export type Rejected = NonNullable<WordReader['rejected']>;
 
 function matchWord(word: string) {
+  /** True for digits and dots, such as 22.04. */
   const isNumber = /^[\d.]*\d[\d.]*$/.test(word);
   const occursIn = searchFor(word);
   const start = word.endsWith('.') ? word : `${word}.`;

@@ -38,8 +38,9 @@ it('measures a Retry-After date by the clock of the service', () => {
     'retry-after': 'Mon, 05 Jan 2026 10:00:30 GMT',
     date: 'Mon, 05 Jan 2026 10:00:10 GMT',
   };
-  expect(requestedWait({ headers, status: 429, receivedAt: NOW + 5 * HOUR })).toBe(20_000);
-  expect(requestedWait({ headers, status: 429, receivedAt: NOW - 5 * HOUR })).toBe(20_000);
+  for (const receivedAt of [NOW + 5 * HOUR, NOW - 5 * HOUR]) {
+    expect(requestedWait({ headers, status: 429, receivedAt })).toBe(20_000);
+  }
 });
 
 it.each([
@@ -63,17 +64,11 @@ it.each([
 
 it('converts X-RateLimit-Reset to the clock of this machine', () => {
   const date = 'Mon, 05 Jan 2026 10:00:00 GMT';
-  const absolute = { 'x-ratelimit-reset': String(NOW / 1000 + 60), date };
-  expect(rateLimitReset({ headers: absolute, status: 200, receivedAt: NOW + HOUR })).toBe(
-    NOW + HOUR + 60_000,
-  );
-  expect(
-    rateLimitReset({
-      headers: { 'x-ratelimit-reset': '60', date },
-      status: 200,
-      receivedAt: NOW + HOUR,
-    }),
-  ).toBe(NOW + HOUR + 60_000);
+  for (const reset of [String(NOW / 1000 + 60), '60']) {
+    const headers = { 'x-ratelimit-reset': reset, date };
+    const response = { headers, status: 200, receivedAt: NOW + HOUR };
+    expect(rateLimitReset(response)).toBe(NOW + HOUR + 60_000);
+  }
 });
 
 it.each<[number, Record<string, string>, number | undefined]>([

@@ -69,8 +69,9 @@ describe('parseBaseUrl', () => {
   it('accepts plain http to another host only if it is allowed', () => {
     const text = 'http://images.example.com:81';
     expect(parseBaseUrl(text, true).origin).toBe(text);
-    const { hint } = thrownBy(() => parseBaseUrl(text, false));
-    expect(hint).toContain('https://images.example.com:81');
+    expect(thrownBy(() => parseBaseUrl(text, false)).hint).toContain(
+      'https://images.example.com:81',
+    );
   });
 });
 
