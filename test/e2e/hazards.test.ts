@@ -299,10 +299,7 @@ const REPEATS = (
   sent: run === 'login' ? sent : [TOKEN, ...sent],
 }));
 
-const limited = (retryAfter: string) => () => ({
-  status: 429,
-  headers: { 'retry-after': retryAfter },
-});
+const limited = (after: string) => () => ({ status: 429, headers: { 'retry-after': after } });
 const YEAR = 31_536_000;
 
 const LIMITS: readonly Case[] = [
@@ -359,12 +356,10 @@ it.each<Case>([...ORIGINS, ...USAGE, ...RESPONSES, ...REPEATS, ...LIMITS])(
   },
 );
 
+const REFUSED = /: 407\nhint: add user name and password to HTTPS_PROXY/;
+
 it.each([
-  [
-    'responds 407',
-    'HTTP/1.1 407 No\r\n\r\n',
-    /: 407\nhint: add user name and password to HTTPS_PROXY/,
-  ],
+  ['responds 407', 'HTTP/1.1 407 No\r\n\r\n', REFUSED],
   ['hangs up', undefined, /failed: the connection was closed\nhint: check HTTPS_PROXY/],
 ])('a proxy that %s gets one request', async (_what, response, message) => {
   const { env } = await scriptedService({});

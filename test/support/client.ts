@@ -2,13 +2,12 @@
 
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
-import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
+import { type ClientOptions, createClient } from '../../src/api/client.ts';
 import { chooseProxy } from '../../src/http/proxies.ts';
 import {
   type Handler,
   type Script,
   type ScriptedResponse,
-  type ScriptedServer,
   scriptedServer,
 } from './scripted-server.ts';
 
@@ -48,13 +47,6 @@ class TestTokens implements TokenSource {
   }
 }
 
-interface ScriptedClient {
-  readonly client: Client;
-  readonly tokens: TestTokens;
-  readonly sleeps: readonly number[];
-  readonly events: readonly ClientEvent[];
-}
-
 export type ScriptedClientOptions = Partial<ClientOptions> & { readonly renewals?: number };
 
 /** Returns the proxy at a URL, as HTTPS_PROXY or HTTP_PROXY sets it for a service. */
@@ -63,7 +55,7 @@ export function proxyFor(service: string, url: string) {
 }
 
 /** Creates a client that is closed when the test ends. */
-export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}): ScriptedClient {
+export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
   const { renewals = 0, ...options } = changes;
   const tokens = new TestTokens(renewals);
   const sleeps: number[] = [];
@@ -92,10 +84,7 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}): 
 }
 
 /** Starts a scripted server and creates its client. */
-export async function connect(
-  script: Handler | Script,
-  options?: ScriptedClientOptions,
-): Promise<ScriptedClient & { readonly server: ScriptedServer }> {
+export async function connect(script: Handler | Script, options?: ScriptedClientOptions) {
   const server = await scriptedServer(script);
   return { server, ...clientOf(server.baseUrl, options) };
 }

@@ -33,14 +33,8 @@ export const END = Date.UTC(2025, 6, 31);
 
 /** Starts a service on a free port for the running test. */
 export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Service> {
-  const service = await serveUntilClosed(options);
-  onTestFinished(() => service.close());
-  return service;
-}
-
-/** Starts a service that the caller closes: for several tests, or outside of them. */
-async function serveUntilClosed(options: Partial<EmulatorOptions> = {}): Promise<Service> {
   const emulator = await startEmulator({ now: Date.now, until: END, ...options });
+  onTestFinished(() => emulator.close());
   const send: Service['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;
     const response = await fetch(url, { method, headers, redirect: 'manual' });

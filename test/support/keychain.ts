@@ -4,24 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
-interface KeychainCall {
-  readonly argv: readonly string[];
-  readonly env: readonly string[];
-}
+export type FakeKeychain = ReturnType<typeof fakeKeychain>;
 
-export interface FakeKeychain {
-  /** A PATH with the fake first. */
-  readonly PATH: string;
-  /** Every call so far, in order. */
-  calls(): KeychainCall[];
-  /** The stored secrets by their attributes, one attribute per line. */
-  held(): Readonly<Record<string, string>>;
-  /** Replaces the fake by this shell script. */
-  replaceBy(script: string): void;
-}
-
-/** Creates a fake of secret-tool 0.20 or of macOS's security. */
-export function fakeKeychain(name: 'secret-tool' | 'security'): FakeKeychain {
+/** Creates a fake of secret-tool 0.20 or of macOS's security, and a PATH with the fake first. */
+export function fakeKeychain(name: 'secret-tool' | 'security') {
   const directory = temporaryDirectory();
   const calls = path.join(directory, 'calls');
   const held = path.join(directory, 'held');
@@ -33,17 +19,23 @@ export function fakeKeychain(name: 'secret-tool' | 'security'): FakeKeychain {
   const read = (...names: string[]) => readFileSync(path.join(...names), 'utf8');
   return {
     PATH: `${directory}${path.delimiter}${process.env.PATH}`,
-    calls: () =>
-      readdirSync(calls)
-        .sort()
-        .map((call) => ({
-          argv: read(calls, call, 'argv').split('\0').slice(0, -1),
-          env: read(calls, call, 'env').split('\0').slice(0, -1),
-        })),
-    held: () =>
-      Object.fromEntries(
-        readdirSync(held).map((item) => [read(held, item, 'key'), read(held, item, 'secret')]),
-      ),
+    /** Arguments and environment of every call so far, in order. */
+    calls: () => {
+      const names = readdirSync(calls).sort();
+      const list = (...file: string[]) =>
+        read(calls, ...file)
+          .split('\0')
+          .slice(0, -1);
+      return names.map((call) => ({ argv: list(call, 'argv'), env: list(call, 'env') }));
+    },
+    /** The stored secrets by their attributes, one attribute per line. */
+    held: (): Readonly<Record<string, string>> => {
+      const pairs = readdirSync(held).map((item) =>
+        ['key', 'secret'].map((part) => read(held, item, part)),
+      );
+      return Object.fromEntries(pairs);
+    },
+    /** Replaces the fake by this shell script. */
     replaceBy: write,
   };
 }

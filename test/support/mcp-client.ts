@@ -5,26 +5,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 import { COMMAND, type Environment } from './cli.ts';
 
-export interface Session {
-  readonly client: Client;
-  readonly pid: number | null;
-  /** Calls a tool; returns the parsed text and whether it is an error. */
-  call(
-    name: string,
-    given?: Record<string, unknown>,
-    signal?: AbortSignal,
-  ): Promise<{ readonly isError: boolean; readonly content: Record<string, unknown> }>;
-}
-
-/** The protocol with an opening handshake, or the newest one that both sides know. */
-type Mode = 'legacy' | 'auto';
-
-/** Starts `imgctl mcp` with these options and connects to it; both end with the test. */
+/**
+ * Starts `imgctl mcp` with these options and connects to it; both end with the test.
+ * @param mode the protocol with an opening handshake (legacy), or the newest one that both sides know
+ */
 export async function connect(
   env: Environment,
   options: readonly string[] = [],
-  mode: Mode = 'auto',
-): Promise<Session> {
+  mode: 'legacy' | 'auto' = 'auto',
+) {
   const [command, ...program] = COMMAND;
   const args = [...program, 'mcp', ...options];
   const transport = new StdioClientTransport({ command, args, env: { ...env }, stderr: 'pipe' });
@@ -34,11 +23,10 @@ export async function connect(
   return {
     client,
     pid: transport.pid,
-    async call(name, given = {}, signal) {
-      const result = await client.callTool(
-        { name, arguments: given },
-        signal === undefined ? {} : { signal },
-      );
+    /** Calls a tool; returns the parsed text and whether it is an error. */
+    async call(name: string, given: Record<string, unknown> = {}, signal?: AbortSignal) {
+      const options = signal === undefined ? {} : { signal };
+      const result = await client.callTool({ name, arguments: given }, options);
       const [content] = result.content;
       const text = content?.type === 'text' ? content.text : '';
       return { isError: result.isError === true, content: JSON.parse(text) };

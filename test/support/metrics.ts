@@ -2,12 +2,9 @@
 
 import { createRequire } from 'node:module';
 
-interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
+type Family = Readonly<Record<'name' | 'help' | 'type', string>> & {
   readonly metrics: readonly { readonly value: string; readonly labels?: Record<string, string> }[];
-}
+};
 
 // The package has no types, and its main file is CommonJS.
 const parse = createRequire(import.meta.url)('parse-prometheus-text-format') as (

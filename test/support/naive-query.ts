@@ -6,28 +6,17 @@ import type { Image } from '../../src/api/types.ts';
 type Value = number | string | boolean | null;
 type Field = keyof Image;
 
-const FIELDS: readonly Field[] = [
-  ...(['id', 'name', 'path', 'label', 'folder'] as const),
-  ...(['data_store', 'public', 'created_on', 'updated_on'] as const),
-];
+const FIELDS = 'id name path label folder data_store public created_on updated_on'.split(
+  ' ',
+) as Field[];
 
 /** The clock of the queries. */
 export const NOW = Date.UTC(2025, 7, 1);
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const ZONES: readonly (readonly [name: string, hoursEast: number])[] = [
-  ...[['EDT', -4] as const, ['EST', -5] as const, ['UTC', 0] as const, ['CEST', 2] as const],
-];
-const PRODUCTS = [
-  'ubuntu',
-  'Debian',
-  'rocky',
-  '100%-free',
-  'élan',
-  '\u{1f427}tux',
-  '\ue000private',
-];
+const ZONES = Object.entries({ EDT: -4, EST: -5, UTC: 0, CEST: 2 });
+const PRODUCTS = 'ubuntu Debian rocky 100%-free élan \u{1f427}tux \ue000private'.split(' ');
 const FOLDERS = ['linux', 'Linux', 'bsd', '\u{1f427}', '\uffe5', null];
 
 /** Timestamps as numbers by their texts, so that nothing is parsed here. */
@@ -64,10 +53,8 @@ export const IMAGES: readonly Image[] = Array.from({ length: 150 }, (_, index) =
   };
 });
 
-function comparableOf(image: Image, field: Field): Value {
-  const value = image[field];
-  return field === 'created_on' || field === 'updated_on' ? instantOf(String(value)) : value;
-}
+const comparableOf = (image: Image, field: Field): Value =>
+  field.endsWith('_on') ? instantOf(String(image[field])) : image[field];
 
 function instantOf(text: string): number {
   const instant = instants.get(text);
@@ -91,7 +78,7 @@ function isLike(text: string, pattern: string): boolean {
   return text !== '' && same && isLike(text.slice(1), pattern.slice(1));
 }
 
-export interface NaiveFilter {
+interface NaiveFilter {
   readonly field: Field;
   readonly operator: string;
   /** As it is written. */
@@ -140,28 +127,19 @@ export function serviceFinds(filter: string | null, sort: string | null): Image[
 }
 
 const anImage = fc.constantFrom(...IMAGES);
+const anId = fc.tuple(anImage, fc.integer({ min: -1, max: 1 })).map(([{ id }, plus]) => id + plus);
 const comparison = fc.constantFrom('eq', 'ne', 'lt', 'le', 'gt', 'ge');
 const textField = fc.constantFrom('name', 'path', 'label', 'data_store', 'folder');
 const timeField = fc.constantFrom('created_on', 'updated_on');
 
 /** A filter that compares with a value, written as this text. */
-const filter = (
-  field: Field,
-  operator: string,
-  value: Value,
-  text = String(value),
-): NaiveFilter => ({
-  field,
-  operator,
-  text,
-  wanted: [value],
-});
+function filter(field: Field, operator: string, value: Value, text = String(value)): NaiveFilter {
+  return { field, operator, text, wanted: [value] };
+}
 
 /** A filter that the service can apply. */
 export const aServiceFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
-  fc
-    .tuple(comparison, anImage, fc.integer({ min: -1, max: 1 }))
-    .map(([operator, { id }, plus]) => filter('id', operator, id + plus)),
+  fc.tuple(comparison, anId).map(([operator, id]) => filter('id', operator, id)),
   fc
     .tuple(textField, comparison, anImage)
     .map(([field, operator, image]) => filter(field, operator, image[field] ?? 'linux')),
@@ -176,8 +154,8 @@ export const aServiceFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
     .map(([field, image, start, length, shape, upper]) => {
       // Whole characters, as a URL holds no half of an emoji.
       const part = [...String(image[field])].slice(start, start + length + 1).join('');
-      const text =
-        [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/u, '%')}`][shape] ?? '';
+      const shapes = [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/u, '%')}`];
+      const text = shapes[shape] ?? '';
       return { field, operator: 'like', text: upper ? text.toUpperCase() : text, wanted: [] };
     }),
   fc.tuple(comparison, fc.boolean()).map(([operator, value]) => filter('public', operator, value)),
@@ -194,15 +172,17 @@ const aLocalFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
   }),
   fc
     .tuple(timeField, comparison, fc.integer({ min: 1, max: 3000 }))
-    .map(([field, operator, days]) => filter(field, operator, NOW - days * DAY, `-${days}d`)),
+    .map(([field, operator, days]) => {
+      return filter(field, operator, NOW - days * DAY, `-${days}d`);
+    }),
 );
 
 export const aSort = fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc'));
 
+const aFilter = fc.oneof({ weight: 2, arbitrary: aServiceFilter }, aLocalFilter);
+
 export const aQuery = fc.record({
-  filters: fc.array(fc.oneof({ weight: 2, arbitrary: aServiceFilter }, aLocalFilter), {
-    maxLength: 3,
-  }),
+  filters: fc.array(aFilter, { maxLength: 3 }),
   sorts: fc.array(aSort, { maxLength: 3 }),
   limit: fc.integer({ min: 1, max: IMAGES.length + 10 }),
 });

@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { selfSigned } from './certificate.ts';
 import { temporaryDirectory } from './io.ts';
+import { unusedPort } from './sockets.ts';
 
 const isInstalled = ['redis-server', 'redis-cli'].every(
   (name) => spawnSync('which', [name]).status === 0,
@@ -23,44 +23,32 @@ export const STORE_PASSWORD = 'canary-of-a-store-password';
 export const ACL =
   'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +time +select';
 
-interface RedisServer {
-  /** With the ACL user imgctl. */
-  readonly url: string;
-  /** The environment of a user of this store. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The certificate of a TLS server. */
-  readonly caFile: string;
-  /** Runs a command as the administrator. */
-  cli(...words: string[]): string;
-  start(): Promise<void>;
-  /** Kills it; it keeps nothing on the disk. */
-  stop(): Promise<void>;
-}
-
-/** Starts a server on a free port. */
-export async function startRedis({ tls = false } = {}): Promise<RedisServer> {
+/** Starts a server on a free port; `url` and `env` are those of the ACL user imgctl. */
+export async function startRedis({ tls = false } = {}) {
   const folder = temporaryDirectory();
-  const port = await freePort();
+  const { port } = new URL((await unusedPort()).baseUrl);
   const files = { key: path.join(folder, 'key.pem'), cert: path.join(folder, 'cert.pem') };
   const identity = selfSigned('127.0.0.1');
   writeFileSync(files.key, identity.key);
   writeFileSync(files.cert, identity.cert);
-  const listening = tls
-    ? `port 0\ntls-port ${port}\ntls-auth-clients no\ntls-cert-file ${files.cert}\ntls-key-file ${files.key}\ntls-ca-cert-file ${files.cert}`
-    : `port ${port}`;
+  const { key, cert } = files;
+  const secure = `tls-auth-clients no\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${cert}`;
   const config = path.join(folder, 'redis.conf');
-  writeFileSync(
-    config,
-    `bind 127.0.0.1\n${listening}\nsave ""\nappendonly no\ndir ${folder}
+  const settings = `bind 127.0.0.1
+${tls ? `port 0\ntls-port ${port}\n${secure}` : `port ${port}`}
+save ""
+appendonly no
+dir ${folder}
 user default off
 user admin on >admin ~* &* +@all
 user imgctl on >${STORE_PASSWORD} ${ACL}
-`,
-  );
+`;
+  writeFileSync(config, settings);
   let child: ChildProcess | undefined;
+  /** Runs a command as the administrator. */
   const cli = (...words: string[]): string => {
     const security = tls ? ['--tls', '--cacert', files.cert] : [];
-    const access = ['-h', '127.0.0.1', '-p', `${port}`, '--user', 'admin', '--pass', 'admin'];
+    const access = ['-h', '127.0.0.1', '-p', port, '--user', 'admin', '--pass', 'admin'];
     const args = [...access, '--no-auth-warning', ...security, ...words];
     return spawnSync('redis-cli', args, { encoding: 'utf8' }).stdout.trim();
   };
@@ -69,6 +57,7 @@ user imgctl on >${STORE_PASSWORD} ${ACL}
     child = spawn('nice', ['-n', '-15', 'redis-server', config], { stdio: 'ignore' });
     while (cli('ping') !== 'PONG') await wait(20);
   };
+  /** Kills it; it keeps nothing on the disk. */
   const stop = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -77,22 +66,6 @@ user imgctl on >${STORE_PASSWORD} ${ACL}
   onTestFinished(stop);
   await start();
   const url = `redis${tls ? 's' : ''}://imgctl@127.0.0.1:${port}/0`;
-  return {
-    url,
-    env: { IMGCTL_TOKEN_STORE: url, IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD },
-    caFile: files.cert,
-    cli,
-    start,
-    stop,
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  const env = { IMGCTL_TOKEN_STORE: url, IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD };
+  return { url, env, caFile: files.cert, cli, start, stop };
 }

@@ -69,7 +69,7 @@ export async function folderUser(options: Partial<EmulatorOptions> = {}) {
 /** The secrets of a user, none of which is part of another. */
 export const SECRETS = { service: 'service-canary-1', storage: 'storage-canary-2' };
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly request: string;
   readonly headers: IncomingHttpHeaders;
 }
