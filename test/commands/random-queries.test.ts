@@ -15,7 +15,7 @@ import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
 /** `RANDOM_QUERIES=6000 npx vitest run ...` runs more of them. */
-const RUNS = Number(process.env.RANDOM_QUERIES ?? 200);
+const RUNS = Number(process.env.RANDOM_QUERIES ?? 100);
 
 function argumentsOf({ filters, sorts, limit }: NaiveQuery): string[] {
   return [

@@ -1,7 +1,7 @@
-// What the launcher does without the bundle, and which code the bundle loads.
+// What the launcher does without the bundle, which code the bundle loads and how, and what happens if that is removed.
 
 import { execFile } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -11,14 +11,19 @@ import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Runs a copy of the package without its bundle. */
-function launch(line: string, names = ['bin', 'completions', 'package.json']) {
+/** Returns a copy of parts of the package. */
+function copyOf(...names: string[]): string {
   const folder = temporaryDirectory();
   for (const name of names) {
     cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
+  return folder;
+}
+
+/** Runs a copy of the package, by default without its bundle. */
+function launch(line: string, folder = copyOf('bin', 'completions', 'package.json'), env = {}) {
   const argv = [path.join(folder, 'bin/imgctl.js'), ...line.split(' ')];
-  return promisify(execFile)(process.execPath, argv);
+  return promisify(execFile)(process.execPath, argv, { env: { ...process.env, ...env } });
 }
 
 it('the launcher prints the version and completion scripts without the bundle', async () => {
@@ -32,7 +37,7 @@ it('the launcher says that imgctl is not built yet for anything else', async () 
   for (const line of ['images list', 'completion nope', '--version --json']) {
     await expect(launch(line)).rejects.toMatchObject(failure);
   }
-  await expect(launch('completion bash', ['bin'])).rejects.toMatchObject(failure);
+  await expect(launch('completion bash', copyOf('bin'))).rejects.toMatchObject(failure);
 });
 
 it('the launcher exits 0 if its reader closes the pipe', async () => {
@@ -42,16 +47,22 @@ it('the launcher exits 0 if its reader closes the pipe', async () => {
 });
 
 // The single executable has one file and ignores NODE_OPTIONS.
-it.skipIf(COMMAND.length === 1)('a plain images list loads no heavy library', async () => {
-  const { env } = await scriptedService(catalogueOf(testImages(3)));
+const withFiles = it.skipIf(COMMAND.length === 1);
+
+/** Lists images after this script, and returns what it reports on stderr. */
+async function listAfter(script: string): Promise<string> {
+  const { env } = await scriptedService(catalogueOf(testImages(250)));
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
-  writeFileSync(
-    hook,
-    "process.on('exit', () => process.stderr.write(Object.keys(require.cache).join('\\n')));",
-  );
-  const listed = { env: { ...env, NODE_OPTIONS: `--require ${hook}` } };
-  const { stderr, exitCode } = await runBuilt(['images', 'list'], listed);
+  writeFileSync(hook, script);
+  const hooked = { ...env, NODE_OPTIONS: `--require ${hook}` };
+  const { stderr, exitCode } = await runBuilt(['images', 'list'], { env: hooked });
   expect(exitCode).toBe(0);
+  return stderr;
+}
+
+withFiles('a plain images list loads no heavy library', async () => {
+  const report = `process.stderr.write(Object.keys(require.cache).join('\\n'))`;
+  const stderr = await listAfter(`process.on('exit', () => ${report});`);
   expect(stderr).toContain('main.cjs');
   const chunks = readdirSync(path.resolve(COMMAND[1] ?? '', '../../dist/chunks'));
   for (const heavy of ['cli-table3', 'yaml', 'ora', 'server', 'sample', 'dav']) {
@@ -59,4 +70,42 @@ it.skipIf(COMMAND.length === 1)('a plain images list loads no heavy library', as
     expect([heavy, names.length > 0]).toEqual([heavy, true]);
     expect(names.filter((name) => stderr.includes(name))).toEqual([]);
   }
+});
+
+/** Reports whether V8's flags differ from those at the start, which makes it refuse stored code. */
+const HOOK = `
+  const { Script } = require('node:vm');
+  const cachedData = new Script('0').createCachedData();
+  // V8 would find the same script in memory, and compares only the length of another one.
+  let count = 0;
+  const differ = () => new Script(String(++count), { cachedData }).cachedDataRejected;
+  const seen = [];
+  const { Module } = WebAssembly;
+  WebAssembly.Module = function (bytes) { seen.push(differ()); return new Module(bytes); };
+  process.on('exit', () => process.stderr.write(JSON.stringify([...seen, differ()])));
+`;
+
+// Goes with Node 20.
+withFiles(
+  'undici’s parser is compiled once, on Node 20 with flags that are back at the end',
+  async () => {
+    const isNode20 = process.versions.node.startsWith('20.');
+    expect(JSON.parse(await listAfter(HOOK))).toEqual([isNode20, false]);
+  },
+);
+
+withFiles('an upgrade ends images list with one line that says so', async () => {
+  const folder = copyOf('bin', 'dist', 'package.json');
+  const { env, sent } = await scriptedService((request, index) => {
+    rmSync(path.join(folder, 'dist'), { recursive: true });
+    return catalogueOf(testImages(2))(request, index);
+  });
+  await expect(launch('images list', folder, env)).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr:
+      'imgctl: imgctl was upgraded or removed while this command ran\n' +
+      'hint: check what it has done, then run it again; if that fails, install imgctl again\n',
+  });
+  expect(sent()).toHaveLength(1);
 });
