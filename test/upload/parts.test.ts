@@ -15,12 +15,12 @@ const SIZE = 700_000;
 const OPTIONS = '--no-sync --retries 1 --part-size 5M';
 const KINDS = ['file', 'dav', 's3'] as const;
 
-async function userOf(kind: (typeof KINDS)[number], faults: readonly string[] = []) {
-  const user = kind === 'file' ? undefined : await storageUser(kind, faults);
-  if (user) return { ...user, url: user.settings['upload-url'] };
+async function userOf(kind: (typeof KINDS)[number]) {
+  const user = kind === 'file' ? undefined : await storageUser(kind);
+  if (user) return user;
   const { folder, env, ...rest } = await folderUser();
   const settings = { 'upload-url': pathToFileURL(folder).href };
-  return { ...rest, folder, settings, env: { ...env, ...PASSWORD }, url: settings['upload-url'] };
+  return { ...rest, folder, settings, env: { ...env, ...PASSWORD } };
 }
 
 /** Pushes from several homes at once. */
@@ -66,63 +66,50 @@ describe.each(KINDS)('two homes that push one name to %s at once', (kind) => {
   });
 });
 
-describe('the lock of a push', () => {
-  it('is the same for two URLs that differ by a slash at the end', async () => {
-    const { env, url, seen, work } = await storageUser('dav', ['PUT /upload/*=stall']).then(
-      (user) => ({ ...user, url: user.settings['upload-url'] }),
-    );
-    const directory = configDirectory({});
-    const file = writeOva(work, 'web');
-    const start = async (profile: string, target: string) => {
-      const own = { ...env, IMGCTL_CONFIG_DIR: directory };
-      for (const setting of [`upload-url ${target}`, 'upload-username demo'])
-        await runCli(`config set ${setting} --profile ${profile}`.split(' '), { env: own });
-      const io = fakeIo({ env: own });
-      const argv = `push ${file} --no-sync --timeout 60s --profile ${profile}`.split(' ');
-      return { io, ended: runCli(argv, io) };
-    };
-    const first = await start('one', url);
-    const isSending = () => seen.storage.some(({ request }) => request.startsWith('PUT'));
-    await expect.poll(isSending).toBe(true);
-    const second = await start('two', `${url}/`);
-    await expect.poll(() => second.io.sleeps.length).toBeGreaterThan(0);
-    await wait(50);
-    expect(readdirSync(directory).filter((name) => /^push.*\.lock$/.test(name))).toHaveLength(1);
-    for (const { io } of [first, second]) io.interrupt();
-    expect((await first.ended).exitCode).toBe(130);
-    expect((await second.ended).exitCode).toBe(130);
-  });
+it('the lock of a push is the same for two URLs that differ by a slash at the end', async () => {
+  const { env, settings, seen, work } = await storageUser('dav', ['PUT /upload/*=stall']);
+  const url = settings['upload-url'];
+  const directory = configDirectory({});
+  const file = writeOva(work, 'web');
+  const start = async (profile: string, target: string) => {
+    const own = { ...env, IMGCTL_CONFIG_DIR: directory };
+    for (const setting of [`upload-url ${target}`, 'upload-username demo'])
+      await runCli(`config set ${setting} --profile ${profile}`.split(' '), { env: own });
+    const io = fakeIo({ env: own });
+    const argv = `push ${file} --no-sync --timeout 60s --profile ${profile}`.split(' ');
+    return { io, ended: runCli(argv, io) };
+  };
+  const first = await start('one', url);
+  const isSending = () => seen.storage.some(({ request }) => request.startsWith('PUT'));
+  await expect.poll(isSending).toBe(true);
+  const second = await start('two', `${url}/`);
+  await expect.poll(() => second.io.sleeps.length).toBeGreaterThan(0);
+  await wait(50);
+  expect(readdirSync(directory).filter((name) => /^push.*\.lock$/.test(name))).toHaveLength(1);
+  for (const { io } of [first, second]) io.interrupt();
+  expect((await first.ended).exitCode).toBe(130);
+  expect((await second.ended).exitCode).toBe(130);
 });
 
-describe('a WebDAV upload that was interrupted', () => {
-  it('starts again under a name of its own, whatever the storage has', async () => {
-    const { imgctl, work, folder, stored, seen } = await storageUser('dav', [
-      'PUT /upload/*=drop:300000,first=1',
-    ]);
-    const file = writeOva(work, 'web', SIZE);
-    await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-    for (const name of stored()) {
-      const bytes = readFileSync(path.join(folder, name));
-      writeFileSync(path.join(folder, name), bytes.fill('x', 0, 1000));
-    }
-    const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
-    expect(exitCode).toBe(0);
-    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
-    expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
-  });
-
-  it('is remembered until a push ends, for servers that list no hidden files', async () => {
-    const { imgctl, work, env } = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
-    const file = writeOva(work, 'web', SIZE);
-    const partsFiles = () =>
-      readdirSync(env.IMGCTL_CONFIG_DIR)
-        .filter((name) => /^push\..*\.parts$/.test(name))
-        .map((name) => readFileSync(path.join(env.IMGCTL_CONFIG_DIR, name), 'utf8'));
-    await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-    expect(partsFiles()).toEqual([expect.stringMatching(/^\.imgctl-\S+\.part\n$/)]);
-    expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
-    expect(partsFiles()).toEqual([]);
-  });
+it('a WebDAV upload that was interrupted is remembered, and starts again under a name of its own', async () => {
+  const faults = ['PUT /upload/*=drop:300000,first=1'];
+  const { imgctl, work, folder, stored, seen, env } = await storageUser('dav', faults);
+  const file = writeOva(work, 'web', SIZE);
+  // For servers that list no hidden files.
+  const partsFiles = () =>
+    readdirSync(env.IMGCTL_CONFIG_DIR)
+      .filter((name) => /^push\..*\.parts$/.test(name))
+      .map((name) => readFileSync(path.join(env.IMGCTL_CONFIG_DIR, name), 'utf8'));
+  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
+  expect(partsFiles()).toEqual([expect.stringMatching(/^\.imgctl-\S+\.part\n$/)]);
+  for (const name of stored()) {
+    const bytes = readFileSync(path.join(folder, name));
+    writeFileSync(path.join(folder, name), bytes.fill('x', 0, 1000));
+  }
+  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  expect(partsFiles()).toEqual([]);
+  expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
 });
 
 describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
