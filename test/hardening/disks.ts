@@ -1,6 +1,6 @@
 // Disks without room, for tests of what a run leaves on them.
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,43 +17,34 @@ interface Disk {
   readonly fill: (folder: string) => void;
 }
 
-/** Mounts a file system of 64 KiB. */
-function mountSmall(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'imgctl-full-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
-  } catch (error) {
-    rmSync(folder, { recursive: true });
-    throw error;
-  }
-  return folder;
-}
-
-function unmount(folder: string): void {
-  execFileSync('umount', [folder]);
-  rmSync(folder, { recursive: true });
-}
+const mount = (folder: string, size: string) =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
+const unmount = (folder: string) => spawnSync('umount', ['-l', folder]);
 
 function mayMount(): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    unmount(mountSmall());
-    return true;
-  } catch {
-    return false;
-  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'imgctl-mount-'));
+  const isMounted = mount(folder, '64k');
+  if (isMounted) unmount(folder);
+  rmSync(folder, { recursive: true });
+  return isMounted;
+}
+
+/** Why no tmpfs can be mounted, or empty. */
+export const NO_TMPFS = mayMount() ? '' : 'no right to mount a tmpfs';
+
+/** Mounts a tmpfs of this size for the running test, and returns its folder. */
+export function mountTmpfs(size: string, folder = temporaryDirectory()): string {
+  if (!mount(folder, size)) throw new Error('cannot mount a tmpfs');
+  onTestFinished(() => void unmount(folder));
+  return folder;
 }
 
 /** Each disk has room until it is filled. */
 export const DISKS: readonly Disk[] = [
   {
     title: 'a full tmpfs of 64 KiB (skipped without the right to mount)',
-    skipped: !mayMount(),
-    folder: () => {
-      const folder = mountSmall();
-      onTestFinished(() => unmount(folder));
-      return folder;
-    },
+    skipped: NO_TMPFS !== '',
+    folder: () => mountTmpfs('64k'),
     fill: (folder) => {
       const filler = path.join(folder, 'filler');
       expect(() => {

@@ -10,5 +10,5 @@ it(`${KILLS} killed logins leave a valid token cache and no other files`, async 
   const { baseUrl } = await serve({ tokenLimit: 1_000, users: [user] });
   const users = Array.from({ length: HOMES }, () => account(baseUrl, user.name, user.password));
   for (const env of users) expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
-  await killLogins(users, { baseUrl, writable: true });
+  await killLogins(KILLS, users, { baseUrl, writable: true });
 });

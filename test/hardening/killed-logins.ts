@@ -39,10 +39,10 @@ export async function withRandom(action: (random: Random) => Promise<unknown>): 
   });
 }
 
-/** Kills logins of these users at random moments and checks what each has left. */
-export function killLogins(users: readonly User[], world: World): Promise<void> {
+/** Kills this many logins of these users at random moments and checks what each has left. */
+export function killLogins(kills: number, users: readonly User[], world: World): Promise<void> {
   return withRandom((random) =>
-    Promise.all(users.map((env) => killLoginsOf(env, world, random, KILLS / users.length))),
+    Promise.all(users.map((env) => killLoginsOf(env, world, random, kills / users.length))),
   );
 }
 

@@ -19,7 +19,8 @@ import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { listen } from '../support/sockets.ts';
 import { writeOva } from '../support/uploads.ts';
-import { inFolder, mountTmpfs, SERVERS, type ServerKind } from './upload-servers.ts';
+import { mountTmpfs, NO_TMPFS } from './disks.ts';
+import { inFolder, SERVERS, type ServerKind } from './upload-servers.ts';
 
 // `npm run test:push` sets more of each.
 const SIZE = Number(process.env.PUSH_MIB || 16) * 2 ** 20;
@@ -261,14 +262,9 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
   });
 });
 
-const NO_ROOT = process.getuid?.() === 0 ? '' : ' (skipped: only root can mount a tmpfs)';
-
-describe('push to a full disk', () => {
-  it.skipIf(NO_ROOT !== '')(`fails with one line and leaves nothing${NO_ROOT}`, async () => {
-    const start = async (folder: string) => {
-      mountTmpfs(folder, '8m');
-      return inFolder(`file://${folder}`, folder);
-    };
+describe(`push to a full disk${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`, () => {
+  it.skipIf(NO_TMPFS !== '')('fails with one line and leaves nothing', async () => {
+    const start = async (folder: string) => inFolder(`file://${mountTmpfs('8m', folder)}`, folder);
     const world = await setUp({ name: 'a small tmpfs', reason: '', start });
     const { argv, env } = await world.user('web.ova');
     const { exitCode, stderr } = await runBuilt(argv, { env });

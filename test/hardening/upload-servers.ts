@@ -1,21 +1,14 @@
 // Real storages, each started for the running test if it is installed: nginx, Apache, rclone, moto, a small tmpfs.
 
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
+import { mountTmpfs, NO_TMPFS } from './disks.ts';
 
 interface UploadServer {
   /** Settings of a profile. */
@@ -150,20 +143,7 @@ Require all granted
   },
   {
     name: 'a folder on tmpfs',
-    reason: isRoot ? '' : 'only root can mount a tmpfs',
-    async start(folder) {
-      mountTmpfs(folder, '900m');
-      return inFolder(`${pathToFileURL(folder)}`, folder);
-    },
+    reason: NO_TMPFS,
+    start: async (folder) => inFolder(`${pathToFileURL(mountTmpfs('900m', folder))}`, folder),
   },
 ];
-
-/** Mounts a file system of this size for the running test. */
-export function mountTmpfs(folder: string, size: string): void {
-  mkdirSync(folder, { recursive: true });
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
-  if (status !== 0) throw new Error('cannot mount a tmpfs');
-  onTestFinished(() => {
-    spawnSync('umount', ['-l', folder]);
-  });
-}
