@@ -21,7 +21,6 @@ import {
   type ScriptedResponse,
   type ScriptedServer,
   STALL,
-  scriptedServer,
 } from '../support/scripted-server.ts';
 
 const planOf = (query: Partial<QueryInput>) =>
@@ -179,18 +178,6 @@ describe('a catalogue listing', () => {
   });
 
   it.each([
-    ['the total stays the same', () => 4],
-    ['the total grows', (page: number) => 2 * page + 2],
-  ])('fails after twice the announced pages and 10 if pages never end and %s', async (_, total) => {
-    const images = () => testImages(2_000);
-    const { error, pages } = await list(
-      serving(images, (page) => ({ pages: Math.max(2, page), total: total(page) })),
-    );
-    expect(error).toMatchObject({ code: 'incomplete-list', exitCode: 1 });
-    expect(pages).toEqual(upTo(2 * 2 + 10));
-  });
-
-  it.each([
     [6, undefined, 1],
     [9e15, 'incomplete-list', 3],
   ])('stops soon after 1e15 announced pages and a total of %d', async (total, code, readings) => {
@@ -299,23 +286,6 @@ const except =
 const stalling = except((request) => (pageOf(request) === 1 ? undefined : STALL));
 
 describe('a catalogue listing', () => {
-  it.each([
-    ['to another host', (_: ScriptedRequest, foreign: string) => `${foreign}/v2/image?page=2`],
-    ['to the same page', ({ url }: ScriptedRequest) => url.href],
-    ['to the first page', ({ url }: ScriptedRequest) => `${url.origin}/v2/image?page=1`],
-    ['nowhere', () => 'not a URL'],
-  ])('requests pages by number if next_url leads %s', async (_, next) => {
-    const foreign = await scriptedServer({});
-    const { ids, pages } = await list(
-      serving(
-        () => testImages(4),
-        (_page, request) => ({ next_url: next(request, foreign.baseUrl) }),
-      ),
-    );
-    expect([ids, pages]).toEqual([upTo(4), [1, 2, 3]]);
-    expect(foreign.requests).toEqual([]);
-  });
-
   it('throws the error of the first failing page and aborts the others', async () => {
     const { error, pages } = await list(
       except(
