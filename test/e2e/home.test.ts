@@ -23,13 +23,13 @@ import {
   runBuilt,
   scriptedService,
   startCli,
-  TOKEN_REQUEST,
   withClockAhead,
 } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { modeOf } from '../support/files.ts';
 import { runCli } from '../support/io.ts';
 import { errorResponse } from '../support/scripted-server.ts';
+import { TOKEN_REQUEST } from '../support/users.ts';
 
 // The single executable ignores NODE_OPTIONS.
 const withNodeOptions = it.skipIf(COMMAND.length === 1);

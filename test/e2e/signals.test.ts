@@ -1,7 +1,7 @@
-// SIGINT and SIGTERM to the built program and to the emulator.
+// SIGINT and SIGTERM to the built program and to the emulator; what the demo leaves behind.
 
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -119,5 +119,32 @@ describe('imgctl', () => {
     const env = freshHome();
     const result = await runBuilt(['whoami', 'extra'], { env, stdin: { open: true } });
     expect(result).toMatchObject({ stdout: '', exitCode: 2 });
+  });
+
+  it('demo ends with the image of the uploaded package and leaves no files', async () => {
+    const env = {
+      ...freshHome(),
+      TMPDIR: freshHome().HOME,
+      IMGCTL_OUTPUT: 'json',
+      // Node would store compiled code, as for every command.
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    };
+    const { stdout, exitCode } = await runBuilt(['demo'], { env });
+    expect(exitCode).toBe(0);
+    const last = stdout.slice(stdout.lastIndexOf('$ imgctl push'));
+    expect(last).toMatch(/^\d+ +sample\.ova /m);
+    expect(readdirSync(env.HOME)).toEqual([]);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
+  });
+
+  it('demo exits 130 and leaves no files when interrupted', async () => {
+    const env = { ...freshHome(), TMPDIR: freshHome().HOME };
+    const demo = startCli(['demo'], { env });
+    await demo.waitFor('stderr', 'PENDING');
+    demo.child.kill('SIGINT');
+    const { stderr, exitCode } = await demo.ended;
+    expect(exitCode).toBe(130);
+    expect(stderr).toMatch(/\nimgctl: demo interrupted; nothing was left behind\n$/);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 });

@@ -141,8 +141,6 @@ export async function startEmulatorProcess(...options: string[]): Promise<Emulat
 
 export const LIST = ['images', 'list', '--json'];
 
-export const TOKEN_REQUEST = 'POST /auth/request-token';
-
 /** The response to a token request. */
 export const issue = (token: string): ScriptedResponse => ({
   json: { token, duration: 86_400, type: 'ACCESS' },
