@@ -221,7 +221,13 @@ async function check(
   const source = await openSource(context, {});
   const rows: { lock: string; state: PinState; [field: string]: unknown }[] = [];
   for (const [name, pin] of pins) {
-    const { live, newest } = await findPinned(context, source, pin);
+    const { live, newest, matchesText } = await findPinned(context, source, pin);
+    if (!matchesText) {
+      context.console.warn(
+        `${name}: its image ${pin.name} does not match ${pin.text.join(' ')}`,
+        `lock one that does: imgctl images lock update ${name}`,
+      );
+    }
     const state = stateOf(pin, live, newest);
     const newer = state === 'newer' ? newest : undefined;
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
@@ -308,13 +314,15 @@ async function findPinned(context: Context, source: Source, pin: Pin) {
       yield images;
     }
   }
-  const { index } = await indexSeries(watched(), pin.text);
+  // Earlier versions of imgctl found 8 in x86_64 too: such a pin is compared as it was made.
+  const matchesText = version === undefined || reading !== undefined;
+  const { index } = await indexSeries(watched(), matchesText ? pin.text : []);
   const key = version && seriesKey(version);
   const newest = index
     .all()
     .find((series) => series.key === key)
     ?.readings.find((each) => isSameReading(each.reading, reading))?.newest[0];
-  return { live: live ?? (await source.getImage(pin.id)), newest };
+  return { live: live ?? (await source.getImage(pin.id)), newest, matchesText };
 }
 
 /** Others may be resolving images meanwhile. */
