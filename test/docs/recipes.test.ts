@@ -89,6 +89,6 @@ it('docs/ names only metrics that a sync writes', async () => {
   expect([...named].sort()).toEqual(known.sort());
 });
 
-it('docs/fleet.md gives the Redis user the rights that the tests use', () => {
-  expect(read('fleet.md')).toContain(`user imgctl on >PASSWORD ${ACL}\n`);
+it('docs/unattended.md gives the Redis user the rights that the tests use', () => {
+  expect(read('unattended.md')).toContain(`user imgctl on >PASSWORD ${ACL}\n`);
 });

@@ -89,7 +89,7 @@ async function runBlock(page: string, text: string) {
   return promisify(execFile)('bash', strict, options);
 }
 
-const SILENT = /^imgctl (?:login|completion|config set) |>>? ~/m;
+const SILENT = /^imgctl (?:login|completion|config set|images changes)\b|>>? ~/m;
 
 describe.skipIf(MISSING.length > 0)(`the shell blocks (${NEEDED})`, () => {
   it.each(BLOCKS)('of %s run: %s', async (page, text) => {

@@ -1,4 +1,4 @@
-// The promises of docs/hazards.md: the built program against a server that sends what a script says.
+// The promises of docs/development/hazards.md: the built program against a server that sends what a script says.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The promises of docs/hazards.md about files in a home, and about the processes that share it.
+// The promises of docs/development/hazards.md about files in a home, and about the processes that share it.
 
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-// The examples of docs/library.md and README.md, type-checked and run with the built package.
+// The examples of docs/library.md, type-checked and run with the built package.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -60,13 +60,6 @@ it('the examples of docs/library.md pass the type checks, which find a mistake, 
   const [list, sync] = await Promise.all([run('built/example-0.js'), run('built/example-1.js')]);
   expect(list).toMatch(/^(\d+ \S*ubuntu\S*\n){5}$/);
   expect(sync).toMatch(/^succeeded\n\[\S+\] sample\.ova\n$/);
-});
-
-it('the example of README.md runs', async () => {
-  const { write, run } = await world();
-  const page = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-  write('example.mjs', /^```js\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
-  expect(await run('example.mjs')).toMatch(/^(\S*ubuntu\S*\n){5}$/);
 });
 
 it('the package can be required with its package.json', async () => {

@@ -19,7 +19,7 @@ export const NO_REDIS = !isInstalled;
 export const REDIS_REASON = isInstalled ? '' : ' (skipped: redis-server is not installed)';
 
 export const STORE_PASSWORD = 'canary-of-a-store-password';
-/** As docs/fleet.md has it. */
+/** As docs/unattended.md has it. */
 export const ACL =
   'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +time +select';
 

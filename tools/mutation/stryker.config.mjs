@@ -1,4 +1,4 @@
-// Mutation testing; docs/testing.md explains it. run.mjs chooses the files.
+// Mutation testing; docs/development/testing.md explains it. run.mjs chooses the files.
 
 export default {
   plugins: ['./tools/mutation/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'],
