@@ -88,8 +88,10 @@ export function networkError(
     const message = `no trusted TLS connection to ${url.host}: ${code}`;
     return error('tls', message, known?.(endpoint) ?? trustHint(endpoint));
   }
-  if (cause.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
+  const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
+  if (cause.name === 'HTTPParserError' || overflow) {
+    const detail = overflow ? ': too many headers' : code && `: ${code}`;
+    const message = `${url.origin} did not send a valid HTTP response${detail}`;
     return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
   }
   const [, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
