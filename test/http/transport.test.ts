@@ -111,9 +111,7 @@ describe('a response', () => {
     const { client, server } = await connect({ 'GET /v2': response });
     const error = await failure(client.send(GET));
     expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
-    expect(error.message).toMatch(
-      /did not send a valid HTTP response(: too many headers)?$/,
-    );
+    expect(error.message).toMatch(/did not send a valid HTTP response(: too many headers)?$/);
     expect(server.requests).toHaveLength(1);
   });
 });
