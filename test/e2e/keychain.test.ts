@@ -1,4 +1,4 @@
-// The built program with a fake keychain, GNOME Keyring, and docker-credential-pass with GnuPG.
+// The built program with GNOME Keyring, and with docker-credential-pass and GnuPG.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,6 @@ import { expect, it } from 'vitest';
 import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
-import { fakeKeychain } from '../support/keychain.ts';
 
 const PASSWORD = 'canary-of-a-pässword';
 const LOGIN = ['login', '--store-password', '--password-stdin', '--debug'];
@@ -33,22 +32,6 @@ function expectNoPassword(...seen: readonly unknown[]): void {
   expect(text).not.toContain(PASSWORD);
   expect(text).not.toContain(Buffer.from(PASSWORD).toString('base64'));
 }
-
-it('login --store-password stores a password that renews the token and is shown nowhere', async () => {
-  const user = await alice();
-  const keychain = fakeKeychain(process.platform === 'darwin' ? 'security' : 'secret-tool');
-  const env = { ...user.env, PATH: keychain.PATH };
-  const results = [await runBuilt(LOGIN, { env, stdin: PASSWORD })];
-  rmSync(user.tokens, { recursive: true });
-  results.push(await runBuilt(['whoami', '--check', '--debug'], { env }));
-  const files = filesBelow(user.home).map((file) => readFileSync(file, 'utf8'));
-  expect(files.join()).toContain('stored-password');
-  results.push(await runBuilt(['logout', '--debug'], { env }));
-  expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
-  expect(keychain.held()).toEqual({});
-  const calls = keychain.calls().map((call) => [call.argv, call.env]);
-  expectNoPassword(results, files, calls);
-});
 
 const gnome = missing('dbus-run-session', 'gnome-keyring-daemon', 'secret-tool');
 

@@ -20,24 +20,21 @@ function copyOf(...names: string[]): string {
   return folder;
 }
 
-/** Runs a copy of the package, by default without its bundle. */
-function launch(line: string, folder = copyOf('bin', 'completions', 'package.json'), env = {}) {
+/** Runs a copy of the package. */
+function launch(line: string, folder: string, env = {}) {
   const argv = [path.join(folder, 'bin/imgctl.js'), ...line.split(' ')];
   return promisify(execFile)(process.execPath, argv, { env: { ...process.env, ...env } });
 }
 
-it('the launcher prints the version and completion scripts without the bundle', async () => {
+it('the launcher prints the version and completion scripts without the bundle, else that it is not built', async () => {
+  const folder = copyOf('bin', 'completions', 'package.json');
   const script = readFileSync(path.join(ROOT, 'completions/imgctl.bash'), 'utf8');
-  expect(await launch('completion bash')).toEqual({ stdout: script, stderr: '' });
-  expect((await launch('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
-it('the launcher says that imgctl is not built yet for anything else', async () => {
+  expect(await launch('completion bash', folder)).toEqual({ stdout: script, stderr: '' });
+  expect((await launch('--version', folder)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   const failure = { code: 2, stdout: '', stderr: 'imgctl: not built yet\nhint: npm run build\n' };
-  for (const line of ['images list', 'completion nope', '--version --json']) {
-    await expect(launch(line)).rejects.toMatchObject(failure);
+  for (const line of ['images list', 'completion nope']) {
+    await expect(launch(line, folder)).rejects.toMatchObject(failure);
   }
-  await expect(launch('completion bash', copyOf('bin'))).rejects.toMatchObject(failure);
 });
 
 it('the launcher exits 0 if its reader closes the pipe', async () => {

@@ -25,14 +25,14 @@ const SIGNALS = [
 const CHECK = /the sync may have been submitted: \w+\nhint: .*imgctl my-images/;
 
 /** Runs a command until the service gets this request, which it never answers; the signal ends it. */
-async function endStalled(line: string, method: string, path: string, signal: NodeJS.Signals) {
+async function endStalled(line: string, request: string, signal: NodeJS.Signals) {
   const requests: string[] = [];
   const { baseUrl } = await serve({
-    faults: [parseFault(`${method} ${path}=stall`)],
-    onRequest: (request) => requests.push(request.method),
+    faults: [parseFault(`${request}=stall`)],
+    onRequest: ({ method }) => requests.push(method),
   });
   const { child, ended } = startCli(line.split(' '), { env: account(baseUrl) });
-  await expect.poll(() => requests, { timeout: 30_000 }).toContain(method);
+  await expect.poll(() => requests, { timeout: 30_000 }).toContain(request.split(' ')[0]);
   child.kill(signal);
   return ended;
 }
@@ -67,10 +67,10 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
   });
 
   it.each([
-    ['request', 'images list', 'GET', '/v2/image', /^imgctl: .+\n$/],
-    ['submit with the command that checks it', 'sync --wait', 'PATCH', '/v2/user/image/vm', CHECK],
-  ])('ends a stalled %s', async (_what, line, method, path, message) => {
-    expect(await endStalled(line, method, path, signal)).toEqual(failed(exitCode, message));
+    ['request', 'images list', 'GET /v2/image', /^imgctl: .+\n$/],
+    ['submit with the command that checks it', 'sync', 'PATCH /v2/user/image/vm', CHECK],
+  ])('ends a stalled %s', async (_what, line, request, message) => {
+    expect(await endStalled(line, request, signal)).toEqual(failed(exitCode, message));
   });
 
   it('ends the emulator with exit 0 during a request', async () => {
@@ -79,9 +79,9 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     expect(hostname).toBe('127.0.0.1');
     const socket = net.connect(Number(port), hostname);
     socket.on('error', () => {}); // it may be reset
-    await once(socket, 'connect');
-    socket.write(`GET /v2 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`GET /v2 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await once(socket, 'connect');
     emulator.child.kill(signal);
     expect(await emulator.ended).toMatchObject({ stderr: '', exitCode: 0 });
     await closed;

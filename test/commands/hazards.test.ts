@@ -1,0 +1,167 @@
+// Promises of docs/development/hazards.md that a whole command holds: what it prints and which requests arrive.
+
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
+import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { issue } from '../support/cli.ts';
+import { modeOf } from '../support/files.ts';
+import { failed } from '../support/io.ts';
+import * as server from '../support/scripted-server.ts';
+import {
+  emulatorUser,
+  localUser,
+  PASSWORD,
+  scriptedUser,
+  TOKEN_REQUEST,
+} from '../support/users.ts';
+
+const SYNC = 'PATCH /v2/user/image/vm';
+const IMAGES = 'GET /v2/image';
+const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
+
+/** Without the queries. */
+const pathsOf = ({ requests }: Pick<server.ScriptedServer, 'requests'>) =>
+  requests.map(({ method, url }) => `${method} ${url.pathname}`);
+
+/** The responses of a service that leads to another one. */
+type Elsewhere = (other: string) => server.Handler;
+
+const nextElsewhere: Elsewhere =
+  (other) =>
+  ({ url }) => {
+    const isLast = url.searchParams.get('page') === '2';
+    const next_url = isLast ? null : `${other}/v2/image?page=2&per_page=1`;
+    return { json: cataloguePage(url, testImages(2), { next_url }) };
+  };
+
+const redirect =
+  (status: number): Elsewhere =>
+  (other) =>
+  () => ({ status, headers: { location: `${other}/stolen` } });
+
+const REDIRECTED =
+  /^imgctl: .* was redirected to \S+\/stolen \(30\d\); redirects are not followed\n/;
+
+it.each<[string, Elsewhere, number, string | RegExp, string[]]>([
+  ['images list --per-page 1', nextElsewhere, 0, '', [IMAGES, IMAGES]],
+  ['api /v2/image -f per_page=1 --paginate', nextElsewhere, 0, '', [IMAGES, IMAGES]],
+  ['images list', redirect(302), 1, REDIRECTED, [IMAGES]],
+  ['sync', redirect(308), 1, REDIRECTED, [SYNC]],
+  [`${USER} login`, redirect(307), 1, REDIRECTED, [TOKEN_REQUEST]],
+  ['images list --base-url http://images.example', redirect(307), 2, /use https:\/\/images\./, []],
+])('imgctl sends nothing to another service: %s', async (line, respond, code, stderr, sent) => {
+  const other = await server.scriptedServer({});
+  const user = await scriptedUser(respond(other.baseUrl), { HTTP_PROXY: other.baseUrl });
+  const result = await user.imgctl(line);
+  const message = stderr instanceof RegExp ? expect.stringMatching(stderr) : stderr;
+  expect(result).toMatchObject({ stderr: message, exitCode: code });
+  expect([pathsOf(user.server), pathsOf(other)]).toEqual([sent, []]);
+});
+
+const BUSY = { status: 503, json: { message: 'Busy.' } };
+const EXPIRED = server.errorResponse(401, 'Valid token, but has expired.');
+const ACCEPTED = { status: 202, json: { request: { id: 41 } } };
+const TWICE: [string, ...string[]] = [SYNC, TOKEN_REQUEST, SYNC];
+
+it.each<[string, string, server.Script[string], number, RegExp, [string, ...string[]]]>([
+  ['one 401', 'sync', [EXPIRED, ACCEPTED], 0, /sync request 41/, TWICE],
+  ['each 401', 'sync', EXPIRED, 4, /expired/, TWICE],
+  ['a reset', 'api /v2 -X POST', server.RESET, 3, /may have taken/, ['POST /v2']],
+  ['a reset', 'login', server.RESET, 3, /^imgctl: /, [TOKEN_REQUEST]],
+  ['a 503', 'login', BUSY, 1, /503, Busy/, [TOKEN_REQUEST]],
+])(
+  'after %s, %s repeats a write only if it had no effect',
+  async (_what, line, responses, code, stderr, sent) => {
+    const tokens = { [TOKEN_REQUEST]: [issue('T1'), issue('T2')] };
+    const { imgctl, server: service } = await scriptedUser({ ...tokens, [sent[0]]: responses });
+    // The token is cached, so that it can be renewed.
+    if (line !== 'login') await imgctl(`${USER} token`);
+    expect(await imgctl(`${USER} ${line}`)).toMatchObject({
+      stderr: expect.stringMatching(stderr),
+      exitCode: code,
+    });
+    expect(pathsOf(service)).toEqual(line === 'login' ? sent : [TOKEN_REQUEST, ...sent]);
+  },
+);
+
+const ODD = { json: { data: [{ ...testImage(1), name: HOSTILE, folder: HOSTILE }], meta: {} } };
+
+it.each<[string, server.ScriptedResponse]>([
+  ['my-images', ODD],
+  ['my-images --retries 0', { status: 400, json: { message: HOSTILE } }],
+  ['api /v2', { status: 302, headers: { location: '/\u009b2J%1b[2J' } }],
+])('%s --debug escapes harmful text', async (line, response) => {
+  const { imgctl } = await scriptedUser(() => response);
+  const { stdout, stderr } = await imgctl(`${line} --debug`);
+  expect(stderr).toMatch(/^imgctl: debug/);
+  expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(RAW_HARM);
+});
+
+it.each(['../../x', '__proto__'])('login --profile=%s writes nothing', async (name) => {
+  const { directory, imgctl } = localUser();
+  const line = `login --profile=${name} --base-url http://127.0.0.1:9`;
+  expect(await imgctl(line)).toEqual(failed(2, 'invalid profile name'));
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+describe('the token file', () => {
+  const IGNORED = /^imgctl: warning: .* is ignored\n$/;
+
+  it.each<[string, (file: string) => void, RegExp, string]>([
+    ['that others can read is made private', (file) => chmodSync(file, 0o644), /^$/, 'T1'],
+    ['that is empty is replaced', (file) => writeFileSync(file, ''), IGNORED, 'T2'],
+    ['of another shape is replaced', (file) => writeFileSync(file, '{"s3c": 1}'), IGNORED, 'T2'],
+  ])('%s', async (_what, change, stderr, token) => {
+    const { imgctl, env } = await scriptedUser({
+      [TOKEN_REQUEST]: [issue('T1'), issue('T2')],
+      [IMAGES]: { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) },
+    });
+    await imgctl(`${USER} login`);
+    const folder = path.join(env.IMGCTL_CONFIG_DIR ?? '', 'tokens');
+    const file = path.join(folder, readdirSync(folder).find((name) => /^_token/.test(name)) ?? '');
+    change(file);
+    const result = await imgctl(`${USER} images list -q`);
+    expect(result).toEqual({ stdout: '1\n', stderr: expect.stringMatching(stderr), exitCode: 0 });
+    expect(result.stderr).not.toContain('s3c');
+    expect([readFileSync(file, 'utf8'), modeOf(file)]).toEqual([
+      expect.stringContaining(token),
+      '600',
+    ]);
+  });
+});
+
+it.each([
+  ['slow', -1, ['POST', 'GET', 'GET']],
+  ['fast', 1, ['POST', 'GET', 'POST', 'GET']],
+])('a clock that is a day %s causes at most one renewal', async (_how, days, expected) => {
+  const { imgctl, requests } = await emulatorUser();
+  for (const time of [Date.now(), Date.now() + days * 86_400_000]) {
+    const env = PASSWORD;
+    expect(await imgctl('images list -q', { env, time })).toMatchObject({
+      stderr: '',
+      exitCode: 0,
+    });
+  }
+  expect(requests.map((request) => request.split(' ')[0])).toEqual(expected);
+});
+
+it.each<[string, string[], string, number, string[]]>([
+  ['is renewed once, then repeats the page', ['T1'], '1\n2\n3\n', 0, ['1 T1', '2 T1', '2 T2']],
+  ['is an error without a list if it persists', ['T1', 'T2'], '', 4, ['1 T1', '2 T1', '2 T2']],
+])('a 401 during images list %s', async (_what, refused, stdout, exitCode, expected) => {
+  let issued = 0;
+  const sent: string[] = [];
+  const { imgctl } = await scriptedUser(({ method, url, headers }) => {
+    issued += Number(method === 'POST');
+    if (method === 'POST') return issue(`T${issued}`);
+    const token = headers.authorization?.slice(7) ?? '';
+    sent.push(`${url.searchParams.get('page')} ${token}`);
+    const isRefused = sent.length > 1 && refused.includes(token);
+    return isRefused ? EXPIRED : { json: cataloguePage(url, testImages(3)) };
+  });
+  const result = await imgctl(`${USER} images list -q --per-page 2`);
+  expect(result).toMatchObject({ stdout, exitCode });
+  expect([issued, sent]).toEqual([2, expected]);
+});
