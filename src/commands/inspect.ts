@@ -6,7 +6,8 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
-import type { Hardware, PackageSummary } from '../ovf/package.ts';
+import type { Hardware } from '../ovf/descriptor.ts';
+import type { PackageSummary } from '../ovf/package.ts';
 import { describeBytes, eachFile, errorsOf, FILES } from './validate.ts';
 
 const FIELDS: readonly FieldDeclaration[] = [

@@ -6,7 +6,7 @@ import { ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
 import { findSecret, SECRETS } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
-import type { Storage, StorageOptions } from '../upload/storage.ts';
+import type { Storage } from '../upload/storage.ts';
 
 /** The credentials of the storage, which are never those of the service. */
 const CREDENTIALS = {
@@ -36,8 +36,15 @@ export async function openUploadStorage(
   parallel = 4,
 ): Promise<Storage> {
   const { io, settings, console } = context;
+  const target = requireUploadTarget(settings);
+  if (target.kind === 'file') {
+    const { folderStorage } = await import('../upload/folder.ts');
+    return checked(folderStorage(target.path, io));
+  }
+  const { kind, url } = target;
+  const { user, secret } = CREDENTIALS[kind];
   const file = storageFile(context);
-  const storage = await createStorage(context, {
+  const options = {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
@@ -47,64 +54,46 @@ export async function openUploadStorage(
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
     env: io.env,
-    onSecret: (secret) => console.redaction.add(secret),
+    onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
-  });
-  try {
-    await storage.check();
-    return storage;
-  } catch (error) {
-    await storage.close();
-    throw withSourceHint(context, error);
-  }
-}
-
-/** Names the source of refused credentials. */
-function withSourceHint({ settings, io: { env } }: Context, error: unknown): unknown {
-  const { kind } = requireUploadTarget(settings);
-  const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
-  if (!isRefusal || kind === 'file') return error;
-  const { user, secret } = CREDENTIALS[kind];
-  const { variable } = SECRETS[secret];
-  const flag = settings.profileFlag;
-  if (settings.get(user) === undefined)
-    return error.with({ hint: `run: imgctl config set ${user} NAME${flag}` });
-  const source = [variable, `${variable}_FILE`].find((name) => env[name]);
-  if (source === undefined) return error;
-  return error.with({ hint: `check ${source} and ${user}: imgctl config get ${user}${flag}` });
-}
-
-/** Reads the credentials, and creates the storage with them. */
-async function createStorage(context: Context, options: StorageOptions): Promise<Storage> {
-  const { settings, console, io } = context;
-  const target = requireUploadTarget(settings);
-  if (target.kind === 'file')
-    return (await import('../upload/folder.ts')).folderStorage(target.path, options.clock);
-  const { kind, url } = target;
-  const { user, secret } = CREDENTIALS[kind];
-  const username = settings.get(user);
+  };
   const { davStorage } = await import('../upload/dav.ts');
+  const username = settings.get(user);
+  const set = `run: imgctl config set ${user}`;
+  const flag = settings.profileFlag;
   // Some storages need no user name.
-  if (kind === 'dav' && username === undefined) return davStorage(url, undefined, options);
+  if (kind === 'dav' && username === undefined)
+    return checked(davStorage(url, undefined, options), `${set} NAME${flag}`);
   if (username === undefined) {
     throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
-      hint: `run: imgctl config set ${user} KEY${settings.profileFlag}`,
+      hint: `${set} KEY${flag}`,
     });
   }
   const source = findSecret(settings, io, secret);
   if (!source) {
     const { variable, command } = SECRETS[secret];
     throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
-      hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${settings.profileFlag}`,
+      hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${flag}`,
     });
   }
   const password = await source.read();
   console.redaction.add(password, username);
-  if (kind === 'dav') return davStorage(url, { username, password }, options);
-  const credentials = {
-    accessKeyId: username,
-    secretAccessKey: password,
-    region: settings.get('upload-region'),
-  };
-  return (await import('../upload/s3.ts')).s3Storage(url, credentials, options);
+  const hint = `check ${source.origin} and ${user}: imgctl config get ${user}${flag}`;
+  if (kind === 'dav') return checked(davStorage(url, { username, password }, options), hint);
+  const region = settings.get('upload-region');
+  const { s3Storage } = await import('../upload/s3.ts');
+  const credentials = { accessKeyId: username, secretAccessKey: password, region };
+  return checked(s3Storage(url, credentials, options), hint);
+}
+
+/** @param hint for refused credentials */
+async function checked(storage: Storage, hint?: string): Promise<Storage> {
+  try {
+    await storage.check();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
+    throw isRefusal ? error.with({ hint: hint ?? error.hint }) : error;
+  }
 }

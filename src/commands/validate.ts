@@ -9,7 +9,8 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { counted } from '../output/messages.ts';
-import type { Finding, PackageSummary } from '../ovf/package.ts';
+import type { Finding } from '../ovf/findings.ts';
+import type { PackageSummary } from '../ovf/package.ts';
 
 export const FILES: ArgumentDeclaration = {
   name: 'file',

@@ -1,16 +1,15 @@
 // Checks the VMDK file of each disk against the descriptor, and follows its tables to data that is missing.
 
 import { constants, createGunzip } from 'node:zlib';
-import type { Disk } from './descriptor.ts';
+import type { Disk, FileReference } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
-import type { ResolvedReference } from './references.ts';
 import {
   type PackageFile,
   type ReadWindow,
   readRegion,
   WINDOW_SIZE,
   withWindow,
-} from './region.ts';
+} from './package-source.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
@@ -23,7 +22,10 @@ const STREAM_OPTIMIZED = 'streamOptimized';
 
 export async function checkDisks(
   disks: readonly Disk[],
-  references: readonly ResolvedReference[],
+  references: readonly {
+    readonly reference: FileReference;
+    readonly files: readonly PackageFile[];
+  }[],
   findings: FindingList,
   signal?: AbortSignal,
 ): Promise<void> {

@@ -3,8 +3,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type Finding, FindingList } from './findings.ts';
-import type { PackageSource } from './package-source.ts';
-import { isSafeName, type PackageFile, readRegion, stripDotSlash } from './region.ts';
+import {
+  isSafeName,
+  type PackageFile,
+  type PackageSource,
+  readRegion,
+  stripDotSlash,
+} from './package-source.ts';
 
 export interface ReadOptions {
   /** Verifies the manifest's digests, which reads every byte (true). */

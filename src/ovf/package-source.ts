@@ -1,20 +1,22 @@
-// Opens a package: a descriptor and the files beside it, or a tar archive (ustar, GNU, older ones) with what is wrong in it.
+// Opens a package, a descriptor with the files beside it or a tar archive (ustar, GNU, older ones), and reads its files.
 
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { byteCount, type FindingCode, FindingList } from './findings.ts';
-import {
-  isSafeName,
-  type PackageFile,
-  type ReadWindow,
-  type Region,
-  readRegion,
-  stripDotSlash,
-  WINDOW_SIZE,
-  withWindow,
-} from './region.ts';
 import { mayBeXml } from './xml.ts';
+
+export const WINDOW_SIZE = 64 * 1024;
+
+export interface PackageFile {
+  readonly path: string;
+  readonly offset: number;
+  readonly size: number;
+  /** The name within the package. */
+  readonly name: string;
+  /** False for the last member of a truncated archive. */
+  readonly complete: boolean;
+}
 
 export interface PackageSource {
   readonly kind: 'ova' | 'ovf';
@@ -330,4 +332,55 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     position = end;
   }
   return found;
+}
+
+/** True if a name is relative and stays inside its folder, on any system. */
+export function isSafeName(name: string): boolean {
+  if (name === '' || /^\/|^[a-z]:|[\\\0]/i.test(name)) return false;
+  return !name.split('/').includes('..');
+}
+
+export function stripDotSlash(name: string): string {
+  return name.replace(/^(?:\.\/+)+/, '') || name;
+}
+
+export type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
+
+/** Returns at most the window's bytes, fewer at the end of the region; valid until the next call. */
+export type ReadWindow = (start: number, length: number) => Promise<Buffer>;
+
+/** Serves many short reads that lie close together from one small buffer. */
+export async function withWindow<Result>(
+  { path, offset, size }: Region,
+  signal: AbortSignal | undefined,
+  action: (read: ReadWindow) => Promise<Result>,
+  windowSize = WINDOW_SIZE,
+): Promise<Result> {
+  const buffer = Buffer.allocUnsafe(windowSize);
+  const handle = await open(path);
+  let first = 0;
+  let filled = 0;
+  const read: ReadWindow = async (start, length) => {
+    signal?.throwIfAborted();
+    const wanted = Math.max(0, Math.min(length, size - start));
+    if (start < first || start + wanted > first + filled) {
+      first = start;
+      filled = 0;
+      let bytesRead = -1;
+      while (filled < windowSize && bytesRead !== 0) {
+        const place = offset + start + filled;
+        ({ bytesRead } = await handle.read(buffer, filled, windowSize - filled, place));
+        filled += bytesRead;
+      }
+    }
+    const from = start - first;
+    return buffer.subarray(from, Math.min(from + wanted, filled));
+  };
+  return action(read).finally(() => handle.close());
+}
+
+/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
+export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
+  const available = Math.max(0, Math.min(length, region.size - start));
+  return withWindow(region, undefined, (read) => read(start, available), available);
 }
