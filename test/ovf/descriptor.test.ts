@@ -1,5 +1,7 @@
-// Descriptors of each version of OVF, and what is wrong in them.
+// Descriptors: what is read from each version, dialect and deployment option, and what is wrong in them.
 
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytesPerUnit } from '../../src/ovf/elements.ts';
 import { rows } from '../support/rows.ts';
@@ -99,5 +101,139 @@ describe('a descriptor', () => {
   it('is reported with the line of the finding', async () => {
     const { findings } = await readDescriptor(envelope(`\n\n${disks('')}`));
     expect(findings[0]?.place).toBe('vm.ovf:3');
+  });
+});
+
+describe('the hardware of a system', () => {
+  const cpus = (InstanceID: number, VirtualQuantity: number | string, attributes = '') =>
+    hardwareItem({ InstanceID, ResourceType: 3, VirtualQuantity }, attributes);
+  const memory = (InstanceID: number, VirtualQuantity: number, AllocationUnits: string) =>
+    hardwareItem({ InstanceID, ResourceType: 4, VirtualQuantity, AllocationUnits });
+  const adapter = (InstanceID: number, Connection: string, attributes = '') =>
+    hardwareItem({ InstanceID, ResourceType: 10, Connection }, attributes);
+  const UNKNOWN = { cpus: null, memory: null, disks: [], networks: [] };
+  const TO_NO_BOUND = cpus(1, 2) + cpus(2, 1) + cpus(2, 8, 'ovf:bound="max"');
+  const IN_UNITS = memory(3, 3, 'byte * 2^30') + memory(4, 512, 'MB');
+
+  it.each([
+    ['processors up to no bound', TO_NO_BOUND, { cpus: 3 }],
+    ['memory in several units', IN_UNITS, { memory: 3.5 * 1024 ** 3 }],
+    ['a disk that refers to nothing', hardwareItem({ ResourceType: 17 }), { disks: [null] }],
+    ['no items', '', {}],
+    ['a quantity in words', cpus(1, 'two'), {}],
+    ['no quantity', hardwareItem({ ResourceType: 3 }), {}],
+    ['a negative quantity', cpus(1, -1), {}],
+  ])('counts %s', async (_, items, hardware) => {
+    const { systems, findings } = await readDescriptor(machine(items));
+    expect([systems[0]?.hardware, findings]).toEqual([{ ...UNKNOWN, ...hardware }, []]);
+  });
+
+  it('depends on the deployment option, whose last item of an instance counts', async () => {
+    const OPTIONS = `<DeploymentOptionSection>
+      <Configuration ovf:id="small"><Label>Small</Label><Description>For tests</Description></Configuration>
+      <Configuration ovf:id="large" ovf:default="true"><Label>Large</Label></Configuration>
+    </DeploymentOptionSection>
+    <NetworkSection><Network ovf:name="a"/><Network ovf:name="b"/></NetworkSection>`;
+    const items = [
+      ...[cpus(1, 1), cpus(1, 2, 'ovf:configuration="small large"')],
+      ...[cpus(1, 4, 'ovf:configuration="large"'), adapter(2, 'a')],
+      adapter(3, 'b', 'ovf:configuration="large"'),
+      hardwareItem({ ResourceType: 3, VirtualQuantity: 8 }, 'ovf:configuration="large"'),
+    ].join('');
+    const { systems, deploymentOptions, findings } = await readDescriptor(machine(items, OPTIONS));
+    expect(findings).toEqual([]);
+    expect(deploymentOptions).toEqual([
+      { id: 'small', label: 'Small', description: 'For tests', default: false },
+      { id: 'large', label: 'Large', description: null, default: true },
+    ]);
+    const small = { ...UNKNOWN, cpus: 2, networks: ['a'] };
+    const large = { ...UNKNOWN, cpus: 12, networks: ['a', 'b'] };
+    expect(systems[0]?.hardware).toEqual(large);
+    expect(systems[0]?.options).toEqual([
+      { option: 'small', hardware: small },
+      { option: 'large', hardware: large },
+    ]);
+    // Options that make no difference are not listed; the first is the default.
+    const unmarked = machine(cpus(1, 1), OPTIONS.replace('ovf:default="true"', ''));
+    const same = await readDescriptor(unmarked);
+    expect(same.deploymentOptions.map((option) => option.default)).toEqual([true, false]);
+    expect(same.systems[0]?.options).toEqual([]);
+  });
+});
+
+it('systems and products are found inside collections', async () => {
+  const { systems, products, findings } = await readDescriptor(
+    envelope(`<VirtualSystemCollection ovf:id="outer">
+      <ProductSection><Product>Suite</Product><Vendor>V</Vendor><Version>1</Version>
+        <FullVersion>1.0.1</FullVersion><Property ovf:key="a"/><Property ovf:key="b"/></ProductSection>
+      <VirtualSystem ovf:id="one"><Name>First</Name></VirtualSystem>
+      <VirtualSystemCollection ovf:id="inner">
+        <VirtualSystem ovf:id="two"><ProductSection><Product>Part</Product></ProductSection></VirtualSystem>
+      </VirtualSystemCollection>
+    </VirtualSystemCollection>`),
+  );
+  expect(findings).toEqual([]);
+  expect(systems.map(({ id, name, collections }) => [id, name, collections])).toEqual([
+    ['one', 'First', ['outer']],
+    ['two', 'two', ['outer', 'inner']],
+  ]);
+  expect(products).toEqual([
+    { product: 'Suite', vendor: 'V', version: '1', fullVersion: '1.0.1', properties: 2 },
+    { product: 'Part', vendor: null, version: null, fullVersion: null, properties: 0 },
+  ]);
+});
+
+describe('a descriptor of another program', () => {
+  const read = async (name: string, change = (xml: string) => xml) => {
+    const xml = readFileSync(resolve(import.meta.dirname, 'dialects', name), 'utf8');
+    const summary = await readDescriptor(change(xml));
+    return { ...summary, found: codes(summary) };
+  };
+  const WEB = {
+    found: ['missing-file'],
+    products: [{ product: 'Shop', vendor: 'Example', version: '2', properties: 1 }],
+    systems: [
+      {
+        ...{ name: 'web', operatingSystem: 'Other Linux', hardwareFamilies: ['vmx-04'] },
+        hardware: { cpus: 2, memory: 2 ** 28, disks: ['disk1', 'scratch'], networks: ['lan'] },
+      },
+    ],
+    disks: [
+      { id: 'disk1', capacity: 2 ** 20, file: 'web-disk1.vmdk' },
+      { id: 'scratch', capacity: 2 ** 21, format: null, file: null },
+    ],
+    networks: [{ name: 'lan', description: 'The office' }],
+  };
+  const HARDWARE = { memory: 2 ** 30, disks: ['disk1'], networks: ['ovirtmgmt'] };
+  const OVIRT = {
+    ...{ found: ['missing-file'], ovfVersion: '1.x' },
+    systems: [{ name: 'web', operatingSystem: 'debian_9', hardware: HARDWARE }],
+    disks: [{ id: 'disk1', file: 'group1/volume1' }],
+  };
+  const SHARED = {
+    ...{ found: ['missing-file'], ovfVersion: '2.0' },
+    disks: [
+      { id: 'data', capacity: 1024 ** 2, file: 'cluster-shared.vmdk' },
+      { id: 'quorum', capacity: 8192, file: null },
+    ],
+    systems: [
+      { id: 'a', hardware: { disks: ['data', 'quorum'], networks: ['lan'] } },
+      { id: 'b', hardware: { disks: ['data'], networks: [] } },
+    ],
+  };
+
+  it.each([
+    ['elements without a namespace', 'ovf-0.9', { ...WEB, ovfVersion: '0.9' }],
+    ['elements without a namespace', 'ovf-1.0-draft', { ...WEB, ovfVersion: '1.0' }],
+    ['files by href and disks by file', 'ovirt', OVIRT],
+    ['shared disks', 'ovf-2.0-shared-disk', SHARED],
+    ['no system', 'collection-without-systems', { found: ['empty-collection?'], systems: [] }],
+  ])('may have %s (%s)', async (_, name, expected) => {
+    expect(await read(`${name}.ovf`)).toMatchObject(expected);
+  });
+
+  it('has a finding for a disk of oVirt whose file is unknown', async () => {
+    const change = (xml: string) => xml.replace('Resource>group1/volume1', 'Resource>group1/x');
+    expect((await read('ovirt.ovf', change)).found).toEqual(['unknown-disk', 'missing-file']);
   });
 });

@@ -1,21 +1,11 @@
-// Builds packages for the running test, reads them, and damages them.
+// Builds packages for the running test, and reads them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type PackageSummary, readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import {
-  BLOCK,
-  manifestOf,
-  packTar,
-  sampleMembers,
-  type TarMember,
-  withChecksum,
-} from '../support/package-writer.ts';
-
-/** Bytes of the blocks that end an archive. */
-export const END = 2 * BLOCK;
+import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
 
 export async function readBytes(bytes: Uint8Array, name = 'test.ova'): Promise<PackageSummary> {
   const file = join(temporaryDirectory(), name);
@@ -61,24 +51,6 @@ export function withManifest([descriptor, ...others]: readonly TarMember[]): Tar
   if (descriptor === undefined) return [];
   const manifest = member('vm.mf', manifestOf([descriptor, ...others]));
   return [descriptor, manifest, ...others];
-}
-
-/** The sample without the blocks at its end. */
-export function endless(): Buffer {
-  return packTar(sample()).subarray(0, -END);
-}
-
-/** The sample with its first header changed, and a valid checksum. */
-export function withHeader(change: (header: Buffer) => unknown): Buffer {
-  const archive = packTar(sample());
-  change(archive.subarray(0, BLOCK));
-  withChecksum(archive.subarray(0, BLOCK));
-  return archive;
-}
-
-/** The sample with more members at its end. */
-export function followedBy(...members: TarMember[]): Buffer {
-  return packTar([...sample(), ...members]);
 }
 
 /** A descriptor of OVF 1.x or 2.x with these sections, and with empty references and a system if they have none. */

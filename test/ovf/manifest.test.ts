@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
-import { manifestOf, packTar } from '../support/package-writer.ts';
+import { manifestOf } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
-import { codes, envelope, member, readBytes, readFolder, readMembers, sample } from './harness.ts';
+import { codes, envelope, member, readFolder, readMembers, sample } from './harness.ts';
 
 const SHA1 = 'a'.repeat(40);
 const SHA256 = 'b'.repeat(64);
@@ -33,28 +33,19 @@ describe('parseManifest', () => {
     expect(parse(text)).toEqual({ manifest, findings: [] });
   });
 
-  it('reads the label of OpenSSL 3, with one warning', () => {
-    const { manifest, findings } = parse(`SHA2-256(a)= ${SHA256}\nSHA2-512(b)= ${SHA512}`);
-    expect(manifest.entries).toMatchObject([
-      { name: 'a', algorithm: 'SHA256', digest: SHA256 },
-      { name: 'b', algorithm: 'SHA512', digest: SHA512 },
-    ]);
-    expect(findings.map(({ code, place }) => [code, place])).toEqual([
-      ['manifest-label', 'a.mf:1'],
-      ['manifest-algorithms', 'a.mf'],
-    ]);
-  });
-
   it.each([
-    [`SHA2-1(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
-    ['junk', 'manifest-syntax', 'a.mf:1'],
-    [`\nSHA256(a)= ${SHA1}`, 'manifest-syntax', 'a.mf:2'],
-    [`SHA1(a)= ${SHA1}x`, 'manifest-syntax', 'a.mf:1'],
-    [`SHA1()= ${SHA1}`, 'manifest-syntax', 'a.mf:1'],
-    [`SHA1(a)= ${SHA1}\nSHA1(./a)= ${SHA1}`, 'manifest-duplicate', 'a.mf:2'],
-    [`SHA1(a)= ${SHA1}\nSHA256(b)= ${SHA256}`, 'manifest-algorithms', 'a.mf'],
-  ])('reports %j as %s at %s', (text, code, place) => {
-    expect(parse(text).findings).toMatchObject([{ code, place }]);
+    [`SHA2-1(a)= ${SHA1}`, ['manifest-syntax a.mf:1']],
+    ['junk', ['manifest-syntax a.mf:1']],
+    [`\nSHA256(a)= ${SHA1}`, ['manifest-syntax a.mf:2']],
+    [`SHA1(a)= ${SHA1}x`, ['manifest-syntax a.mf:1']],
+    [`SHA1()= ${SHA1}`, ['manifest-syntax a.mf:1']],
+    [`SHA1(a)= ${SHA1}\nSHA1(./a)= ${SHA1}`, ['manifest-duplicate a.mf:2']],
+    [`SHA1(a)= ${SHA1}\nSHA256(b)= ${SHA256}`, ['manifest-algorithms a.mf']],
+    // The label of OpenSSL 3, which is read, with one warning.
+    [`SHA2-256(a)= ${SHA256}\nSHA2-256(b)= ${SHA256}`, ['manifest-label a.mf:1']],
+  ])('reports of %j: %j', (text, expected) => {
+    const found = parse(text).findings.map(({ code, place }) => `${code} ${place}`);
+    expect(found).toEqual(expected);
   });
 });
 
@@ -76,11 +67,6 @@ describe('the manifest of a package', () => {
       const [finding] = (await read([descriptor, own, changed])).findings;
       expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
     }
-  });
-
-  it('is ignored if the archive ends in it', async () => {
-    const archive = packTar([descriptor, manifest]).subarray(0, -1024 - 400);
-    expect(codes(await readBytes(archive))).toEqual(['truncated-member', 'missing-file']);
   });
 
   const digests = `${manifest.content}`;

@@ -2,19 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { DESCRIPTOR_LIMITS } from '../../src/ovf/descriptor.ts';
-import { findAll, parseXml as parseWithin, textOf, XmlError } from '../../src/ovf/xml.ts';
+import { parseXml as parseWithin } from '../../src/ovf/xml.ts';
 
 const parseXml = (bytes: Uint8Array) => parseWithin(bytes, DESCRIPTOR_LIMITS);
-
-function errorOf(xml: string | Uint8Array) {
-  try {
-    parseXml(Buffer.from(xml));
-  } catch (thrown) {
-    if (thrown instanceof XmlError) return thrown;
-    throw thrown;
-  }
-  throw new Error('the XML was accepted');
-}
 
 function utf16(text: string, bigEndian: boolean, mark = '\ufeff'): Buffer {
   const bytes = Buffer.from(`${mark}${text}`, 'utf16le');
@@ -62,11 +52,8 @@ describe('parseXml', () => {
   it.each([
     ['nothing', '', 'xml-syntax', 1],
     ['an open element', '<a>\n<b>\n</a>', 'xml-syntax', 3],
-    ['an attribute twice', '<a x="1" x="2"/>', 'xml-syntax', 1],
-    ['a prefix that is not bound', '<x:a/>', 'xml-syntax', 1],
     ['control characters', '<a>\u0001</a>', 'xml-syntax', 1],
     ['an unknown entity', '<a>\n&nbsp;</a>', 'xml-entity', 2],
-    ['an entity of a built-in name', '<a>&constructor;</a>', 'xml-entity', 1],
     ['an external entity', EXTERNAL_ENTITY, 'xml-doctype', 1],
     ['a bomb of entities', BOMB, 'xml-doctype', 1],
     ['a document type without end', `<!DOCTYPE a [${' '.repeat(1000)}`, 'xml-syntax', 1],
@@ -77,14 +64,6 @@ describe('parseXml', () => {
     ['too many elements', `<a>${'<b/>'.repeat(100_000)}</a>`, 'xml-too-complex', 1],
     ['too many attributes', `<a ${MANY_ATTRIBUTES}/>`, 'xml-too-complex', 1],
   ])('refuses %s', (_, xml, code, line) => {
-    const error = errorOf(xml);
-    expect([error.code, error.line]).toEqual([code, line]);
-    expect(error.message).not.toBe('');
-  });
-
-  it('finds elements and texts by name at any depth', () => {
-    const root = parseXml(Buffer.from('<a><c> 1\n</c><b><c>2</c></b><c><c>3</c></c></a>'));
-    expect(findAll(root, 'c').map(({ text }) => text.trim())).toEqual(['1', '2', '', '3']);
-    expect([textOf(root, 'c'), textOf(root, 'd')]).toEqual(['1', undefined]);
+    expect(() => parseXml(Buffer.from(xml))).toThrow(expect.objectContaining({ code, line }));
   });
 });

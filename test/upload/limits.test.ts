@@ -3,26 +3,22 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { fakeIo, runCli } from '../support/io.ts';
+import { failed, fakeIo, runCli } from '../support/io.ts';
 import { type Handler, type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { storageUser, writeOva } from '../support/uploads.ts';
 
-const OPTIONS = '--retries 0 --part-size 5M';
-
-/** A user whose storage is a script. */
+/** Starts a push to a storage that is a script. */
 async function setUp(kind: 'dav' | 's3', script: Handler) {
   const { env, work, imgctl } = await storageUser(kind);
   const { baseUrl, requests } = await scriptedServer(script);
   await imgctl(`config set upload-url ${kind}+${baseUrl}/bucket`);
   const file = writeOva(work, 'web');
-  return {
-    requests,
-    push: () => imgctl(`push ${file} --no-sync ${OPTIONS}`),
-    start: (options: string) => {
-      const io = fakeIo({ env });
-      return { io, ended: runCli(`push ${file} ${OPTIONS} ${options}`.split(' '), io) };
-    },
+  const start = (options = '--no-sync') => {
+    const io = fakeIo({ env });
+    const argv = `push ${file} --retries 0 --part-size 5M ${options}`.split(' ');
+    return { io, ended: runCli(argv, io) };
   };
+  return { requests, start, push: () => start().ended };
 }
 
 const multistatus = (content: string): ScriptedResponse => ({
@@ -38,18 +34,15 @@ const cpu = () => process.cpuUsage().user / 1_000;
 
 describe('push to a WebDAV storage', () => {
   it.each([
-    ['10 MB', `${FOLDER}${nested(45).repeat(10_000)}`, 'more than 4194304 bytes'],
-    ['elements without end', `${FOLDER}${'<response/>'.repeat(100_000)}`, 'more than 100000 ele'],
-    ['51 levels', `${FOLDER}${nested(50)}`, 'nested more than 50 levels deep'],
+    ['10 MB', nested(45).repeat(10_000), 'more than 4194304 bytes'],
+    ['elements without end', '<response/>'.repeat(100_000), 'more than 100000 ele'],
+    ['51 levels', nested(50), 'nested more than 50 levels deep'],
   ])('that sends XML of %s ends within 2 s with one line', async (_what, content, text) => {
-    const { push } = await setUp('dav', () => multistatus(content));
+    const { push } = await setUp('dav', () => multistatus(`${FOLDER}${content}`));
     const started = cpu();
-    const { exitCode, stderr } = await push();
+    const line = new RegExp(`^imgctl: 127.* sent too much XML: ${text}.*\\nhint: .*\\n$`);
+    expect(await push()).toEqual(failed(1, line));
     expect(cpu() - started).toBeLessThan(2_000);
-    expect(stderr).toMatch(
-      new RegExp(`^imgctl: 127.* sent too much XML: ${text}.*\\nhint: .*\\n$`),
-    );
-    expect(exitCode).toBe(1);
   });
 
   it('that sends the most XML that is read ends within 2 s, also by Ctrl-C', async () => {
@@ -60,19 +53,18 @@ describe('push to a WebDAV storage', () => {
     const started = cpu();
     await push();
     expect(cpu() - started).toBeLessThan(2_000);
-    const { io, ended } = start('--no-sync');
+    const { io, ended } = start();
     await wait(100);
     const interrupted = cpu();
     io.interrupt();
-    const { exitCode } = await ended;
+    expect([1, 130]).toContain((await ended).exitCode);
     expect(cpu() - interrupted).toBeLessThan(2_000);
-    expect([1, 130]).toContain(exitCode);
   });
 
   it.each([
-    ['ends within --timeout', '--no-sync --timeout 1s', 3],
-    ['is interrupted by Ctrl-C', '--no-sync --timeout 60s', 130],
-  ])('whose response drips after the upload %s', async (_what, options, exitCode) => {
+    ['ends within --timeout', '1s', 3],
+    ['is interrupted by Ctrl-C', '60s', 130],
+  ])('whose response drips after the upload %s', async (_what, timeout, exitCode) => {
     const { start, requests } = await setUp('dav', ({ method, target }) => {
       if (method === 'PROPFIND')
         return target === '/bucket/' ? multistatus(FOLDER) : { status: 404 };
@@ -84,7 +76,7 @@ describe('push to a WebDAV storage', () => {
         },
       };
     });
-    const { io, ended } = start(options);
+    const { io, ended } = start(`--no-sync --timeout ${timeout}`);
     await expect.poll(() => requests.some(({ method }) => method === 'PUT')).toBe(true);
     const started = Date.now();
     await wait(200);
@@ -98,7 +90,7 @@ describe('push to a WebDAV storage', () => {
 function s3(changes: {
   /** The size of the object, instead of that of the upload. */
   readonly size?: number;
-  readonly list?: (request: Parameters<Handler>[0], index: number) => string | undefined;
+  readonly list?: (request: Parameters<Handler>[0], index: number) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly etag?: string;
 }): Handler {
@@ -108,7 +100,6 @@ function s3(changes: {
   let size = 0;
   return (request, index) => {
     const { method, url, headers: sent } = request;
-    const isStart = url.searchParams.has('uploads');
     if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
     if (method === 'DELETE') stored = '';
     if (method === 'PUT') {
@@ -116,15 +107,13 @@ function s3(changes: {
       size = changes.size ?? Number(sent['content-length']);
       return { headers: { ...headers, etag: changes.etag ?? md5.toString('hex') } };
     }
-    if (method === 'POST' && !isStart)
+    if (method === 'HEAD' && stored === '') return { status: 404 };
+    if (method === 'HEAD') return { headers: { ...headers, etag: stored, 'content-length': size } };
+    const isStart = url.searchParams.has('uploads');
+    if (isStart) return { body: '<Done><UploadId>1</UploadId></Done>' };
+    if (method === 'POST')
       stored = changes.etag ?? `${createHash('md5').update(md5).digest('hex')}-1`;
-    if (method === 'HEAD')
-      return stored === ''
-        ? { status: 404 }
-        : { headers: { ...headers, etag: stored, 'content-length': size } };
-    return {
-      body: `<Done>${isStart ? '<UploadId>1</UploadId>' : `<ETag>${stored}</ETag>`}</Done>`,
-    };
+    return { body: `<Done><ETag>${stored}</ETag></Done>` };
   };
 }
 
@@ -140,23 +129,20 @@ describe('push to an S3 storage', () => {
     ['parts never ends', 'uploadId', () => '1', 2, '--no-sync'],
     ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
   ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
-    const { start, requests } = await setUp(
-      's3',
-      s3({
-        list: ({ url: { searchParams } }, index) => {
-          const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
-          const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
-          if (searchParams.has(parameter)) return `<IsTruncated>true</IsTruncated>${next.join('')}`;
-          return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
-        },
-      }),
-    );
-    const { exitCode, stderr } = await start(options).ended;
-    expect(stderr).toMatch(/^imgctl: .* sent a list without end\nhint: /);
-    const asked = requests.filter(
-      ({ method, url }) => method === 'GET' && url.searchParams.has(parameter),
-    );
-    expect({ exitCode, pages: asked.length }).toEqual({ exitCode: 1, pages });
+    const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
+    const script = s3({
+      list: ({ url: { searchParams } }, index) => {
+        const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
+        return searchParams.has(parameter)
+          ? `<IsTruncated>true</IsTruncated>${next.join('')}`
+          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+      },
+    });
+    const { start, requests } = await setUp('s3', script);
+    const result = await start(options).ended;
+    expect(result).toEqual(failed(1, /^imgctl: .* sent a list without end\nhint: /));
+    const lists = requests.filter(({ method }) => method === 'GET');
+    expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(pages);
   });
 
   it.each([
@@ -164,18 +150,15 @@ describe('push to an S3 storage', () => {
     ['with its own keys another size', { ...OPAQUE, size: 17 }],
   ])('that shows %s fails, and removes the object', async (_what, changes) => {
     const { push, requests } = await setUp('s3', s3(changes));
-    const { exitCode, stderr } = await push();
-    expect(stderr).toContain('web.ova did not arrive whole: its size is 17\n');
-    expect(exitCode).toBe(1);
+    expect(await push()).toEqual(failed(1, 'web.ova did not arrive whole: its size is 17\n'));
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
   it('that encrypts with its own keys is compared by the size', async () => {
     const { push } = await setUp('s3', s3(OPAQUE));
     expect((await push()).exitCode).toBe(0);
-    expect((await push()).stderr).toContain(
-      'web.ova: already there (only its size was compared: its ETag is no MD5)',
-    );
+    const text = 'web.ova: already there (only its size was compared: its ETag is no MD5)';
+    expect((await push()).stderr).toContain(text);
   });
 
   it('that has the file in parts of another size says so', async () => {
@@ -183,10 +166,8 @@ describe('push to an S3 storage', () => {
     const file = writeOva(work, 'web', 11 * 2 ** 20);
     await imgctl(`push ${file} --no-sync --part-size 5M`);
     const other = await imgctl(`push ${file} --no-sync --part-size 6M`);
-    expect(other.stderr).toMatch(
-      /hint: the same file in parts of another size .*--part-size; rename/,
-    );
-    expect(other.exitCode).toBe(1);
+    const text = /hint: the same file in parts of another size .*--part-size; rename/;
+    expect(other).toEqual(failed(1, text));
     const same = await imgctl(`push ${file} --no-sync --part-size 5M`);
     expect(same.stderr).toContain('web.ova: already there');
   });
@@ -194,14 +175,13 @@ describe('push to an S3 storage', () => {
   it('does not continue an upload that has a part of another file', async () => {
     const { imgctl, work, seen, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
     const name = (seed: string) => writeOva(work, 'web', 11 * 2 ** 20, seed);
-    const options = '--no-sync --part-size 5M --parallel 1 --retries 0';
-    await imgctl(`push ${name('a')} ${options}`);
+    const options = '--no-sync --part-size 5M --parallel 1 --retries';
+    await imgctl(`push ${name('a')} ${options} 0`);
     const before = seen.storage.length;
-    const { exitCode } = await imgctl(`push ${name('b')} ${options} --retries 3`);
-    const puts = seen.storage.slice(before).filter(({ request }) => request.startsWith('PUT'));
-    expect(puts.some(({ request }) => request.includes('partNumber=1&'))).toBe(true);
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
-    const aborts = seen.storage.filter(({ request }) => /^DELETE .*uploadId=/.test(request));
-    expect(aborts).toHaveLength(1);
+    expect((await imgctl(`push ${name('b')} ${options} 3`)).exitCode).toBe(0);
+    const requests = seen.storage.map(({ request }) => request);
+    expect(requests.slice(before)).toContainEqual(expect.stringMatching(/^PUT .*partNumber=1&/));
+    expect(requests.filter((each) => /^DELETE .*uploadId=/.test(each))).toHaveLength(1);
+    expect(stored()).toEqual(['web.ova']);
   });
 });

@@ -1,8 +1,11 @@
-// push to WebDAV and S3, over real sockets: what arrives, faults of the storage, and where credentials go.
+// push to WebDAV and S3, over real sockets, TLS and proxies: what arrives, faults, and where credentials go.
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selfSigned } from '../support/certificate.ts';
+import { failed } from '../support/io.ts';
+import { forwardTo, tlsTo, tunnelTo } from '../support/sockets.ts';
 import { SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const OPTIONS = '--poll-interval 5ms --retries 1 --part-size 5M';
@@ -10,43 +13,40 @@ const OPTIONS = '--poll-interval 5ms --retries 1 --part-size 5M';
 const SIZE = 700_000;
 /** Several parts. */
 const LARGE = 11 * 2 ** 20;
+const NOTHING = { exitCode: 1, stored: [], syncs: 0 };
+
+function flip(file: string, position: number): void {
+  const bytes = readFileSync(file);
+  bytes[position] = (bytes[position] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+}
 
 describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
-  it('uploads whole files, syncs once and leaves nothing else', async () => {
+  it('uploads whole files of any name, syncs once and leaves nothing else', async () => {
     const { imgctl, work, folder, stored, syncs } = await storageUser(kind);
     const file = writeOva(work, 'web', LARGE);
-    const { exitCode } = await imgctl(`push ${file} ${writeOvf(work, 'db', 1)} ${OPTIONS}`);
+    const odd = path.join(work, "a+b%20(c)'é&.ova");
+    writeFileSync(odd, readFileSync(writeOva(work, 'odd')));
+    const files = [file, odd, writeOvf(work, 'db', 1)];
+    const { exitCode } = await imgctl(`push ${files.join(' ')} ${OPTIONS}`);
     expect({ exitCode, syncs: syncs() }).toEqual({ exitCode: 0, syncs: 1 });
-    expect(stored()).toEqual(['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf', 'web.ova']);
+    const db = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
+    expect(stored()).toEqual([path.basename(odd), ...db, 'web.ova']);
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 
-  it('takes names with blanks and signs', async () => {
-    const { imgctl, work, stored } = await storageUser(kind);
-    const file = writeOva(work, 'web');
-    const name = "a+b%20(c)'é&.ova";
-    writeFileSync(path.join(work, name), readFileSync(file));
-    const { exitCode } = await imgctl(`push ${path.join(work, name)} ${OPTIONS}`);
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: [name] });
-  });
-
   it('recognizes the same content from another home, and other content of the same size', async () => {
-    const { imgctl, work, folder, seen } = await storageUser(kind);
+    const { imgctl, work, folder, seen, settings } = await storageUser(kind);
     const file = writeOva(work, 'web', SIZE);
     await imgctl(`push ${file} --no-sync ${OPTIONS}`);
     const other = { IMGCTL_CONFIG_DIR: undefined, HOME: work };
-    const settings = await imgctl('config list --json');
-    for (const { key, value } of JSON.parse(settings.stdout)) {
-      if (key.startsWith('upload-') && value) await imgctl(`config set ${key} ${value}`, other);
-    }
+    for (const [key, value] of Object.entries(settings))
+      await imgctl(`config set ${key} ${value}`, other);
     const again = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
     expect(again.stderr).toContain('web.ova: already there');
-    const bytes = readFileSync(file);
-    bytes[600_000] = (bytes[600_000] ?? 0) ^ 1;
-    writeFileSync(path.join(folder, 'web.ova'), bytes);
+    flip(path.join(folder, 'web.ova'), 600_000);
     const changed = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
-    expect(changed.stderr).toContain('already has another web.ova');
-    expect(changed.exitCode).toBe(1);
+    expect(changed).toEqual(failed(1, 'already has another web.ova'));
     expect(seen.service).toEqual([]);
   });
 
@@ -58,28 +58,16 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     file = writeOva(user.work, 'web', LARGE);
     const { stderr, exitCode } = await user.imgctl(`push ${file} ${OPTIONS}`);
     expect(stderr).toContain(`${file} changed while it was uploaded\nhint: `);
-    expect({ exitCode, stored: user.stored(), syncs: user.syncs() }).toEqual({
-      exitCode: 1,
-      stored: [],
-      syncs: 0,
-    });
+    expect({ exitCode, stored: user.stored(), syncs: user.syncs() }).toEqual(NOTHING);
   });
 
   it('removes what it uploaded if a digest is wrong', async () => {
     const { imgctl, work, stored, syncs } = await storageUser(kind);
     const file = writeOvf(work, 'db', SIZE);
-    appendFileSync(path.join(work, 'db', 'db.mf'), '\n');
-    const data = path.join(work, 'db', 'db-data.iso');
-    const bytes = readFileSync(data);
-    bytes[1000] = (bytes[1000] ?? 0) ^ 1;
-    writeFileSync(data, bytes);
+    flip(path.join(work, 'db', 'db-data.iso'), 1000);
     const { stdout, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
     expect(stdout).toContain('digest-mismatch');
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual({
-      exitCode: 1,
-      stored: [],
-      syncs: 0,
-    });
+    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(NOTHING);
   });
 
   it('sends each secret to its own server, and shows none', async () => {
@@ -100,11 +88,11 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
   it('says with a wrong secret that the credentials were refused', async () => {
     const { imgctl, work, stored } = await storageUser(kind);
     const wrong = { IMGCTL_UPLOAD_PASSWORD: 'wrong-one', IMGCTL_UPLOAD_SECRET: 'wrong-one' };
-    const { stderr, exitCode } = await imgctl(`push ${writeOva(work, 'web')} ${OPTIONS}`, wrong);
-    expect(stderr).toMatch(
-      /refused the (credentials|secret key) \(.+\)\nhint: check IMGCTL_UPLOAD_(PASSWORD|SECRET) and upload-/,
-    );
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 4, stored: [] });
+    const result = await imgctl(`push ${writeOva(work, 'web')} ${OPTIONS}`, wrong);
+    const text =
+      /refused the (credentials|secret key) \(.+\)\nhint: check IMGCTL_UPLOAD_\w+ and upload-/;
+    expect(result).toEqual(failed(4, text));
+    expect(stored()).toEqual([]);
   });
 });
 
@@ -157,25 +145,87 @@ describe.each(['dav', 's3'] as const)('push to %s with a fault', (kind) => {
     expect(stored().includes('web.ova')).toBe(isVisible);
     expect(syncs()).toBe(isDone ? 1 : 0);
     if (isDone) expect(stored()).toEqual(['web.ova']);
-    const errors = result.stderr
-      .split('\n')
-      .filter((line) => /^imgctl: .*(error|failed)/.test(line));
+    const errors = result.stderr.match(/^imgctl: .*(error|failed)/gm) ?? [];
     expect(errors.length).toBeLessThanOrEqual(1);
   });
 });
 
-describe('push continues', () => {
-  it('an S3 upload with the parts that are missing', async () => {
-    const { imgctl, work, folder, seen, stored } = await storageUser('s3', [
-      'PUT /s3/*=500,every=3',
-    ]);
-    const file = writeOva(work, 'web', LARGE);
-    await imgctl(`push ${file} ${OPTIONS} --retries 0 --parallel 1`);
-    expect(stored()).not.toContain('web.ova');
-    const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
-    const puts = seen.storage.map(({ request }) => /^PUT .*partNumber=(\d+)/.exec(request)?.[1]);
-    expect(puts.filter((number) => number !== undefined)).toEqual(['1', '2', '3', '3']);
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: ['web.ova'] });
-    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+it('push continues an S3 upload with the parts that are missing', async () => {
+  const user = await storageUser('s3', ['PUT /s3/*=500,every=3']);
+  const { imgctl, work, folder, seen, stored } = user;
+  const file = writeOva(work, 'web', LARGE);
+  await imgctl(`push ${file} ${OPTIONS} --retries 0 --parallel 1`);
+  expect(stored()).not.toContain('web.ova');
+  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  const puts = seen.storage.flatMap(
+    ({ request }) => /^PUT .*(partNumber=\d+)/.exec(request)?.[1] ?? [],
+  );
+  expect(puts.join()).toBe('partNumber=1,partNumber=2,partNumber=3,partNumber=3');
+  expect(stored()).toEqual(['web.ova']);
+  expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+});
+
+const FOLDERS = { dav: '/upload', s3: '/s3' };
+/** A host of this machine that does not count as loopback, which never goes through a proxy. */
+const HOST = '0.0.0.0';
+const PROXY_PAIR = `Basic ${Buffer.from('peter:proxy-canary-3').toString('base64')}`;
+const withPassword = (proxy: string) => proxy.replace('//', '//peter:proxy-canary-3@');
+
+describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
+  /** A user whose storage has another address. */
+  const setUp = async (origin: (storage: string) => string | Promise<string>) => {
+    const user = await storageUser(kind, [], () => {}, HOST);
+    const { imgctl, storage, work, seen } = user;
+    const url = `${kind}+${await origin(storage.baseUrl)}${FOLDERS[kind]}`;
+    await imgctl(`config set upload-url ${url}`);
+    const push = (env = {}) => imgctl(`push ${writeOva(work, 'web')} --retries 0 --no-sync`, env);
+    const trust = async (certificate: string, setting = 'upload-ca-file') => {
+      const file = path.join(work, `${setting}.pem`);
+      writeFileSync(file, certificate);
+      await imgctl(`config set ${setting} ${file}`);
+    };
+    const sawPair = () => JSON.stringify(seen.storage).includes(PROXY_PAIR);
+    return { ...user, push, trust, sawPair };
+  };
+
+  it('over TLS trusts the certificate in upload-ca-file only', async () => {
+    const identity = selfSigned('127.0.0.1');
+    const user = await setUp(async (storage) => (await tlsTo(storage, identity)).baseUrl);
+    const { push, trust, seen, stored } = user;
+    await trust(identity.cert, 'ca-file');
+    const text = /SELF_SIGNED_CERT\nhint: .*imgctl config set upload-ca-file/;
+    expect(await push()).toEqual(failed(3, text));
+    expect(seen.storage).toEqual([]);
+    await trust(identity.cert);
+    await push();
+    expect(stored()).toEqual(['web.ova']);
+  });
+
+  it('over TLS goes through the tunnel of a proxy, which sees no secret', async () => {
+    const identity = selfSigned(HOST);
+    const { push, trust, storage, sawPair, stored } = await setUp(() => `https://${HOST}`);
+    await trust(identity.cert);
+    const { baseUrl: target } = await tlsTo(storage.baseUrl, identity);
+    const proxy = await tunnelTo('HTTP/1.1 200 OK\r\n\r\n', target);
+    await push({ HTTPS_PROXY: withPassword(proxy.baseUrl) });
+    expect(stored()).toEqual(['web.ova']);
+    for (const head of proxy.heads) {
+      expect(head).toMatch(new RegExp(`^CONNECT ${HOST}:443 [^]*${PROXY_PAIR}`));
+      expect(head).not.toContain(SECRETS.storage);
+    }
+    expect(sawPair()).toBe(false);
+  });
+
+  it('over plain http is forwarded by a proxy', async () => {
+    const { push, imgctl, storage, sawPair, stored } = await setUp(() => `http://${HOST}`);
+    await imgctl('config set allow-http true');
+    const proxy = await forwardTo(storage.baseUrl);
+    await push({ HTTP_PROXY: withPassword(proxy.baseUrl) });
+    expect(stored()).toEqual(['web.ova']);
+    for (const { url, headers } of proxy.requests) {
+      expect(url).toMatch(`http://${HOST}${FOLDERS[kind]}`);
+      expect(headers['proxy-authorization']).toBe(PROXY_PAIR);
+    }
+    expect(sawPair()).toBe(false);
   });
 });
