@@ -15,28 +15,24 @@ async function request(response: ScriptedResponse, options?: ScriptedClientOptio
 
 describe('a token request', () => {
   it('returns the token with its expiry and limit by the clock of this machine', async () => {
-    const headers = {
-      'x-ratelimit-limit': '5',
-      'x-ratelimit-remaining': '4',
-      'x-ratelimit-reset': String(NOW / 1000 + 60),
-      date: new Date(NOW).toUTCString(),
-    };
-    const anHourAhead = () => NOW + 3_600_000;
-    const { requests, issued } = await request({ json: RECORD, headers }, { now: anHourAhead });
-    expect(await issued).toEqual({
-      token: RECORD.token,
-      receivedAt: anHourAhead(),
-      expiresAt: anHourAhead() + 3_600_000,
-      limit: { remaining: 4, resetsAt: anHourAhead() + 60_000 },
-    });
-    expect(requests[0]?.headers.authorization).toBe(
-      `Basic ${Buffer.from('ann:p:w').toString('base64')}`,
+    const reset = String(NOW / 1000 + 60);
+    const limits = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': reset };
+    const headers = { ...limits, date: new Date(NOW).toUTCString() };
+    const receivedAt = NOW + 3_600_000;
+    const { requests, issued } = await request(
+      { json: RECORD, headers },
+      { now: () => receivedAt },
     );
+    const limit = { remaining: 4, resetsAt: receivedAt + 60_000 };
+    const expiresAt = receivedAt + 3_600_000;
+    expect(await issued).toEqual({ token: RECORD.token, receivedAt, expiresAt, limit });
+    const pair = Buffer.from('ann:p:w').toString('base64');
+    expect(requests[0]?.headers.authorization).toBe(`Basic ${pair}`);
     expect(requests[0]?.headers['content-length'] ?? '0').toBe('0');
   });
 
   it.each([
-    ...[undefined, null, 0, -1, '3600', 'x'].map((duration) => [duration, 86_400] as const),
+    ...[undefined, null, 0, -1, '3600'].map((duration) => [duration, 86_400] as const),
     [1e308, 315_360_000] as const,
   ])('turns a duration of %j into %i seconds', async (duration, seconds) => {
     const { issued } = await request({ json: { ...RECORD, duration } });
@@ -50,18 +46,13 @@ describe('a token request', () => {
     expect((await failure(issued)).message).toMatch(/request-token: 500$/);
   });
 
-  it.each([undefined, null, 7, '', 'a b', 'a\nb', 'grün'])(
-    'rejects the token %j',
-    async (token) => {
-      const { issued } = await request({ json: { ...RECORD, token } });
-      const error = await failure(issued);
-      expect(error.code).toBe('bad-answer');
-      expect(error.message).toContain('the body holds no access token');
-    },
-  );
+  it.each([undefined, 7, '', 'a b', 'a\nb', 'grün'])('rejects the token %j', async (token) => {
+    const { issued } = await request({ json: { ...RECORD, token } });
+    const message = expect.stringContaining('the body holds no access token');
+    expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
+  });
 
   it.each([
-    [401, { message: 'Invalid username and password combination.' }, 'wrong-credentials'],
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
     [401, '<html>', 'wrong-credentials'],
     [401, { message: 'User is not authorized to access.' }, 'not-permitted'],

@@ -2,7 +2,7 @@
 
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Image, SyncRequestRecord } from '../../src/api/types.ts';
 import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -13,7 +13,6 @@ import { unixOnly } from '../support/platform.ts';
 const DELAY = 3000;
 const USER_IMAGES = '/v2/user/image/vm';
 
-type Submitted = { request: { id: number; task_id: string } };
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A service with the users demo and other, and an upload folder for demo, once these files are synced. */
@@ -25,177 +24,148 @@ async function startUploads(files?: Files) {
   const users = ['demo', 'other'].map((name) => ({ name, password: name }));
   const log = (line: string) => mails.push(line);
   const service = await serveWithClock({ uploads, users, syncDelay: DELAY, log });
-  const credentials = await service.login();
-  const other = await service.login('other');
-  const submit = () => service.send<Submitted>('PATCH', USER_IMAGES, credentials);
-  const read = (id: number | string, who = credentials) =>
+  const [demo, other] = [await service.login(), await service.login('other')];
+  const submit = () => service.send<{ request: { id: number } }>('PATCH', USER_IMAGES, demo);
+  const read = (id: number | string, who = demo) =>
     service.send<{ data: SyncRequestRecord }>('GET', `/v2/request/image_sync/${id}`, who);
-  const images = async (who = credentials): Promise<Image[]> =>
+  const images = async (who = demo) =>
     (await service.send<{ data: Image[] }>('GET', USER_IMAGES, who)).body.data;
-  /** Returns the record of a request whose delay has passed, once its scan is done. */
-  const ended = async (id: number): Promise<SyncRequestRecord> => {
-    const status = async () => (await read(id)).body.data.status;
-    await expect.poll(status, { interval: 5, timeout: 10_000 }).toMatch(/PROCESSED|ERROR/);
-    return (await read(id)).body.data;
-  };
   const upload = async (added: Files) => {
     for (const [name, content] of Object.entries(added))
       await writeFile(join(folder, name), content);
   };
-  /** Submits a request and returns its record when it has ended. */
+  /** Submits a request and returns its record when it has ended, which takes the delay and a scan. */
   const sync = async (): Promise<SyncRequestRecord> => {
-    const { body } = await submit();
+    const { id } = (await submit()).body.request;
     service.advance(DELAY);
-    return ended(body.request.id);
+    const status = async () => (await read(id)).body.data.status;
+    await expect.poll(status, { interval: 5, timeout: 10_000 }).toMatch(/PROCESSED|ERROR/);
+    return (await read(id)).body.data;
   };
   if (files) {
     await upload(files);
     await sync();
   }
-  const asked = { credentials, other, submit, read, images };
-  return { ...service, ...asked, folder, mails, ended, upload, sync };
+  return { ...service, folder, mails, other, submit, read, images, upload, sync };
 }
 
-/** Returns the files of a small valid package by name; another note makes another descriptor. */
-function ovfFiles(name: string, note = ''): Record<string, Uint8Array> {
-  return Object.fromEntries(members(name, note).map((file) => [file.name, file.content]));
-}
-
-const ovaBytes = (name: string, note = '') => packTar(members(name, note));
-
-function members(name: string, note: string): TarMember[] {
+/** Returns the members of a small valid package; another note makes another descriptor. */
+function members(name: string, note = ''): TarMember[] {
   const [descriptor, manifest, disk] = sampleMembers(name);
   const content = Buffer.concat([descriptor.content, Buffer.from(`<!-- ${note} -->\n`)]);
   const noted = { ...descriptor, content };
   return [noted, { ...manifest, content: Buffer.from(manifestOf([noted, disk])) }, disk];
 }
 
+const ovaBytes = (name: string) => packTar(members(name));
+const ovfFiles = (name: string, note?: string): Record<string, Uint8Array> =>
+  Object.fromEntries(members(name, note).map((file) => [file.name, file.content]));
 const names = (images: readonly Image[]) => images.map(({ name }) => name);
 
-describe('a sync request', () => {
-  it('gets an id and a URL, logs a mail, and is not found by others', async () => {
-    const { baseUrl, mails, other, read, submit } = await startUploads();
-    const { status, headers, body } = await submit();
-    const url = `${baseUrl}/v2/request/image_sync/1`;
-    expect([status, headers.get('Location')]).toEqual([202, url]);
-    const task_id = expect.stringMatching(/^[0-9a-f-]{36}$/);
-    const request = { id: 1, status: 'PENDING', task_id };
-    const message = expect.any(String);
-    expect(body).toEqual({ status: 202, message, request, _links: { request: url } });
-    expect(mails).toEqual([expect.stringMatching(/^mail to demo: .*request 1 /)]);
-    expect((await read(1, other)).status).toBe(404);
-    for (const id of ['2', '0', 'abc', '1.0', '01']) expect((await read(id)).status).toBe(404);
-  });
-
-  // Without an upload folder there is nothing to scan, so only the clock decides.
-  it('is pending, then in progress, then processed', async () => {
-    const { advance, login, send } = await serveWithClock({ syncDelay: DELAY });
-    const credentials = await login();
-    const submitted = await send<Submitted>('PATCH', USER_IMAGES, credentials);
-    const at = (second: number) => `2025-01-15 Wed 07:00:0${second} EST`;
-    const pending = {
-      ...{ id: 1, status: 'PENDING', type: 'image_sync', added: null, deleted: null },
-      ...{ created_on: at(0), updated_on: at(0), task_id: submitted.body.request.task_id },
-      ...{ user: { username: 'demo' }, message: { errors: [], warnings: [] } },
-    };
-    const inProgress = { ...pending, status: 'IN_PROGRESS', updated_on: at(1) };
-    const warnings = ['this service was started without an uploads folder'];
-    const message = { errors: [], warnings };
-    const ended = { status: 'PROCESSED', added: [], deleted: [], updated_on: at(3), message };
-    for (const [milliseconds, data] of [
-      [999, pending],
-      [1, inProgress],
-      [1999, inProgress],
-      [1, { ...pending, ...ended }],
-    ] as const) {
-      advance(milliseconds);
-      expect((await send('GET', '/v2/request/image_sync/1', credentials)).body).toEqual({ data });
-    }
-  });
+it('a sync request gets an id and a URL, logs a mail, and is not found by others', async () => {
+  const { baseUrl, mails, other, read, submit } = await startUploads();
+  const { status, headers, body } = await submit();
+  const url = `${baseUrl}/v2/request/image_sync/1`;
+  expect([status, headers.get('Location')]).toEqual([202, url]);
+  const request = { id: 1, status: 'PENDING', task_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+  const message = expect.any(String);
+  expect(body).toEqual({ status: 202, message, request, _links: { request: url } });
+  expect(mails).toEqual([expect.stringMatching(/^mail to demo: .*request 1 /)]);
+  expect((await read(1, other)).status).toBe(404);
+  for (const id of ['2', '0', 'abc', '1.0', '01']) expect((await read(id)).status).toBe(404);
 });
 
-describe('user images', () => {
-  it('are the OVA and OVF packages once the sync has ended', async () => {
-    const { baseUrl, credentials, send, ...service } = await startUploads();
-    await service.upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
-    await service.submit();
-    service.advance(DELAY - 1);
-    const { body } = await send('GET', USER_IMAGES, credentials);
-    const links = { image: `${baseUrl}/v2/user/image`, self: `${baseUrl}${USER_IMAGES}` };
-    expect(body).toMatchObject({ _links: links, data: [], meta: { count: 0, user: 'demo' } });
-    service.advance(1);
-    expect(await service.ended(1)).toMatchObject({
-      added: ['plain.ovf', 'small.ova'],
-      message: { errors: [], warnings: [] },
-    });
-    const at = '2025-01-15 Wed 07:00:03 EST';
-    const plain = {
-      ...{ id: 1_000_001, name: 'plain.ovf', label: 'plain.ovf', folder: null, public: false },
-      ...{ path: '[user-images-01] plain.ovf', data_store: 'user-images-01' },
-      ...{ created_on: at, updated_on: at },
-    };
-    expect(await service.images()).toMatchObject([plain, { id: 1_000_002, name: 'small.ova' }]);
-    expect(await service.images(service.other)).toEqual([]);
-  });
-
-  it('are deleted with their files, or with the folder', async () => {
-    const files = { 'small.ova': ovaBytes('small'), ...ovfFiles('plain') };
-    const { folder, images, sync } = await startUploads(files);
-    await rm(join(folder, 'small.ova'));
-    expect(await sync()).toMatchObject({ status: 'PROCESSED', added: [], deleted: ['small.ova'] });
-    expect(names(await images())).toEqual(['plain.ovf']);
-    await rm(folder, { recursive: true });
-    expect(await sync()).toMatchObject({ status: 'PROCESSED', deleted: ['plain.ovf'] });
-  });
-
-  it('keep their ids and are updated when a descriptor or a disk has changed', async () => {
-    const { folder, images, sync, upload } = await startUploads(ovfFiles('x', 'before'));
-    const [before] = await images();
-    await sync();
-    expect(await images()).toEqual([before]);
-    await upload(ovfFiles('x', 'long after'));
-    expect(await sync()).toMatchObject({ added: [], deleted: [] });
-    expect(await images()).toEqual([{ ...before, updated_on: '2025-01-15 Wed 07:00:09 EST' }]);
-    await utimes(join(folder, 'x-disk1.vmdk'), 1, 1);
-    await sync();
-    expect(await images()).toMatchObject([{ updated_on: '2025-01-15 Wed 07:00:12 EST' }]);
-  });
+// Without an upload folder there is nothing to scan, so only the clock decides.
+it('a sync request is pending, then in progress, then processed', async () => {
+  const { advance, login, send } = await serveWithClock({ syncDelay: DELAY });
+  const credentials = await login();
+  await send('PATCH', USER_IMAGES, credentials);
+  const at = (second: number) => `2025-01-15 Wed 07:00:0${second} EST`;
+  const pending = {
+    ...{ id: 1, status: 'PENDING', type: 'image_sync', added: null, deleted: null },
+    ...{ created_on: at(0), updated_on: at(0), task_id: expect.any(String) },
+    ...{ user: { username: 'demo' }, message: { errors: [], warnings: [] } },
+  };
+  const inProgress = { ...pending, status: 'IN_PROGRESS', updated_on: at(1) };
+  const warnings = ['this service was started without an uploads folder'];
+  const message = { errors: [], warnings };
+  const ended = { status: 'PROCESSED', added: [], deleted: [], updated_on: at(3), message };
+  for (const [milliseconds, data] of [
+    [999, pending],
+    [1, inProgress],
+    [1999, inProgress],
+    [1, { ...pending, ...ended }],
+  ] as const) {
+    advance(milliseconds);
+    expect((await send('GET', '/v2/request/image_sync/1', credentials)).body).toEqual({ data });
+  }
 });
 
-describe('broken uploads', () => {
-  it('become errors that name the file, and valid ones become images', async () => {
-    const { folder, images, sync, upload } = await startUploads();
-    await upload({
-      ...{ 'small.ova': ovaBytes('small'), 'cut.ova': ovaBytes('cut').subarray(0, -3000) },
-      ...{ 'text.ova': 'this is no archive', ...ovfFiles('lonely'), ...ovfFiles('plain', 'one') },
-      ...{ 'plain.mf': ovfFiles('plain', 'two')['plain.mf'] ?? '' },
-      ...{ 'stray.vmdk': 'a disk', '.hidden.vmdk': '', 'notes.txt': '' },
-    });
-    await rm(join(folder, 'lonely-disk1.vmdk'));
-    const { status, added, message } = await sync();
-    expect([status, added]).toEqual(['PROCESSED', ['small.ova']]);
-    expect(names(await images())).toEqual(['small.ova']);
-    const errors = [
-      /^error in cut\.ova.*: .+ \(truncated-member\)$/,
-      /^error in text\.ova.*: .+ \(no-descriptor\)$/,
-      /^error in lonely\.ovf, lonely-disk1\.vmdk: .+ \(missing-file\)$/,
-      /^error in plain\.ovf: .+ \(digest-mismatch\)$/,
-    ].map((line) => expect.stringMatching(line));
-    expect(message.errors).toEqual(expect.arrayContaining(errors));
-    expect([...message.errors, ...message.warnings].join()).not.toMatch(/small|hidden|notes/);
-  });
+it('user images are the packages that a sync found, and go with their files', async () => {
+  const { folder, images, other, sync, upload } = await startUploads();
+  await upload({ 'small.ova': ovaBytes('small'), ...ovfFiles('plain') });
+  expect(await images()).toEqual([]);
+  const message = { errors: [], warnings: [] };
+  expect(await sync()).toMatchObject({ added: ['plain.ovf', 'small.ova'], message });
+  const at = '2025-01-15 Wed 07:00:03 EST';
+  const plain = {
+    ...{ id: 1_000_001, name: 'plain.ovf', label: 'plain.ovf', folder: null, public: false },
+    ...{ path: '[user-images-01] plain.ovf', data_store: 'user-images-01' },
+    ...{ created_on: at, updated_on: at },
+  };
+  expect(await images()).toMatchObject([plain, { id: 1_000_002, name: 'small.ova' }]);
+  expect(await images(other)).toEqual([]);
+  await rm(join(folder, 'small.ova'));
+  expect(await sync()).toMatchObject({ status: 'PROCESSED', added: [], deleted: ['small.ova'] });
+  expect(await images()).toMatchObject([plain]);
+  await rm(folder, { recursive: true });
+  expect(await sync()).toMatchObject({ status: 'PROCESSED', deleted: ['plain.ovf'] });
+});
 
-  it('without a valid package, or in a folder that cannot be read, are an error and delete nothing', async () => {
-    const { folder, images, sync, upload } = await startUploads({ 'small.ova': ovaBytes('small') });
-    await upload({ 'small.ova': 'this is no archive' });
-    expect(await sync()).toMatchObject({ status: 'ERROR', added: [], deleted: [] });
-    await rm(folder, { recursive: true });
-    await writeFile(folder, 'no folder');
-    const { status, message } = await sync();
-    const errors = ['the upload folder cannot be read (ENOTDIR)'];
-    expect([status, message.errors]).toEqual(['ERROR', errors]);
-    expect(names(await images())).toEqual(['small.ova']);
+it('user images keep their ids and are updated when a descriptor or a disk has changed', async () => {
+  const { folder, images, sync, upload } = await startUploads(ovfFiles('x', 'before'));
+  const [before] = await images();
+  await sync();
+  expect(await images()).toEqual([before]);
+  await upload(ovfFiles('x', 'long after'));
+  expect(await sync()).toMatchObject({ added: [], deleted: [] });
+  expect(await images()).toEqual([{ ...before, updated_on: '2025-01-15 Wed 07:00:09 EST' }]);
+  await utimes(join(folder, 'x-disk1.vmdk'), 1, 1);
+  await sync();
+  expect(await images()).toMatchObject([{ updated_on: '2025-01-15 Wed 07:00:12 EST' }]);
+});
+
+it('broken uploads become errors that name the file, and valid ones become images', async () => {
+  const { folder, images, sync, upload } = await startUploads();
+  await upload({
+    ...{ 'small.ova': ovaBytes('small'), 'cut.ova': ovaBytes('cut').subarray(0, -3000) },
+    ...{ 'text.ova': 'this is no archive', ...ovfFiles('lonely'), ...ovfFiles('plain', 'one') },
+    ...{ 'plain.mf': ovfFiles('plain', 'two')['plain.mf'] ?? '' },
+    ...{ 'stray.vmdk': 'a disk', '.hidden.vmdk': '', 'notes.txt': '' },
   });
+  await rm(join(folder, 'lonely-disk1.vmdk'));
+  const { status, added, message } = await sync();
+  expect([status, added]).toEqual(['PROCESSED', ['small.ova']]);
+  expect(names(await images())).toEqual(['small.ova']);
+  const errors = [
+    /^error in cut\.ova.*: .+ \(truncated-member\)$/,
+    /^error in text\.ova.*: .+ \(no-descriptor\)$/,
+    /^error in lonely\.ovf, lonely-disk1\.vmdk: .+ \(missing-file\)$/,
+    /^error in plain\.ovf: .+ \(digest-mismatch\)$/,
+  ].map((line) => expect.stringMatching(line));
+  expect(message.errors).toEqual(expect.arrayContaining(errors));
+  expect([...message.errors, ...message.warnings].join()).not.toMatch(/small|hidden|notes/);
+});
+
+it('a sync without a valid package, or of an unreadable folder, fails and deletes nothing', async () => {
+  const { folder, images, sync, upload } = await startUploads({ 'small.ova': ovaBytes('small') });
+  await upload({ 'small.ova': 'this is no archive' });
+  expect(await sync()).toMatchObject({ status: 'ERROR', added: [], deleted: [] });
+  await rm(folder, { recursive: true });
+  await writeFile(folder, 'no folder');
+  const errors = ['the upload folder cannot be read (ENOTDIR)'];
+  expect(await sync()).toMatchObject({ status: 'ERROR', message: { errors } });
+  expect(names(await images())).toEqual(['small.ova']);
 });
 
 unixOnly('links need no rights')('links in an upload folder are not followed', async () => {
