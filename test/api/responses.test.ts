@@ -2,21 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { nextPage, rateLimitedError, statusError, utcTime } from '../../src/api/responses.ts';
-import type { HttpResponse } from '../../src/http/message.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const AT = 'GET https://images.example.com/v2/image';
 
-function response(
-  status: number,
-  json: unknown,
-  headers: Record<string, string> = {},
-): HttpResponse {
+const response = (status: number, json: unknown, headers: Record<string, string> = {}) => {
   const body = Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));
   const url = new URL('https://images.example.com/v2/image?filter=long');
   const { length: wireBytes } = body;
   return { method: 'GET', url, status, headers, body, wireBytes, receivedAt: NOW };
-}
+};
 
 describe('the error of a status', () => {
   it.each([
@@ -112,12 +107,8 @@ it('utcTime rounds up to the next second', () => {
 
 const FIRST = 'https://images.example.com/api/v2/image?page=1';
 
-function pageAfter(json: unknown, visited: readonly string[] = ['?page=1']): string | undefined {
-  const body = Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));
-  const { length: wireBytes } = body;
-  const message = { method: 'GET', url: new URL(FIRST), status: 200, headers: {} };
-  return nextPage({ ...message, body, wireBytes, receivedAt: 0 }, new Set(visited))?.href;
-}
+const pageAfter = (json: unknown, visited: readonly string[] = ['?page=1']) =>
+  nextPage({ ...response(200, json), url: new URL(FIRST) }, new Set(visited))?.href;
 
 const linkTo = (next_url: unknown) => ({ meta: { pages: { next_url } } });
 
@@ -134,39 +125,25 @@ describe('the next page', () => {
     expect(pageAfter(linkTo(next))).toBe(`https://images.example.com/api/v2/image${query}`);
   });
 
-  it.each<[unknown]>([
-    ['no JSON'],
-    [null],
-    [[]],
-    [{}],
-    [{ meta: null }],
-    [{ meta: { pages: null } }],
-    [{ meta: { pages: {} } }],
-    [linkTo(null)],
-    [linkTo(2)],
-    [linkTo('http://[')],
-  ])('does not exist after %j', (body) => {
-    expect(pageAfter(body)).toBeUndefined();
-  });
+  const NOTHING = ['no JSON', null, [], {}, { meta: null }, { meta: { pages: null } }];
+  const NO_LINK = [{ meta: { pages: {} } }, linkTo(null), linkTo(2), linkTo('http://[')];
 
-  const endless = (reason: string) =>
-    expect.objectContaining({
-      code: 'incomplete-list',
-      message: `the pages do not end: ${reason}`,
-      hint: 'run the command again',
-    });
+  it.each([...NOTHING, ...NO_LINK].map((body) => ({ body })))(
+    'does not exist after %j',
+    ({ body }) => {
+      expect(pageAfter(body)).toBeUndefined();
+    },
+  );
 
-  it('is an error if it was read before', () => {
-    expect(() => pageAfter(linkTo('?page=1'))).toThrow(
-      endless('next_url leads back to a page already read'),
-    );
-  });
-
-  it('is an error after ten thousand pages', () => {
+  it('is an error if it was read before, or after ten thousand pages', () => {
+    const ended = { code: 'incomplete-list', hint: 'run the command again' };
+    const endless = (reason: string) =>
+      expect.objectContaining({ ...ended, message: `the pages do not end: ${reason}` });
+    const repeated = endless('next_url leads back to a page already read');
+    expect(() => pageAfter(linkTo('?page=1'))).toThrow(repeated);
     const visited = Array.from({ length: 9_999 }, (_, index) => `?page=${index + 10}`);
     expect(pageAfter(linkTo('?page=2'), visited)).toContain('?page=2');
-    expect(() => pageAfter(linkTo('?page=2'), [...visited, '?page=1'])).toThrow(
-      endless('10000 were read'),
-    );
+    const all = [...visited, '?page=1'];
+    expect(() => pageAfter(linkTo('?page=2'), all)).toThrow(endless('10000 were read'));
   });
 });

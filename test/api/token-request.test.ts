@@ -19,10 +19,8 @@ describe('a token request', () => {
     const limits = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': reset };
     const headers = { ...limits, date: new Date(NOW).toUTCString() };
     const receivedAt = NOW + 3_600_000;
-    const { requests, issued } = await request(
-      { json: RECORD, headers },
-      { now: () => receivedAt },
-    );
+    const now = () => receivedAt;
+    const { requests, issued } = await request({ json: RECORD, headers }, { now });
     const limit = { remaining: 4, resetsAt: receivedAt + 60_000 };
     const expiresAt = receivedAt + 3_600_000;
     expect(await issued).toEqual({ token: RECORD.token, receivedAt, expiresAt, limit });

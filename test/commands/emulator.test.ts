@@ -21,7 +21,8 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
   const login = async (name: string, password: string) => {
     const options = { method: 'POST', headers: basic(name, password) };
     const response = await fetch(`${baseUrl}/auth/request-token`, options);
-    return { ...((await response.json()) as Record<string, string>), headers: response.headers };
+    const record = (await response.json()) as Record<string, unknown>;
+    return { record, token: `${record.token}`, headers: response.headers };
   };
   const get = async (target: string, token?: string) => {
     const headers = { Authorization: `Bearer ${token}` };
@@ -70,9 +71,10 @@ it('emulator passes its options on to the service', async () => {
     ...['--token-ttl', '90s', '--token-limit', '2', '--fault', 'GET /v2=503'],
   ]);
   const issued = await login('a', 'b:c');
-  expect([issued.duration, issued.headers.get('x-ratelimit-limit')]).toEqual([90, '2']);
-  expect(await login('eve', 'e')).toMatchObject({ message: 'User is not authorized to access.' });
-  expect(await login('demo', 'demo')).toMatchObject({ status: 401 });
+  expect([issued.record.duration, issued.headers.get('x-ratelimit-limit')]).toEqual([90, '2']);
+  const denied = { message: 'User is not authorized to access.' };
+  expect((await login('eve', 'e')).record).toMatchObject(denied);
+  expect((await login('demo', 'demo')).record).toMatchObject({ status: 401 });
   const meta = { user: 'a', pages: { total: 3 } };
   expect(await get('/v2/image', issued.token)).toMatchObject({ meta });
   expect(await get('/v2', issued.token)).toMatchObject({ status: 503 });

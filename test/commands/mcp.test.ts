@@ -24,24 +24,19 @@ interface Reply {
 const request = (id: number, method: string, params: object = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
+const CLIENT = { capabilities: {}, clientInfo: { name: 't', version: '1' } };
 const OPENING = [
-  request(0, 'initialize', {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 't', version: '1' },
-  }),
+  request(0, 'initialize', { protocolVersion: '2025-06-18', ...CLIENT }),
   '{"jsonrpc":"2.0","method":"notifications/initialized"}',
 ];
 
 /** Sends lines after the opening, and returns the reply to each request. */
 async function exchange(lines: readonly string[], env: Environment, ...options: string[]) {
   const stdin = [...OPENING, ...lines, ''].join('\n');
-  const { stdout, stderr, exitCode } = await runCli(['mcp', ...options], { env, stdin });
-  const replies = stdout
-    .trim()
-    .split('\n')
-    .map((line): Reply => JSON.parse(line));
-  return { replies: replies.filter(({ id }) => id !== 0), stderr, exitCode };
+  const { stdout, ...ended } = await runCli(['mcp', ...options], { env, stdin });
+  expect(ended).toEqual({ stderr: '', exitCode: 0 });
+  const replies = stdout.trim().split('\n');
+  return replies.map((line): Reply => JSON.parse(line)).filter(({ id }) => id !== 0);
 }
 
 /** Calls tools at the same time and returns their answers in order. */
@@ -49,12 +44,12 @@ async function call(calls: readonly Call[], env: Environment, ...options: string
   const lines = calls.map(([name, given], index) =>
     request(index + 1, 'tools/call', { name, arguments: given }),
   );
-  const { replies, stderr, exitCode } = await exchange(lines, env, ...options);
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  const replies = await exchange(lines, env, ...options);
   return calls.map((_, index) => {
     const result = replies.find(({ id }) => id === index + 1)?.result;
     const text = result?.content[0]?.text ?? 'null';
     expect(text).not.toMatch(RAW_HARM);
+    if (!text.startsWith('{')) return { isError: result?.isError, text };
     const { rows = [], ...rest } = JSON.parse(text);
     return { isError: result?.isError, text, ...rest, rows, count: rows.length };
   });
@@ -87,13 +82,13 @@ describe('mcp images_list', () => {
     const { user } = await userWith({ images: 250 });
     const line = 'images list -q -f name,like,%ubuntu% -f folder,ne,null';
     const total = (await runCli(line.split(' '), { env: user })).stdout.trim().split('\n').length;
-    const [filtered, sorted] = await call(
-      [
-        ['images_list', { filter: ['name,like,%ubuntu%', 'folder,ne,null'], limit: 3 }],
-        ['images_list', { text: ['UBUNTU', 'u'], sort: ['folder,asc', 'id,desc'], limit: 3 }],
-      ],
-      user,
-    );
+    const filter = ['name,like,%ubuntu%', 'folder,ne,null'];
+    const sort = ['folder,asc', 'id,desc'];
+    const calls: Call[] = [
+      ['images_list', { filter, limit: 3 }],
+      ['images_list', { text: ['UBUNTU'], sort, limit: 3 }],
+    ];
+    const [filtered, sorted] = await call(calls, user);
     expect(filtered).toMatchObject({ total, count: 3 });
     expect(sorted.total).toBeGreaterThanOrEqual(total);
     const { env } = await scriptedUser(({ url }) => {
@@ -101,18 +96,18 @@ describe('mcp images_list', () => {
       return { json: cataloguePage(url, testImages(30)) };
     });
     const [ignored] = await call([['images_list', { filter: ['id,le,12'], limit: 5 }]], env);
-    expect(ignored).toMatchObject({ total: 12, count: 5 });
-    expect(ignored.messages).toEqual([{ warning: expect.anything() }, ...more(7)]);
+    const messages = [{ warning: expect.anything() }, ...more(7)];
+    expect(ignored).toMatchObject({ total: 12, count: 5, messages });
   });
 
   it('keeps an answer below 40,000 characters', async () => {
     const images = testImages(60).map((image) => ({ ...image, path: 'p'.repeat(1_000) }));
     const { env } = await scriptedUser(({ url }) => ({ json: cataloguePage(url, images) }));
-    const lists: Call[] = [{ limit: 60 }, { limit: 60, columns: ['id'] }].map((given) => [
-      'images_list',
-      given,
-    ]);
-    const [first, narrow] = await call(lists, env);
+    const lists = [{ limit: 60 }, { limit: 60, columns: ['id'] }];
+    const [first, narrow] = await call(
+      lists.map((given) => ['images_list', given]),
+      env,
+    );
     expect(first.text.length).toBeLessThanOrEqual(40_000);
     expect(first.count).toBeGreaterThan(20);
     expect(first).toMatchObject({ total: 60, messages: more(60 - first.count) });
@@ -120,16 +115,14 @@ describe('mcp images_list', () => {
   });
 
   it.each([
-    ['an unknown argument', { txt: ['x'] }, 'Unrecognized key: "txt"'],
-    ['an argument of another type', { text: 'x' }, 'text: Invalid input: expected array'],
-    ['a limit out of range', { limit: 201 }, 'limit: Too big'],
-    ['a broken filter', { filter: ['nam,eq,x'] }, 'did you mean name?'],
-  ])('answers %s with an error, and sends nothing', async (_what, given, message) => {
+    [{ txt: ['x'] }, 'Unrecognized key: "txt"'],
+    [{ text: 'x' }, 'text: Invalid input: expected array'],
+    [{ limit: 201 }, 'limit: Too big'],
+    [{ filter: ['nam,eq,x'] }, 'did you mean name?'],
+  ])('answers the arguments %j with an error, and sends nothing', async (given, message) => {
     const { env, requests } = await emulatorUser();
-    const line = request(1, 'tools/call', { name: 'images_list', arguments: given });
-    const [reply] = (await exchange([line], env)).replies;
-    expect(reply?.result).toMatchObject({ isError: true });
-    expect(reply?.result?.content[0]?.text).toContain(message);
+    const [answer] = await call([['images_list', given]], env);
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(message) });
     expect(requests).toEqual([]);
   });
 });
@@ -137,14 +130,12 @@ describe('mcp images_list', () => {
 describe('mcp', () => {
   it('answers with the newest image of a series, or the choice', async () => {
     const { user } = await userWith({ images: 250 });
-    const [one, several, each] = await call(
-      [
-        ['images_latest', { text: ['ubuntu-22.04-server'], filter: ['id,gt,0'] }],
-        ['images_latest', { text: ['ubuntu'] }],
-        ['images_latest', { text: ['ubuntu'], each: true, columns: ['name'] }],
-      ],
-      user,
-    );
+    const calls: Call[] = [
+      ['images_latest', { text: ['ubuntu-22.04-server'], filter: ['id,gt,0'] }],
+      ['images_latest', { text: ['ubuntu'] }],
+      ['images_latest', { text: ['ubuntu'], each: true, columns: ['name'] }],
+    ];
+    const [one, several, each] = await call(calls, user);
     expect(one).toMatchObject({ total: 1, messages: [] });
     expect(one.rows[0].name).toMatch(/^ubuntu-22\.04-server/);
     expect(several).toMatchObject({ isError: true, messages: [{ error: { exitCode: 2 } }] });
@@ -161,22 +152,19 @@ describe('mcp', () => {
     const [submitted] = await call([['sync']], user, '--allow-sync');
     expect(submitted.rows).toEqual([expect.objectContaining({ id: 1 })]);
     expect(submitted.messages[0].note.message).toBe('sync request 1 submitted');
-    const calls: Call[] = [
-      ['images_get', { images: [`${one}`] }],
-      ['images_get', { images: [`${one}`, `${two}`], columns: ['id'] }],
-      ['my_images'],
-      ['sync_status', {}],
-      ['sync_status', { list: true }],
-      ['package_inspect', { file }],
+    const calls: [string, object, object[]][] = [
+      ['images_get', { images: [`${one}`] }, [{ id: one, public: true }]],
+      ['images_get', { images: [`${one}`, `${two}`], columns: ['id'] }, [{ id: one }, { id: two }]],
+      ['my_images', {}, []],
+      ['sync_status', {}, [{ id: 1, state: expect.any(String) }]],
+      ['sync_status', { list: true }, [{ id: 1 }]],
+      ['package_inspect', { file }, [{ kind: 'ova', file, findings: [] }]],
     ];
-    expect((await call(calls, user)).map(({ rows }) => rows)).toMatchObject([
-      [{ id: one, public: true }],
-      [{ id: one }, { id: two }],
-      [],
-      [{ id: 1, state: expect.any(String) }],
-      [{ id: 1 }],
-      [{ kind: 'ova', file, findings: [] }],
-    ]);
+    const answers = await call(
+      calls.map(([tool, given]) => [tool, given]),
+      user,
+    );
+    expect(answers.map(({ rows }) => rows)).toMatchObject(calls.map(([, , rows]) => rows));
   });
 
   it('passes values that begin with a dash, and never as options', async () => {
@@ -196,12 +184,12 @@ describe('mcp', () => {
   it('offers sync only with --allow-sync, and describes all tools in 6,000 characters', async () => {
     const { env, requests } = await emulatorUser();
     const lines = [request(1, 'tools/list'), request(2, 'tools/call', { name: 'sync' })];
-    const { replies } = await exchange(lines, env);
-    expect(JSON.stringify(replies[0])).not.toContain('"sync"');
-    expect(replies[1]?.error).toEqual({ code: -32_602, message: 'Tool sync not found' });
+    const [listed, called] = await exchange(lines, env);
+    expect(JSON.stringify(listed)).not.toContain('"sync"');
+    expect(called?.error).toEqual({ code: -32_602, message: 'Tool sync not found' });
     expect(requests).toEqual([]);
-    const { replies: allowed } = await exchange(lines.slice(0, 1), env, '--allow-sync');
-    const tools = allowed[0]?.result?.tools ?? [];
+    const [allowed] = await exchange(lines.slice(0, 1), env, '--allow-sync');
+    const tools = allowed?.result?.tools ?? [];
     expect(JSON.stringify(tools).length).toBeLessThan(6_000);
     const changing = tools.filter(({ annotations }) => !('readOnlyHint' in annotations));
     expect(changing.map(({ name }) => name)).toEqual(['sync']);
@@ -240,11 +228,10 @@ describe('mcp', () => {
     const junk = ['{nonsense', '[]', '{"jsonrpc":"1.0"}', '"text"', '', 'x'.repeat(2 ** 20 + 1)];
     const unknown = '{"jsonrpc":"2.0","method":"notifications/no-such"}';
     const lines = [...junk, request(1, 'no/such'), unknown, request(2, 'ping')];
-    const { replies, exitCode } = await exchange(lines, env);
-    expect(exitCode).toBe(0);
-    expect(replies.map(({ id, error }) => [id, error?.code])).toEqual([
-      [1, -32_601],
-      [2, undefined],
+    const replies = await exchange(lines, env);
+    expect(replies).toMatchObject([
+      { id: 1, error: { code: -32_601 } },
+      { id: 2, result: {} },
     ]);
     expect(await runCli(['mcp'], { stdin: '' })).toEqual({ stdout: '', stderr: '', exitCode: 0 });
   });

@@ -1,15 +1,10 @@
-// What the emulator makes up: the catalogue, its timestamps and the sample package.
+// What the emulator makes up: the catalogue and its timestamps.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { buildCatalog, serviceTimestamp } from '../../src/emulator/catalog.ts';
-import { sampleOva } from '../../src/emulator/sample-ova.ts';
 import { parseTimestamp } from '../../src/query/timestamp.ts';
 import { END } from '../support/emulator.ts';
-import { temporaryDirectory } from '../support/io.ts';
 
 it('the catalogue depends only on count, seed and last day, and ends there', () => {
   expect(buildCatalog(300, 7, END)).toEqual(buildCatalog(300, 7, END));
@@ -56,15 +51,4 @@ it('serviceTimestamp agrees with the time zone data of the system since the pres
       expect(serviceTimestamp(second * 1000)).toBe(expected);
     }),
   );
-});
-
-const hasTools = ['qemu-img', 'tar'].every((tool) => spawnSync(tool, ['--version']).status === 0);
-
-it.skipIf(!hasTools)('tar and qemu-img read the sample (skipped without them)', () => {
-  const cwd = temporaryDirectory();
-  execFileSync('tar', ['-x'], { cwd, input: sampleOva() });
-  execFileSync('qemu-img', ['convert', '-O', 'raw', 'sample-disk1.vmdk', 'disk.raw'], { cwd });
-  const disk = readFileSync(join(cwd, 'disk.raw'));
-  expect(disk.length).toBe(4 * 2 ** 20);
-  expect(disk.includes('Hello from the sample image.')).toBe(true);
 });

@@ -7,16 +7,10 @@ import { serve } from '../support/emulator.ts';
 it.each([
   ...['', 'GET', 'GET /v2', '/v2=503', 'get /v2=503', 'GET v2=503', 'GET /v2='],
   ...['GET /v2=503,first=0', 'GET /v2=503,last=1', 'GET /v2=503,first=1,every=2'],
-])('parseFault refuses %j, which is not of its form', (spec) => {
-  expect(() => parseFault(spec)).toThrow(/^fault ".*" is not METHOD PATH=KIND.*$/);
+  ...['200', '600', 'explode', '503:5', '429:', '429:-1'].map((kind) => `GET /v2=${kind}`),
+])('parseFault refuses %j', (spec) => {
+  expect(() => parseFault(spec)).toThrow(/^fault ".*" (is not METHOD PATH=KIND|has the unknown k)/);
 });
-
-it.each(['200', '600', 'explode', '503:5', '429:', '429:-1'])(
-  'parseFault refuses the kind %j',
-  (kind) => {
-    expect(() => parseFault(`GET /v2=${kind}`)).toThrow(`has the unknown kind "${kind}"`);
-  },
-);
 
 it.each([
   [['GET /v2=drop'], 'drop drop drop drop'],

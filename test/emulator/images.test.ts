@@ -55,13 +55,11 @@ describe('the image list', () => {
   });
 
   it.each([
-    ['filter=name,eq,none', 0, { page: 1, pages: 1, total: 0, next_url: null, prev_url: null }],
-    ['page=9', 0, { page: 9, next_url: null, prev_url: expect.stringMatching(/page=3$/) }],
-    ['per_page=100', 25, { per_page: 100, pages: 1 }],
-  ])('with %s has %i images', async (query, count, pages) => {
+    ['filter=name,eq,none', { page: 1, pages: 1, total: 0, next_url: null, prev_url: null }],
+    ['page=9', { page: 9, next_url: null, prev_url: expect.stringMatching(/page=3$/) }],
+  ])('with %s is empty', async (query, pages) => {
     const { body } = await (await startListing()).list(`?${query}`);
-    expect([body.data.length, body.meta.count]).toEqual([count, count]);
-    expect(body.meta.pages).toMatchObject(pages);
+    expect(body).toMatchObject({ data: [], meta: { count: 0, pages } });
   });
 
   it('refuses what the contract does not name with 400', async () => {

@@ -46,13 +46,6 @@ describe('the service', () => {
     expect([options.status, options.headers.get('Allow')]).toEqual([204, allow]);
   });
 
-  it('delays each response by the latency', async () => {
-    const { send: sendTo } = await serve({ latency: 30 });
-    const before = performance.now();
-    await sendTo('GET', '/v2');
-    expect(performance.now() - before).toBeGreaterThan(25);
-  });
-
   it('closes its connections at its end, also during a request', async () => {
     const arrived: RequestRecord[] = [];
     const faults = [parseFault('* /*=stall')];
@@ -77,24 +70,19 @@ async function send(url: string, headers: OutgoingHttpHeaders) {
 }
 
 describe('the Host header', () => {
-  it.each([
-    ...['evil.example', 'evil.example:8080', '127.0.0.1.evil.example', 'localhost.evil'],
-    ...['10.0.0.1', '127.9999.1.1', '127.1', 'demo@127.0.0.1'],
-  ])('%s gets 421', async (host) => {
+  it('gets 421 if it names another host, else appears in URLs, without CORS headers', async () => {
     const { baseUrl } = await serve();
-    expect((await send(`${baseUrl}/v2`, { host })).status).toBe(421);
-  });
-
-  it.each(['localhost:81', 'LOCALHOST', '127.0.0.1:81', '127.9.9.9', '[::1]:81'])(
-    '%s appears in the URLs of the response, without CORS headers',
-    async (host) => {
-      const { baseUrl } = await serve();
+    const others = 'evil.example evil.example:8080 127.0.0.1.evil.example localhost.evil 10.0.0.1';
+    for (const host of [...others.split(' '), '127.9999.1.1', '127.1', 'demo@127.0.0.1']) {
+      expect([host, (await send(`${baseUrl}/v2`, { host })).status]).toEqual([host, 421]);
+    }
+    for (const host of ['localhost:81', 'LOCALHOST', '127.0.0.1:81', '127.9.9.9', '[::1]:81']) {
       const origin = 'http://evil.example';
       const { status, headers } = await send(`${baseUrl}/v2`, { host, origin });
       expect([status, headers.location]).toEqual([401, `http://${host}/auth/request-token`]);
       expect(Object.keys(headers).join()).not.toContain('access-control');
-    },
-  );
+    }
+  });
 
   const address = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
