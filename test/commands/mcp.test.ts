@@ -91,6 +91,7 @@ describe('mcp images_list', () => {
     const [filtered, sorted] = await call(calls, user);
     expect(filtered).toMatchObject({ total, count: 3 });
     expect(sorted.total).toBeGreaterThanOrEqual(total);
+    // A service that ignores the filter.
     const { env } = await scriptedUser(({ url }) => {
       url.searchParams.delete('filter');
       return { json: cataloguePage(url, testImages(30)) };
@@ -198,11 +199,9 @@ describe('mcp', () => {
   it('answers errors with their code and hint', async () => {
     const { env } = await scriptedUser(() => errorResponse(403, 'Not for you.'));
     const [denied] = await call([['images_list']], env);
-    const error = { code: 'not-permitted', status: 403, exitCode: 4 };
+    const hint = expect.stringContaining('access to its API');
+    const error = { code: 'not-permitted', status: 403, exitCode: 4, hint };
     expect(denied).toMatchObject({ isError: true, messages: [{ error }] });
-    const [unset] = await call([['my_images']], { ...env, IMGCTL_BASE_URL: undefined });
-    const hint = expect.stringContaining('imgctl login');
-    expect(unset.messages).toMatchObject([{ error: { code: 'config', hint } }]);
   });
 
   it('escapes control characters and masks secrets in names, errors and arguments', async () => {
@@ -221,18 +220,5 @@ describe('mcp', () => {
     expect(error.isError).toBe(true);
     expect(error.messages[0].error.message).not.toMatch(RAW_HARM);
     for (const { text } of [list, error]) expect(text).not.toContain(canary);
-  });
-
-  it('skips lines that are no messages, and ends with its input', async () => {
-    const { env } = await emulatorUser();
-    const junk = ['{nonsense', '[]', '{"jsonrpc":"1.0"}', '"text"', '', 'x'.repeat(2 ** 20 + 1)];
-    const unknown = '{"jsonrpc":"2.0","method":"notifications/no-such"}';
-    const lines = [...junk, request(1, 'no/such'), unknown, request(2, 'ping')];
-    const replies = await exchange(lines, env);
-    expect(replies).toMatchObject([
-      { id: 1, error: { code: -32_601 } },
-      { id: 2, result: {} },
-    ]);
-    expect(await runCli(['mcp'], { stdin: '' })).toEqual({ stdout: '', stderr: '', exitCode: 0 });
   });
 });

@@ -1,6 +1,5 @@
 // --metrics-file: what it holds after success and failure, read by a parser of Prometheus.
 
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -72,15 +71,13 @@ describe('sync --metrics-file', () => {
     expect((await sync('--wait')).values).toMatchObject(success);
   });
 
-  it('has HELP and TYPE for every metric, and passes promtool if it is installed', async () => {
+  it('has HELP and TYPE for every metric', async () => {
     const { text } = await (await syncing(SUCCESS)).sync('--wait');
     for (const { help, type } of parseMetrics(text).values()) {
       expect(type).toBe('GAUGE');
       expect(help).toMatch(/^[A-Z].*\.$/);
     }
     expect(text.match(/^# HELP /gm)).toHaveLength(8);
-    const promtool = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
-    if (promtool.error === undefined) expect(promtool).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('uses the setting metrics-file, relative to where it was set', async () => {

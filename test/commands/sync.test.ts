@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { DROP, errorResponse, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
-import { unusedPort } from '../support/sockets.ts';
 import { expectSteps } from '../support/steps.ts';
 import { scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
 import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
@@ -56,13 +55,6 @@ describe('sync', () => {
     expect(requests()).toEqual([SUBMIT]);
   });
 
-  it('submits once and reports an unknown outcome if no response comes in time', async () => {
-    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: STALL });
-    const message = /^imgctl: the sync may have been submitted: .*\nhint: .*imgctl my-images/;
-    expect(await imgctl('sync --wait --timeout 200ms')).toEqual(failed(3, message));
-    expect(requests()).toEqual([SUBMIT]);
-  });
-
   const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
   const BUSY = errorResponse(409, 'Another sync is under way.');
 
@@ -70,17 +62,11 @@ describe('sync', () => {
     ['sync', SUBMIT, errorResponse(401, 'Invalid token.'), 4, /^imgctl: the service refused/],
     ['sync', SUBMIT, BUSY, 1, /^imgctl: \S+ \S+ 409, Another sync/],
     [`${USER} sync`, TOKEN_REQUEST, { status: 503 }, 1, /^imgctl: \S+ \S+request-token: 503/],
+    ['IMGCTL_BASE_URL=http://127.0.0.1:9 sync', '', {}, 3, /^imgctl: cannot reach .*: the conn/],
   ])('reports no unknown outcome: %s after %s and %j', async (line, sent, response, code, text) => {
     const { imgctl, requests } = await scriptedUser({ [sent]: response });
     expect(await imgctl(line)).toEqual(failed(code, text));
-    expect(requests()).toEqual([sent]);
-  });
-
-  it('reports no unknown outcome if it could not connect', async () => {
-    const { imgctl } = await scriptedUser({});
-    const { baseUrl } = await unusedPort();
-    const message = /^imgctl: cannot reach .*: the connection was refused/;
-    expect(await imgctl(`IMGCTL_BASE_URL=${baseUrl} sync`)).toEqual(failed(3, message));
+    expect(requests()).toEqual(sent === '' ? [] : [sent]);
   });
 
   it('--dry-run prints the request and the images, and submits nothing', async () => {
@@ -122,10 +108,9 @@ describe('sync', () => {
     expect(result).toEqual(failed(5, `\n${message}hint: ${FOLLOW}\n`));
   });
 
-  it.each([41, '41'])('can be resumed by sync-status --wait within that minute: %j', async (id) => {
-    const submission = { status: 202, json: { request: { id, status: 'PENDING' } } };
+  it('can be resumed by sync-status --wait within that minute', async () => {
     const checks = [MISSING, MISSING, MISSING, DONE];
-    const { imgctl } = await scriptedUser({ [SUBMIT]: submission, [REQUEST]: checks });
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: checks });
     const at = (line: string, seconds: number) => imgctl(line, { time: START + 1_000 * seconds });
     expect((await at('sync', 0)).exitCode).toBe(0);
     const listed = failed(5, 'hint: list your requests with: imgctl sync-status --list');
@@ -161,7 +146,6 @@ describe('sync-status --wait', () => {
 
   it.each([
     ['--wait', 3_600_000, '1 h'],
-    ['--wait --wait-timeout 10s', 10_000, '10 s'],
     ['--wait --wait-timeout 100ms', 100, '100 ms'],
   ])('exits 7 at its limit with the command that resumes: %s', async (options, limit, shown) => {
     const { result, waited } = await follow(options, PENDING);
