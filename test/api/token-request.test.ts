@@ -53,8 +53,6 @@ describe('a token request', () => {
   it.each([
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
     [401, '<html>', 'wrong-credentials'],
-    [401, { message: 'User is not authorized to access.' }, 'not-permitted'],
-    [429, {}, 'rate-limited'],
     [404, '<html>', 'not-found'],
   ])('is sent once if it fails with %i %j', async (status, json, code) => {
     const { requests, issued } = await request({ status, json });

@@ -80,15 +80,6 @@ describe('sync --metrics-file', () => {
     expect(text.match(/^# HELP /gm)).toHaveLength(8);
   });
 
-  it('uses the setting metrics-file, relative to where it was set', async () => {
-    const { imgctl, cwd, file } = await syncing(SUCCESS);
-    const other = temporaryDirectory();
-    await imgctl('config set metrics-file m.prom', { cwd });
-    expect(await imgctl('sync', { cwd: other })).toMatchObject({ exitCode: 0 });
-    expect(valuesOf(readFileSync(file, 'utf8'))).toMatchObject(named('sync', { exit_code: 0 }));
-    expect(readdirSync(other)).toEqual([]);
-  });
-
   it('keeps the metrics of other commands and profiles, and writes nothing for --dry-run', async () => {
     const { sync, cwd, file } = await syncing(SUCCESS);
     const foreign = 'imgctl_push_last_uploaded_bytes{profile="b"} 5e+21';

@@ -83,14 +83,13 @@ describe('sync', () => {
 
   it.each([
     [{ added: ['c.ova', 'd.ova'], deleted: [] }, /^added +c\.ova, d\.ova\ndeleted +none$/m],
-    [{ added: 2, deleted: 1 }, /^added +2\ndeleted +1$/m],
-    [{ added: null, deleted: null }, /^added +-\ndeleted +-$/m],
+    [{ added: 2, deleted: null }, /^added +2\ndeleted +-$/m],
   ])('--wait prints the changes as the service sends them: %j', async (fields, table) => {
     const response = record({ status: 'PROCESSED', ...fields });
     expect((await runWith('sync --wait', response)).stdout).toMatch(table);
-    const { stdout, checks } = await runWith('sync --wait --json', response);
-    expect(JSON.parse(stdout)).toMatchObject(fields);
-    expect(checks).toBe(2);
+    expect(JSON.parse((await runWith('sync --wait --json', response)).stdout)).toMatchObject(
+      fields,
+    );
   });
 
   it('--wait keeps waiting for a new request that does not exist yet', async () => {

@@ -88,13 +88,3 @@ describe('the image list', () => {
     );
   });
 });
-
-it('one image is found by exactly its id, otherwise 404', async () => {
-  const { get } = await startListing();
-  const [first] = IMAGES;
-  expect(await get(`/v2/image/${first?.id}`)).toMatchObject({ status: 200, body: { data: first } });
-  for (const id of ['0', '999999', 'abc', '__proto__', `0${first?.id}`, `${first?.id}.0`]) {
-    const body = { error: 'not found', message: `There is no image ${id}.`, status: 404 };
-    expect(await get(`/v2/image/${id}`)).toMatchObject({ status: 404, body });
-  }
-});

@@ -1,12 +1,9 @@
-// The whole service over a real socket: its root, methods, paths, hosts, connections and end.
+// The whole service over a real socket: its root, methods, paths and hosts.
 
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
-import type { RequestRecord } from '../../src/emulator/service-options.ts';
 import { serve } from '../support/emulator.ts';
 
 describe('the service', () => {
@@ -44,22 +41,6 @@ describe('the service', () => {
     expect(body).toMatchObject({ error: 'method not allowed', status: 405 });
     const options = await send('OPTIONS', path);
     expect([options.status, options.headers.get('Allow')]).toEqual([204, allow]);
-  });
-
-  it('closes its connections at its end, also during a request', async () => {
-    const arrived: RequestRecord[] = [];
-    const faults = [parseFault('* /*=stall')];
-    const service = await serve({ faults, onRequest: (record) => arrived.push(record) });
-    const waiting = fetch(`${service.baseUrl}/v2?a=b`, { headers: { 'X-Mark': 'yes' } });
-    const idle = connect(service.port, '127.0.0.1');
-    await once(idle, 'connect');
-    await expect.poll(() => arrived.length).toBe(1);
-    const idleClosed = once(idle, 'close');
-    await service.close();
-    await expect(waiting).rejects.toThrow();
-    await idleClosed;
-    const headers = expect.objectContaining({ 'x-mark': 'yes' });
-    expect(arrived).toEqual([{ method: 'GET', target: '/v2?a=b', headers }]);
   });
 });
 
