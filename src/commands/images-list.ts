@@ -83,8 +83,11 @@ async function run(
   );
   let count = 0;
   let meta: Batch['meta'] = {};
-  const summary = () =>
-    describeCount(count, options, plan.filtersLocally ? undefined : totalOf(meta, plan));
+  const total = () => {
+    if (page === undefined && (limit === undefined || count < limit)) return count;
+    return plan.filtersLocally ? undefined : totalOf(meta, plan);
+  };
+  const summary = () => describeCount(count, options, total());
   const list: ListWriter<unknown> = urls
     ? context.openValues('url', { header: view.header })
     : context.openList(view.columns, { ...view, summary });
@@ -101,7 +104,7 @@ async function run(
     collectNames(images, names);
     meta = batch.meta;
   }
-  await list.end(options.meta ? { ...meta, count } : undefined);
+  await list.end(options.meta ? { ...meta, count, total: total() } : undefined);
   const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
   if (options.from === undefined) {
     const { account } = await context.session();

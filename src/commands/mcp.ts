@@ -47,7 +47,6 @@ async function run(context: Context, options: { allowSync?: boolean }): Promise<
     allowSync: options.allowSync === true,
     run: runnerOf(context),
     redact: (text) => console.redaction.apply(text),
-    now: io.now,
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
     report: (problem) => {

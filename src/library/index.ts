@@ -3,10 +3,9 @@
 import { version } from '../../package.json';
 import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import type { SubmittedSync, SyncId, SyncRequest } from '../api/sync-requests.ts';
+import type { SyncId } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import type { HttpResponse } from '../http/message.ts';
 import { baseUrlText, isLoopback, parseBaseUrl } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
 import { certificateFlaw } from '../session/setting-table.ts';
@@ -57,21 +56,10 @@ export interface ImageQuery {
 }
 
 /** Every method throws ImgctlError, or the reason of the signal that aborted it. */
-export interface ImageClient {
-  /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
-  images(query?: ImageQuery): AsyncGenerator<Image, void, void>;
-  getImage(id: number): Promise<Image>;
-  myImages(query?: ImageQuery): Promise<Image[]>;
-  /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
-  submitSync(): Promise<SubmittedSync>;
-  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
-  /** Sends any request with the token; returns a response of every status but 401 and 429. */
-  send(request: ServiceRequest): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
+export type ImageClient = ReturnType<typeof createClient>;
 
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
-export function createClient(options: ClientOptions): ImageClient {
+export function createClient(options: ClientOptions) {
   const { token, username, password, ca, signal, onWarning: warn, concurrency = 6 } = options;
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
@@ -103,21 +91,25 @@ export function createClient(options: ClientOptions): ImageClient {
     return planQuery(input, { now: clock.now() });
   };
   return {
-    async *images(query = {}) {
+    /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
+    async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
       const { listCatalogue } = await import('../catalogue/listing.ts');
       const request = { plan: await planOf(query), limit: query.limit, streams: true, concurrency };
       const batches = listCatalogue(await open(), request, warn ? { warn } : {});
       for await (const { images } of batches) yield* images as Image[];
     },
-    getImage: async (id) => (await (await open()).getImage(id)) as Image,
-    async myImages(query = {}) {
+    getImage: async (id: number) => (await (await open()).getImage(id)) as Image,
+    async myImages(query: ImageQuery = {}) {
       const plan = await planOf(query);
       const { images } = await (await open()).listUserImages();
       return plan.sort(images.filter(plan.matchesAll)).slice(0, query.limit) as Image[];
     },
+    /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
     submitSync: async () => (await open()).submitSync(),
-    getSyncRequest: async (id, until) => (await open()).getSyncRequest(id, until),
-    send: async (request) => (await open()).send(request),
+    getSyncRequest: async (id: SyncId, until?: AbortSignal) =>
+      (await open()).getSyncRequest(id, until),
+    /** Sends any request with the token; returns a response of every status but 401 and 429. */
+    send: async (request: ServiceRequest) => (await open()).send(request),
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }

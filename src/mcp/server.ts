@@ -5,9 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { isObject, parseJson } from '../json.ts';
+import { parseJson } from '../json.ts';
 import { jsonText } from '../output/text.ts';
-import { planQuery, type QueryPlan } from '../query/plan.ts';
 import { DEFAULT_LIMIT, type Given, type Tool, toolsFor, wordsOf } from './tools.ts';
 
 /** What a command printed, as JSON. */
@@ -27,7 +26,6 @@ export interface ServerOptions {
   /** Runs a command line; of the lines on stdout it returns the first `limit`. */
   readonly run: (words: readonly string[], limit: number, signal: AbortSignal) => Promise<Output>;
   readonly redact: (text: string) => string;
-  readonly now: () => number;
   readonly input: Readable;
   /** Rejects if the client is gone. */
   readonly write: (text: string) => Promise<void>;
@@ -90,40 +88,25 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
   return server;
 }
 
-/** Runs the tool's command. The service counts the matches of a list that it filters and sorts itself. */
+/** Runs the tool's command; a list whose total its meta does not say is read to its end, to be counted. */
 async function callTool(
   tool: Tool,
   given: Given,
-  { run, now }: ServerOptions,
+  { run }: ServerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
-  const { limit = DEFAULT_LIMIT, text = [], filter = [], sort = [] } = given;
+  const { limit = DEFAULT_LIMIT } = given;
   const words = wordsOf(tool, given);
-  let plan: QueryPlan | undefined;
-  try {
-    if (tool.name === 'images_list')
-      plan = planQuery({ words: text, filters: filter, sorts: sort }, { now: now() });
-  } catch {
-    // The command reports an invalid query.
-  }
-  if (plan && !plan.filtersLocally && !plan.sortsLocally) {
+  if (tool.name === 'images_list') {
     const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit}`, ...words];
     const output = await run(argv, Number.POSITIVE_INFINITY, signal);
-    const counted = output.exitCode === 0 ? withTotal(output, plan) : output;
-    if (counted) return counted;
+    if (output.exitCode !== 0) return output;
+    const { value } = parseJson(Buffer.from(output.rows.join('')));
+    const { data, meta } = value as { data: unknown[]; meta: { total?: number } };
+    const { total } = meta;
+    if (total !== undefined) return { ...output, rows: data.map((row) => jsonText(row, 0)), total };
   }
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);
-}
-
-/** Returns the rows of `--meta` with the service's total; undefined if it did not confirm the query. */
-function withTotal(output: Output, { server }: QueryPlan): Output | undefined {
-  const { value } = parseJson(Buffer.from(output.rows.join('')));
-  if (!isObject(value) || !isObject(value.meta) || !Array.isArray(value.data)) return undefined;
-  const { filter, sort, pages } = value.meta;
-  const isIgnored = (server.filter && !filter) || (server.sort && !sort);
-  const total = isObject(pages) ? pages.total : undefined;
-  if (isIgnored || typeof total !== 'number') return undefined;
-  return { ...output, rows: value.data.map((row) => jsonText(row, 0)), total };
 }
 
 /** Returns rows, total and messages as JSON: the messages that fit, then the rows that fit. */
