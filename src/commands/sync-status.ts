@@ -96,29 +96,29 @@ export const syncStatus: CommandSpec = {
   run,
 };
 
-interface StatusOptions extends WaitOptions, GetOptions {
-  list?: boolean;
-}
-
 async function run(
   context: Context,
-  options: StatusOptions,
+  options: WaitOptions & GetOptions & { list?: boolean },
   argument: string | undefined,
 ): Promise<void> {
   if (options.list) return list(context, options, argument);
-  const get = readGet(
-    context,
-    options,
-    STATUS_FIELDS.map(([name]) => name),
-  );
-  const id = argument === undefined ? await lastId(context) : await parseId(argument);
+  const fields = STATUS_FIELDS.map(([name]) => name);
+  const get = readGet(context, options, fields);
+  const known = await localRequests(context);
+  const id = argument === undefined ? known.at(-1)?.id : await parseId(argument);
+  if (id === undefined) {
+    throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
+  }
+  // A service may send the id as a number or as text.
+  const entry = known.find((each) => `${each.id}` === `${id}`);
   if (options.wait) {
-    const submitted = await localRequest(context, id);
     const started = context.io.now();
-    const submittedAt = submitted && Date.parse(submitted.submitted_on);
+    const submittedAt = entry && Date.parse(entry.submitted_on);
     return showRequest(context, await follow(context, id, options, submittedAt), get, started);
   }
-  await showRequest(context, await getRequest(context, id), get);
+  const request = await readRequest(context, id);
+  if (entry) await rememberRequest(context, id, request.status);
+  await showRequest(context, request, get);
 }
 
 const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];
@@ -143,17 +143,13 @@ async function list(context: Context, options: GetOptions, id: string | undefine
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
 
-async function lastId(context: Context): Promise<number | string> {
-  const last = (await localRequests(context)).at(-1);
-  if (last) return last.id;
-  throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
-}
-
 async function parseId(text: string): Promise<number | string> {
   const { parseSyncId } = await import('../api/sync-requests.ts');
   if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
   throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
 }
+
+const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 
 const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
 
@@ -261,17 +257,9 @@ export async function rememberRequest(
 }
 
 /** Returns what this profile submitted to this service from this machine, oldest first. */
-export async function localRequests(context: Context): Promise<HistoryEntry[]> {
+async function localRequests(context: Context): Promise<HistoryEntry[]> {
   const { account } = await context.session();
   return readHistory(context.paths.state, account.profile, account.baseUrl);
-}
-
-/** Returns the entry of a request; a service may send its id as a number or as text. */
-export async function localRequest(
-  context: Context,
-  id: number | string,
-): Promise<HistoryEntry | undefined> {
-  return (await localRequests(context)).find((entry) => `${entry.id}` === `${id}`);
 }
 
 export interface WaitOptions {
@@ -287,8 +275,8 @@ const TRANSIENT = ['unreachable', 'timeout', 'server-error', 'bad-answer', 'prox
 const MAX_UNSEEN = 60_000;
 
 /**
- * Checks the status until the request finishes, and remembers it.
- * @param submittedAt when it was submitted, if that is known
+ * Checks the status until the request finishes, and remembers it at the end of the wait.
+ * @param submittedAt when it was submitted, if it was from this machine
  * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
  */
 export async function follow(
@@ -311,7 +299,7 @@ export async function follow(
     for (;;) {
       // The last check may take 2 s, even beyond the limit.
       const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
-      const request = await getRequest(context, id, deadline).catch((error: unknown) => {
+      const request = await readRequest(context, id, deadline).catch((error: unknown) => {
         if (deadline.aborted) return undefined;
         if (!(error instanceof ImgctlError)) throw error;
         const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
@@ -341,6 +329,7 @@ export async function follow(
     throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
   } finally {
     await progress.stop();
+    if (last && submittedAt !== undefined) await rememberRequest(context, id, last.status);
   }
   if (last && last.state !== 'waiting') return last;
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
@@ -350,21 +339,14 @@ export async function follow(
   });
 }
 
-/** Reads the request, and stores a new status of one that was submitted from this machine. */
-export async function getRequest(
+async function readRequest(
   context: Context,
   id: number | string,
   signal?: AbortSignal,
 ): Promise<SyncRequest> {
   const { client } = await context.session();
-  const read = client.getSyncRequest(id, signal).catch((error: unknown) => {
+  return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
     throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
   });
-  const request = await read;
-  const known = await localRequest(context, id);
-  if (known && known.status !== request.status) await rememberRequest(context, id, request.status);
-  return request;
 }
-
-export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
