@@ -83,19 +83,5 @@ describe.skipIf(IS_SKIPPED).each(['https', 'http'])(
       expect('via' in headers).toBe(!isTunnel);
       expect(Object.keys(headers)).not.toContain('proxy-authorization');
     });
-
-    it.each([
-      ['no credentials', '', 407],
-      ['wrong ones', 'canary-of-another', 401],
-    ])('exits 3 after one request with %s for the proxy', async (_, password, status) => {
-      const { server, proxy, call, target } = await world();
-      const { stderr, exitCode } = await call(password);
-      expect(stderr).toBe(
-        `imgctl: the proxy ${new URL(proxy.url).host} refused to connect to ${target}: ${status}\n` +
-          `hint: add user name and password to ${scheme.toUpperCase()}_PROXY: http://user:password@host:port\n`,
-      );
-      expect(exitCode).toBe(3);
-      expect([proxy.requests().length, requestsTo(server)]).toEqual([1, []]);
-    });
   },
 );

@@ -102,25 +102,6 @@ describe('imgctl', () => {
     expect(list.child.signalCode).toBe('SIGTERM');
   });
 
-  it('stops a password command at SIGINT', async () => {
-    const env = { ...freshHome(), IMGCTL_PASSWORD_COMMAND: 'echo started >&2; exec sleep 600' };
-    const argv = ['login', '--base-url', 'http://127.0.0.1:9', '--username', 'demo'];
-    const login = startCli(argv, { env });
-    await login.waitFor('stderr', 'started');
-    login.child.kill('SIGINT');
-    expect(await login.ended).toEqual({
-      stdout: '',
-      stderr: 'started\nimgctl: interrupted\n',
-      exitCode: 130,
-    });
-  });
-
-  it('exits after an error while standard input stays open', async () => {
-    const env = freshHome();
-    const result = await runBuilt(['whoami', 'extra'], { env, stdin: { open: true } });
-    expect(result).toMatchObject({ stdout: '', exitCode: 2 });
-  });
-
   it('demo ends with the image of the uploaded package and leaves no files', async () => {
     const env = {
       ...freshHome(),
