@@ -3,7 +3,6 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { Connector } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
@@ -13,13 +12,6 @@ import { listen, tunnelTo } from '../support/sockets.ts';
 const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');
 const SCRIPT = { 'GET /v2': { json: 1 } };
-
-/** A connection to a port of this machine, in undici's shape. */
-const targetOf = (baseUrl: string) => ({
-  hostname: '127.0.0.1',
-  protocol: 'https:',
-  port: new URL(baseUrl).port,
-});
 
 describe('a TLS connection', () => {
   it.each([
@@ -33,30 +25,23 @@ describe('a TLS connection', () => {
       const { client, sleeps } = clientOf(server.baseUrl, { ca });
       const error = await failure(client.send(request));
       expect([error.code, error.exitCode, sleeps]).toEqual(['tls', 3, []]);
-      expect(error.message).toContain(
-        `no trusted TLS connection to ${new URL(server.baseUrl).host}`,
-      );
+      const { host } = new URL(server.baseUrl);
+      expect(error.message).toContain(`no trusted TLS connection to ${host}`);
       expect(error.hint).toContain(hint);
     }
     expect(server.requests).toEqual([]);
   });
 
+  const http2Only = () => listen(http2.createSecureServer(HERE) as unknown as net.Server);
   it.each([
-    ['plain HTTP', () => scriptedServer({}), 'does not speak TLS', 'the port of the base URL'],
-    [
-      'HTTP/2',
-      () => listen(http2.createSecureServer(HERE) as unknown as net.Server),
-      'ALERT_NO_APPLICATION_PROTOCOL',
-      'the service must support HTTP/1.1: ask its administrators',
-    ],
+    ['plain HTTP', () => scriptedServer({}), /does not speak TLS/, /the port of the base URL/],
+    ['HTTP/2', http2Only, /ALERT_NO_APPLICATION_PROTOCOL/, /^the service must support HTTP\/1\.1/],
   ] as const)('fails with a hint if the server speaks only %s', async (_, start, text, advice) => {
     const url = (await start()).baseUrl.replace('http:', 'https:');
-    const { code, message, hint } = await failure(
-      clientOf(url, { ca: HERE.cert }).client.send(GET),
-    );
-    expect(code).toBe('tls');
-    expect(message).toContain(text);
-    expect(hint).toContain(advice);
+    const error = await failure(clientOf(url, { ca: HERE.cert }).client.send(GET));
+    expect(error.code).toBe('tls');
+    expect(error.message).toMatch(text);
+    expect(error.hint).toMatch(advice);
   });
 
   it.each([
@@ -75,38 +60,18 @@ describe('a TLS connection', () => {
   });
 });
 
-describe('close', () => {
-  it('ends a connection that is still being opened', async () => {
-    // The server never speaks, so the TLS handshake does not end.
-    const silent = net.createServer();
-    const accepted = new Promise<net.Socket>((resolve) => silent.once('connection', resolve));
-    const { baseUrl } = await listen(silent);
-    const abort = new AbortController();
-    const { client } = clientOf(baseUrl.replace('http:', 'https:'), { signal: abort.signal });
-    const sent = client.send(GET).catch((error: Error) => error.message);
-    const socket = (await accepted).on('error', () => {}).resume();
-    const closed = new Promise((resolve) => socket.on('close', resolve));
-    abort.abort(new Error('stop'));
-    expect(await sent).toBe('stop');
-    await client.close();
-    await closed;
-  });
-
-  it('ends a connection that has not reached its host', async () => {
-    const { baseUrl } = await listen(net.createServer());
-    const connector = new Connector({});
-    const opened = new Promise((resolve) => connector.connect(targetOf(baseUrl), resolve));
-    connector.close();
-    expect(await opened).toMatchObject({ code: 'ECONNRESET' });
-  });
-
-  it('makes later requests fail without a retry', async () => {
-    const server = await scriptedServer(SCRIPT);
-    const { client, sleeps } = clientOf(server.baseUrl);
-    await client.send(GET);
-    await client.close();
-    expect((await failure(client.send(GET))).code).toBe('unreachable');
-    expect(sleeps).toEqual([]);
-    expect(server.requests).toHaveLength(1);
-  });
+it('close ends a connection that is still being opened', async () => {
+  // The server never speaks, so the TLS handshake does not end.
+  const silent = net.createServer();
+  const accepted = new Promise<net.Socket>((resolve) => silent.once('connection', resolve));
+  const { baseUrl } = await listen(silent);
+  const abort = new AbortController();
+  const { client } = clientOf(baseUrl.replace('http:', 'https:'), { signal: abort.signal });
+  const sent = client.send(GET).catch((error: Error) => error.message);
+  const socket = (await accepted).on('error', () => {}).resume();
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  abort.abort(new Error('stop'));
+  expect(await sent).toBe('stop');
+  await client.close();
+  await closed;
 });

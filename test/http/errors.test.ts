@@ -1,6 +1,6 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SERVICE } from '../../src/api/client.ts';
 import { networkError } from '../../src/http/errors.ts';
 
@@ -14,41 +14,34 @@ const REQUEST = {
 
 function errorOf(systemCode: string) {
   const thrown = Object.assign(new Error('by the system'), { code: systemCode });
-  const { code, message, hint, transient } = networkError(REQUEST, thrown, false, SERVICE);
-  return { code, message, hint, transient };
+  return networkError(REQUEST, thrown, false, SERVICE);
 }
 
-describe('a network error', () => {
-  it.each([
-    ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
-    ['ENOTFOUND', 'unknown host name', /host of the base URL/, false],
-    ['EAI_AGAIN', 'the host name lookup failed', /name servers/, true],
-    ['EHOSTUNREACH', 'the host is unreachable', /firewall/, true],
-    ['ENETUNREACH', 'the network is unreachable', /firewall/, true],
-    ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
-    ['ECONNRESET', 'the connection was closed', /try again later/, true],
-    ['constructor', 'constructor', /try again later/, true],
-    ['ESTRANGE', 'ESTRANGE', /try again later/, true],
-    ['', 'the connection failed', /try again later/, true],
-    ['UND_ERR_CLOSED', 'the client is closed', undefined, false],
-    ['UND_ERR_DESTROYED', 'the client is closed', undefined, false],
-  ])('%j has the reason "%s" and a hint', (code, reason, hint, transient) => {
-    expect(errorOf(code)).toEqual({
-      code: 'unreachable',
-      message: `cannot reach https://images.example: ${reason}`,
-      hint: hint && expect.stringMatching(hint),
-      transient,
-    });
-  });
+it.each([
+  ['ECONNREFUSED', 'the connection was refused', /port of the base URL/, true],
+  ['ENOTFOUND', 'unknown host name', /host of the base URL/, false],
+  ['EAI_AGAIN', 'the host name lookup failed', /name servers/, true],
+  ['EHOSTUNREACH', 'the host is unreachable', /firewall/, true],
+  ['ENETUNREACH', 'the network is unreachable', /firewall/, true],
+  ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
+  ['ECONNRESET', 'the connection was closed', /try again later/, true],
+  ['constructor', 'constructor', /try again later/, true],
+  ['', 'the connection failed', /try again later/, true],
+  ['UND_ERR_CLOSED', 'the client is closed', /^$/, false],
+  ['UND_ERR_DESTROYED', 'the client is closed', /^$/, false],
+])('the network error %j has the reason "%s" and a hint', (code, reason, hint, transient) => {
+  const message = `cannot reach https://images.example: ${reason}`;
+  expect(errorOf(code)).toMatchObject({ code: 'unreachable', message, transient });
+  expect(errorOf(code).hint ?? '').toMatch(hint);
+});
 
-  it.each([
-    ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
-    ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
-    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
-    ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'must support HTTP/1.1'],
-    ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
-  ])('%s is a TLS error with the hint "%s"', (code, hint) => {
-    expect(errorOf(code)).toMatchObject({ code: 'tls', hint: expect.stringContaining(hint) });
-  });
+it.each([
+  ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
+  ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'must support HTTP/1.1'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
+])('%s is a TLS error with the hint "%s"', (code, hint) => {
+  expect(errorOf(code)).toMatchObject({ code: 'tls', hint: expect.stringContaining(hint) });
 });

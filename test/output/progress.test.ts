@@ -11,19 +11,10 @@ import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 const FRAME = /\u001b\[\?2026h\u001b\[1G(\u001b\[0K)?(.*?)\u001b\[\?2026l/g;
 const ERASE = '\u001b[1G\u001b[0K';
 
-/** Returns the frames, and the rest of the text with a · for each of them. */
-function drawnOn(sink: MemorySink) {
-  const frames = [...sink.text.matchAll(FRAME)].map(([, , frame]) => frame);
-  return { frames, rest: sink.text.replaceAll(FRAME, '·') };
-}
+/** Returns the frames, each followed by a ·, and what is written besides. */
+const drawnOn = (sink: MemorySink) => sink.text.replaceAll(FRAME, '$2·').replaceAll(ERASE, '×');
 
-interface ProgressCase {
-  readonly terminal?: Terminal;
-  readonly quiet?: boolean;
-  readonly lines?: boolean;
-}
-
-function start({ terminal = terminalOf(40), quiet = false, lines = false }: ProgressCase = {}) {
+function start({ terminal = terminalOf(40), quiet = false, lines = false } = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
   const io = { ...fakeIo(), stderr: sink };
   const errorFormat = { json: false, debug: false };
@@ -39,9 +30,11 @@ async function pass(milliseconds: number): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
 }
 
-const FAKED = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
-
-beforeEach(() => void vi.useFakeTimers({ toFake: [...FAKED] }));
+beforeEach(() => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+  });
+});
 afterEach(() => void vi.useRealTimers());
 
 describe('progress on a terminal', () => {
@@ -50,10 +43,7 @@ describe('progress on a terminal', () => {
     const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
     const before = listeners();
     let seconds = 0;
-    progress.update('sync 41: PENDING', () => {
-      seconds += 1;
-      return `${seconds} s`;
-    });
+    progress.update('sync 41: PENDING', () => `${++seconds} s`);
     expect(sink.text).toBe('');
     await pass(100);
     await pass(100);
@@ -61,10 +51,9 @@ describe('progress on a terminal', () => {
     progress.update('done');
     await pass(100);
     await progress.stop();
-    const frames = ['⠋ sync 41: PENDING 1 s', '⠙ sync 41: PENDING 2 s', '⠹ done'];
     await pass(300);
     await progress.stop();
-    expect(drawnOn(sink)).toEqual({ frames, rest: `···${ERASE}` });
+    expect(drawnOn(sink)).toBe('⠋ sync 41: PENDING 1 s·⠙ sync 41: PENDING 2 s·⠹ done·×');
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -78,10 +67,10 @@ describe('progress on a terminal', () => {
     progress.update(text);
     await pass(100);
     await progress.stop();
-    const { frames, rest } = drawnOn(sink);
-    expect(frames).toEqual([expect.stringMatching(expected)]);
-    expect(rest).toBe(`·${ERASE}`);
-    expect(displayWidth(frames[0]?.replaceAll(/\u001b\[\d+m/g, '') ?? '')).toBeLessThan(40);
+    const [frame = '', rest] = drawnOn(sink).split('·');
+    expect(frame).toMatch(expected);
+    expect(rest).toBe('×');
+    expect(displayWidth(frame.replaceAll(/\u001b\[\d+m/g, ''))).toBeLessThan(40);
   });
 
   it('fits the width that the window has at each frame, and is silent at 0 columns', async () => {
@@ -90,7 +79,8 @@ describe('progress on a terminal', () => {
     await pass(100);
     sink.columns = 20;
     await pass(100);
-    expect(drawnOn(sink).frames.map((frame) => frame?.length)).toEqual([39, 19]);
+    const frames = drawnOn(sink).split('·');
+    expect(frames.map((frame) => frame.length)).toEqual([39, 19, 0]);
     sink.columns = 0;
     await pass(1_000);
     const { length } = sink.text;
@@ -106,8 +96,7 @@ describe('progress on a terminal', () => {
     await pass(100);
     expect(await progress.aside(() => sink.write('warning\n').then(() => 5))).toBe(5);
     await progress.stop();
-    const frames = ['⠋ page 1', '⠋ page 1'];
-    expect(drawnOn(sink)).toEqual({ frames, rest: `·${ERASE}warning\n·${ERASE}` });
+    expect(drawnOn(sink)).toBe('⠋ page 1·×warning\n⠋ page 1·×');
     await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   });
 });
@@ -122,7 +111,7 @@ it('progress without a terminal writes a line per change of text', async () => {
   expect(sink.text).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
 });
 
-it.each<[string, ProgressCase, number]>([
+it.each<[string, Parameters<typeof start>[0], number]>([
   ['if the run ends within 100 ms', {}, 99],
   ['in a pipe without lines', { terminal: PIPE }, 500],
   ['with -q on a terminal', { quiet: true }, 500],

@@ -7,26 +7,15 @@ import { type ErrorFormat, formatError, formatNotice } from '../../src/output/me
 import { Redaction } from '../../src/output/redaction.ts';
 import { printable } from '../../src/output/text.ts';
 
-const inUnits = (text: string, write: (code: number) => string) =>
-  text
-    .split('')
-    .map((unit) => write(unit.charCodeAt(0)))
-    .join('');
 const inPoints = (text: string, write: (point: number) => string) =>
   Array.from(text, (character) => write(character.codePointAt(0) ?? 0)).join('');
 const inBytes = (text: string, write: (hex: string) => string) =>
   Array.from(Buffer.from(text), (byte) => write(byte.toString(16).padStart(2, '0'))).join('');
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-const inHtml = (text: string) => {
-  const names: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replace(/[&<>"']/g, (character) => names[character] ?? '');
-};
+const HTML = new Map(
+  ['&&amp;', '<&lt;', '>&gt;', '"&quot;', "'&#39;"].map((each) => [each.charAt(0), each.slice(1)]),
+);
+const inHtml = (text: string) => text.replace(/[&<>"']/g, (each) => HTML.get(each) ?? '');
 
 /** Encoders of the standard library or written here, which share nothing with the redaction. */
 const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
@@ -34,8 +23,8 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'in capitals': (text) => text.replace(/[a-z]/g, (letter) => letter.toUpperCase()),
   'JSON-escaped': inJson,
   'JSON-escaped twice': (text) => inJson(inJson(text)),
-  'JSON-escaped with every character as \\u': (text) =>
-    inUnits(text, (code) => `\\u${code.toString(16).padStart(4, '0')}`),
+  'JSON-escaped in every character': (text) =>
+    text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   'HTML-escaped': inHtml,
   'HTML-escaped in JSON': (text) => inJson(inHtml(text)),
   'in decimal references': (text) => inPoints(text, (point) => `&#${point};`),
@@ -104,13 +93,11 @@ describe('Redaction', () => {
       fc.string({ unit: 'binary', minLength: 6, maxLength: 20 }),
       fc.constantFrom('a&amp;b"c', 'two  spaces', '\\\\"\\"\\u0041', 'x &<>\'"/+%=', SECRET),
     );
-    fc.assert(
-      fc.property(secrets, (secret) => {
-        fc.pre(!/[<>*]|^\s|\s$|^\\|\\$/.test(secret));
-        const masked = redactionOf(secret).apply(`<${encode(secret)}>`);
-        expect(masked.replace(/^<\*\*\*.{0,2}>$/s, '')).toBe('');
-      }),
-    );
+    const property = fc.property(secrets, (secret) => {
+      fc.pre(!/[<>*]|^\s|\s$|^\\|\\$/.test(secret));
+      expect(redactionOf(secret).apply(`<${encode(secret)}>`)).toMatch(/^<\*\*\*.{0,2}>$/s);
+    });
+    fc.assert(property);
   });
 
   it.each([0, 1, 2])('masks a secret in base64 behind %i other bytes', (offset) => {
@@ -123,20 +110,19 @@ describe('Redaction', () => {
       fc.string({ unit: 'binary', minLength: 6, maxLength: 40 }),
       fc.constantFrom('message', 'imgctl', 'status', 'exitCode', 'nabcdef', '"hint":'),
     );
-    fc.assert(
-      fc.property(secrets, fc.boolean(), (secret, json) => {
-        fc.pre(!/[<>*]|^\s|\s$/.test(secret));
-        const redaction = redactionOf(secret);
-        const redact = (text: string) => redaction.apply(text);
-        const formatted = (text: string, format: ErrorFormat) => [
-          formatError(new ImgctlError('failed', text, { hint: text }), format),
-          formatNotice('warning', text, text, format),
-        ];
-        const format = { json, debug: false };
-        expect(formatted(`<${secret}>`, { ...format, redact })).toEqual(formatted('<***>', format));
-        expect(formatted('<\n>', { ...format, redact })).toEqual(formatted('<\n>', format));
-      }),
-    );
+    const formatted = (text: string, format: ErrorFormat) => [
+      formatError(new ImgctlError('failed', text, { hint: text }), format),
+      formatNotice('warning', text, text, format),
+    ];
+    const property = fc.property(secrets, fc.boolean(), (secret, json) => {
+      fc.pre(!/[<>*]|^\s|\s$/.test(secret));
+      const redaction = redactionOf(secret);
+      const format = { json, debug: false };
+      const masked = { ...format, redact: (text: string) => redaction.apply(text) };
+      expect(formatted(`<${secret}>`, masked)).toEqual(formatted('<***>', format));
+      expect(formatted('<\n>', masked)).toEqual(formatted('<\n>', format));
+    });
+    fc.assert(property);
   });
 
   it('masks the texts of a JSON object at any depth, but not its member names', () => {
@@ -151,12 +137,9 @@ describe('Redaction', () => {
   it.each([
     ['ordinary text', 'a correct answer, 404: not found; '],
     ['the secret itself', `${SECRET} `],
-    ['most of the secret', SECRET.slice(0, -1)],
     ['beginnings of the secret', 'correct hors'],
     ['spaces behind a word of the secret', `correct${' '.repeat(1_000)}`],
-    ['percent signs', '%25'],
-    ['backslashes', '\\'],
-    ['references', '&amp;'],
+    ['escapes', '%25\\&amp;'],
     ['zeros in references', `&#${'0'.repeat(1_000)}`],
   ])('takes little time for a mebibyte of %s', (_what, part) => {
     const redaction = redactionOf(SECRET, '%%%%%%', '\\\\\\\\', '&&&&&&', 'x1', 'k'.repeat(2_000));

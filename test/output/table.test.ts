@@ -30,22 +30,22 @@ describe.each([
   ['a pipe', PIPE],
   ['a terminal', terminalOf(80)],
 ])('a table in %s', (_where, terminal) => {
-  it.each<[string, string, unknown[][], string, Partial<TableCase>?]>([
+  it.each<[string, string, unknown[][], string]>([
     ['mixed values to the left', 'a', [[1], ['xx'], [true]], 'a\n1\nxx\ntrue\n'],
     ['numbers to the right', 'n', [[1], [null], [22]], ' n\n 1\n -\n22\n'],
     ['only missing values to the left', 'bb c', [[null, 1]], 'bb  c\n-   1\n'],
     ['an empty text as empty', 'a b', [['', 'x']], 'a  b\n   x\n'],
     ['two lines as one', 'a', [['x\ny']], 'a\nx\\ny\n'],
     ['columns aligned', 'id a b', [[12, '日本', 1]], 'id  a     b\n12  日本  1\n'],
-    [
-      'records with each field uncut and escaped on its own line',
-      'id 名前 bad\nkey',
-      [[5, HOSTILE, ''], [6]],
-      `id        5\n名前      ${HOSTILE_ESCAPED}\nbad\\nkey\n\nid        6\n名前      -\nbad\\nkey  -\n`,
-      { asRecords: true },
-    ],
-  ])('has %s', async (_case, columns, rows, expected, options) => {
-    expect((await shown({ columns, rows, terminal, ...options })).text).toBe(expected);
+  ])('has %s', async (_case, columns, rows, expected) => {
+    expect((await shown({ columns, rows, terminal })).text).toBe(expected);
+  });
+
+  it('has records with each field uncut and escaped on its own line', async () => {
+    const rows = [[5, HOSTILE, ''], [6]];
+    const { text } = await shown({ columns: 'id 名前 bad\nkey', rows, terminal, asRecords: true });
+    const first = `id        5\n名前      ${HOSTILE_ESCAPED}\nbad\\nkey\n`;
+    expect(text).toBe(`${first}\nid        6\n名前      -\nbad\\nkey  -\n`);
   });
 
   it('paints headers, ids, times, states and missing values, and keeps the columns aligned', async () => {
@@ -128,23 +128,16 @@ describe('a table that is wider than the terminal', () => {
   });
 });
 
-describe('a table with frames', () => {
-  it.each([
-    [true, '┌────┬────────────┐', '├────┼────────────┤', '│', '└────┴────────────┘'],
-    [false, '+----+------------+', '+----+------------+', '|', '+----+------------+'],
-  ])('is drawn on a terminal (unicode: %s)', async (unicode, top, middle, bar, bottom) => {
-    const table = { columns: 'id name', rows: [[7, 'debian.ova']], boxed: true };
-    const terminal = terminalOf(80, unicode);
-    const head = '| id | name       |'.replaceAll('|', bar);
-    const row = '|  7 | debian.ova |'.replaceAll('|', bar);
-    expect((await shown({ ...table, terminal })).lines).toEqual([top, head, middle, row, bottom]);
-    expect((await shown({ ...table, terminal: colored(terminal) })).lines[0]).toBe(top);
-  });
-
-  it('has one frame, whatever the number of batches', async () => {
-    const rows = Array.from({ length: 120 }, (_, index) => [index]);
-    const { lines } = await shown({ columns: 'id', rows, terminal: terminalOf(80), boxed: true });
-    expect(lines).toHaveLength(124);
-    expect(lines.filter((line) => /^[┌├└]/.test(line))).toHaveLength(3);
-  });
+it.each([
+  [true, '┌────┬────────────┐', '├────┼────────────┤', '│', '└────┴────────────┘'],
+  [false, '+----+------------+', '+----+------------+', '|', '+----+------------+'],
+])('a table has one frame in any number of batches (unicode: %s)', async (unicode, ...frame) => {
+  const [top, middle, bar, bottom] = frame;
+  const rows = Array.from({ length: 60 }, () => [7, 'debian.ova']);
+  const table = { columns: 'id name', rows, boxed: true, terminal: terminalOf(80, unicode) };
+  const { lines } = await shown(table);
+  const [head, row] = ['| id | name       |', '|  7 | debian.ova |'].map((line) =>
+    line.replaceAll('|', bar),
+  );
+  expect(lines).toEqual([top, head, middle, ...rows.map(() => row), bottom]);
 });

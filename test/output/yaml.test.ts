@@ -9,10 +9,8 @@ import { anyText, HOSTILE, RAW_HARM } from './hostile.ts';
 /** Texts that some version of YAML takes for something else if they are not quoted. */
 const TRAPS = [
   ...['', ' ', ' x', 'x ', 'yes', 'No', 'ON', 'off', 'y', 'N'],
-  ...['true', 'FALSE', 'null', '~', 'Null'],
-  ...['1', '-1', '+1', '012', '0o7', '0x1', '0b1', '1_000', '1e3', '1.', '.5', '.inf', '.NaN'],
+  ...['true', 'FALSE', 'null', '~', '1', '012', '0o7', '0x1', '1_000', '1e3', '.5', '.inf', '.NaN'],
   ...['1:30', '190:20:30', '2018-07-18', '2018-07-18 15:36:49', '2018-07-18 Wed 15:36:49 EDT'],
-  ...['=', '<<', 'E0', 'e+5', 'e-12'],
   ...['-', '- a', '?', '? a', ':', 'a: b', 'a:', 'a #b', '#a', '&a', '*a', '!a', '%a', '@a', '`a'],
   ...['[a]', '{a}', ',', "'a'", '"a"', '|', '>', '---', '...', '\\', 'a\nb', '\ttab', 'a\u0085b'],
   ...['\u2028', '\ufeffa', '\ufffe', '\u{e0001}', '😀', 'Größe', '[ds] a/b.ova', HOSTILE],
@@ -28,16 +26,12 @@ const TRAPPED: unknown[] = [
 const SHARED = { a: 1 };
 
 it.each([
-  [{}, '{}\n'],
   [1e21, '1.0e+21\n'],
   [-1.5e-7, '-1.5e-7\n'],
   [Array(2).fill(SHARED), '- "a": 1\n- "a": 1\n'],
   ['long '.repeat(40), `"${'long '.repeat(40)}"\n`],
   ['a\u009bb\u{e0001}', '"a\\u009bb\\U000e0001"\n'],
-  [
-    [{ id: 1, name: 'a (1).ova', folder: null, public: true, none: {} }],
-    '- "id": 1\n  "name": "a (1).ova"\n  "folder": null\n  "public": true\n  "none": {}\n',
-  ],
+  [[{ name: 'a (1).ova', none: {} }, null], '- "name": "a (1).ova"\n  "none": {}\n- null\n'],
 ])('yamlText writes %j as %j', (value, expected) => {
   expect(yamlText(value)).toBe(expected);
 });
@@ -46,14 +40,13 @@ it.each(['1.1', '1.2'] as const)('a parser of YAML %s reads any text as itself',
   for (const value of TRAPPED) expect(parse(yamlText(value), { version })).toEqual(value);
   const leaf = fc.oneof(anyText(), fc.constantFrom(...TRAPS), fc.double(), fc.boolean());
   const value = fc.array(fc.dictionary(anyText(), fc.oneof(leaf, fc.array(leaf))));
-  fc.assert(
-    fc.property(value, (original) => {
-      const json: unknown = JSON.parse(JSON.stringify(original));
-      const yaml = yamlText(json);
-      expect(yaml.replaceAll('\n', '')).not.toMatch(RAW_HARM);
-      expect(parse(yaml, { version })).toEqual(json);
-    }),
-  );
+  const property = fc.property(value, (original) => {
+    const json: unknown = JSON.parse(JSON.stringify(original));
+    const yaml = yamlText(json);
+    expect(yaml.replaceAll('\n', '')).not.toMatch(RAW_HARM);
+    expect(parse(yaml, { version })).toEqual(json);
+  });
+  fc.assert(property);
 });
 
 it.each([0, 1, 99, 100, 101, 250])('yamlList of %i items is one document in batches', (count) => {

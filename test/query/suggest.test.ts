@@ -1,61 +1,35 @@
-// Usage errors and suggestions for mistyped words.
+// Suggestions for mistyped words, and the length of what errors quote.
 
-import { describe, expect, it } from 'vitest';
-import { nearest, parseChoice, quoted, suggest } from '../../src/query/suggest.ts';
+import { expect, it } from 'vitest';
+import { nearest, parseChoice, quoted } from '../../src/query/suggest.ts';
 import { thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 
-const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on'];
+const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on', 'abxx', 'abcd'];
 
-describe('parseChoice', () => {
+it.each([
+  ...rows('name', 'nam', 'NAME', 'filename'),
+  ...rows('folder', 'fodler'),
+  ...rows('created_on', 'created'),
+  ...rows('data_store', 'store'),
+  ...rows('id', 'di'),
+  // A swap of neighbours is one mistake.
+  ...rows('abcd', 'abdc'),
+  ...rows(undefined, 'xyz', '', '__proto__', `name${'e'.repeat(1e6)}`),
+])('the word nearest to %.20s is %s', (word, expected) => {
+  expect(nearest(word, WORDS)).toBe(expected);
+});
+
+it.each([
+  ['rad', "unknown colour 'rad' in --paint", 'did you mean red? valid: red, Blue'],
+  ['violet', "unknown colour 'violet' in --paint", 'valid: red, Blue'],
+  ['', 'missing colour in --paint', 'valid: red, Blue'],
+])('the choice %j is rejected with what is valid', (word, message, hint) => {
   const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
-
-  it.each([
-    ['rad', "unknown colour 'rad' in --paint", 'did you mean red? valid: red, Blue'],
-    ['violet', "unknown colour 'violet' in --paint", 'valid: red, Blue'],
-    ['', 'missing colour in --paint', 'valid: red, Blue'],
-  ])('rejects %j and names what is valid', (word, message, hint) => {
-    const error = thrownBy(() => parseChoice(word, choice));
-    expect(error).toMatchObject({ code: 'usage', message, hint });
-  });
+  expect(thrownBy(() => parseChoice(word, choice))).toMatchObject({ code: 'usage', message, hint });
 });
 
-describe('suggest', () => {
-  it('returns the word that was meant, else the command', () => {
-    const profiles = ['default', 'staging'];
-    expect(suggest('stagin', profiles, 'imgctl x')).toBe('did you mean staging?');
-    expect(suggest('other', profiles, 'imgctl x')).toBe('see: imgctl x');
-  });
-});
-
-describe('quoted', () => {
-  it.each([
-    ['short', "'short'"],
-    ['a'.repeat(60), `'${'a'.repeat(60)}'`],
-    ['a'.repeat(61), `'${'a'.repeat(60)}…'`],
-    [`${'a'.repeat(59)}😀b`, `'${'a'.repeat(59)}…'`],
-  ])('cuts %s to 60 whole characters', (text, expected) => {
-    expect(quoted(text)).toBe(expected);
-  });
-});
-
-describe('nearest', () => {
-  it.each([
-    ...rows('name', 'nam', 'NAME', 'filename'),
-    ...rows('folder', 'fodler'),
-    ...rows('created_on', 'created'),
-    ...rows('data_store', 'store'),
-    ...rows('id', 'di'),
-    ...rows(undefined, 'xyz', '', '__proto__'),
-  ])('returns for %j: %s', (word, expected) => {
-    expect(nearest(word, WORDS)).toBe(expected);
-  });
-
-  it('returns undefined for a word of a million letters', () => {
-    expect(nearest(`name${'e'.repeat(1e6)}`, WORDS)).toBeUndefined();
-  });
-
-  it('counts a swap of neighbours as one mistake', () => {
-    expect(nearest('abdc', ['abxx', 'abcd'])).toBe('abcd');
-  });
+it('a quoted text is cut to 60 whole characters', () => {
+  expect(quoted('a'.repeat(60))).toBe(`'${'a'.repeat(60)}'`);
+  expect(quoted(`${'a'.repeat(59)}😀b`)).toBe(`'${'a'.repeat(59)}…'`);
 });

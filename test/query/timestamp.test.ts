@@ -15,7 +15,6 @@ const STAMP = '2018-07-18 Wed 15:36:49 EDT';
 const INSTANT = Date.UTC(2018, 6, 18, 19, 36, 49);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 describe('parseTimestamp', () => {
   const UNCERTAIN_ZONES = ['CST', 'CDT', 'IST', 'BST', 'PST', 'MST', 'AST', 'XYZ', 'edt'];
@@ -46,8 +45,7 @@ describe('parseTimestamp', () => {
     ...rows('invalid day', '2018-06-31 Sun 00:00:00 UTC', '2018-07-00 Sat 00:00:00 UTC'),
     ...rows('invalid month', '2018-13-01 Tue 00:00:00 UTC'),
     ...rows('invalid hour', '2018-07-18 Wed 24:00:00 UTC', '2018-07-18T25:00:00Z'),
-    ...rows('invalid minute', '2018-07-18 Wed 15:60:00 UTC'),
-    ...rows('invalid second', '2018-07-18 Wed 15:36:60 UTC'),
+    ...rows('invalid time', '2018-07-18 Wed 15:60:00 UTC', '2018-07-18 Wed 15:36:60 UTC'),
     ...rows('uncertain zone', ...UNCERTAIN_ZONES.map((zone) => `2018-07-18 Wed 15:36:49 ${zone}`)),
     ...rows('more text', '2018-07-18 Wed 15:36:49 EDT ', '2018-07-18 Wed 15:36:49 EDT\n'),
   ])('returns undefined for %j: %s', (text) => {
@@ -57,17 +55,12 @@ describe('parseTimestamp', () => {
   it('parses every second from year 1 to 9999, with any offset and the right weekday only', () => {
     const second = fc.integer({ min: -62_135_510_400, max: 253_402_214_400 });
     const offset = fc.integer({ min: -23 * 60, max: 23 * 60 });
-    fc.assert(
-      fc.property(second, offset, fc.integer({ min: 1, max: 6 }), (seconds, minutes, days) => {
-        const there = new Date((seconds + minutes * 60) * 1000);
-        const text = serviceText(there, there.getUTCDay(), minutes);
-        expect(parseTimestamp(text)).toBe(seconds * 1000);
-        expect(
-          parseTimestamp(serviceText(there, (there.getUTCDay() + days) % 7, minutes)),
-        ).toBeUndefined();
-      }),
-      { numRuns: 1000 },
-    );
+    const property = fc.property(second, offset, fc.nat(6), (seconds, minutes, days) => {
+      const there = new Date((seconds + minutes * 60) * 1000);
+      const text = serviceText(there, (there.getUTCDay() + days) % 7, minutes);
+      expect(parseTimestamp(text)).toBe(days === 0 ? seconds * 1000 : undefined);
+    });
+    fc.assert(property, { numRuns: 1000 });
   });
 
   it.each([
@@ -88,24 +81,17 @@ describe('parseTimestamp', () => {
   });
 });
 
-describe('parseTimeValue', () => {
-  it.each([
-    ['-30d', '2024-05-16T12:00:00Z'],
-    ['-2w', '2024-06-01T12:00:00Z'],
-    ['+1d', '2024-06-16T12:00:00Z'],
-    ['2024-01-31', '2024-01-31T00:00:00Z'],
-    ['2024-01-31T08:30:15+01:00', '2024-01-31T07:30:15Z'],
-    ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
-  ])('parses %s as %s', (text, iso) => {
-    expect(parseTimeValue(text, NOW)).toBe(Date.parse(iso));
-  });
-
-  it.each([
-    ...['30d', '-30', '-30y', '-30D', '- 30d', '-1.5d', '-999999999w', '-9999999999m'],
-    ...['2024-1-31', '2024-02-30', 'yesterday', '2018-07-18 Wed 15:36:49 CST', ''],
-  ])('returns undefined for %j', (text) => {
-    expect(parseTimeValue(text, NOW)).toBeUndefined();
-  });
+it.each<readonly [string, string]>([
+  ['-30d', '2024-05-16T12:00:00Z'],
+  ['-2w', '2024-06-01T12:00:00Z'],
+  ['+1d', '2024-06-16T12:00:00Z'],
+  ['2024-01-31', '2024-01-31T00:00:00Z'],
+  ['2024-01-31T08:30:15+01:00', '2024-01-31T07:30:15Z'],
+  ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
+  ...rows('', '30d', '-30', '-30y', '-30D', '- 30d', '-1.5d', '-999999999w', '-9999999999m'),
+  ...rows('', '2024-1-31', '2024-02-30', 'yesterday', '2018-07-18 Wed 15:36:49 CST', ''),
+])('parseTimeValue of %j is %j', (text, iso) => {
+  expect(parseTimeValue(text, NOW)).toBe(iso ? Date.parse(iso) : undefined);
 });
 
 describe('formatTimestamp', () => {
@@ -123,13 +109,10 @@ describe('formatTimestamp', () => {
   });
 
   it.each([
-    [0, 'now'],
     [1000, '1 second ago'],
     [HOUR - 1, '59 minutes ago'],
     [DAY - 1, '23 hours ago'],
-    [30 * DAY, '30 days ago'],
     [31 * DAY, '1 month ago'],
-    [365 * DAY - 1, '11 months ago'],
     [800 * DAY, '2 years ago'],
     [-2 * HOUR, 'in 2 hours'],
     [-500, 'now'],
@@ -137,19 +120,14 @@ describe('formatTimestamp', () => {
     expect(formatTimestamp(STAMP, 'age', INSTANT + later)).toBe(expected);
   });
 
-  it.each(['2018-07-18 Wed 15:36:49 CST', '2018-07-18 Thu 15:36:49 EDT', '2018-07-18', 'soon', ''])(
-    'returns %j unchanged in every style',
-    (text) => {
-      for (const style of TIME_STYLES) {
-        expect(formatTimestamp(text, style, INSTANT)).toBe(text);
-      }
-    },
-  );
+  it.each(['2018-07-18 Wed 15:36:49 CST', '2018-07-18', ''])('leaves %j in any style', (text) => {
+    for (const style of TIME_STYLES) expect(formatTimestamp(text, style, INSTANT)).toBe(text);
+  });
 });
 
 function serviceText(date: Date, weekday: number, offset: number): string {
   const iso = date.toISOString();
-  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
-  const zone = `${offset < 0 ? '-' : '+'}${`${hours}`.padStart(2, '0')}${`${minutes}`.padStart(2, '0')}`;
-  return `${iso.slice(0, 10)} ${WEEKDAYS[weekday]} ${iso.slice(11, 19)} ${zone}`;
+  const zone = new Date(Math.abs(offset) * 60_000).toISOString().slice(11, 16);
+  const day = 'SunMonTueWedThuFriSat'.slice(3 * weekday, 3 * weekday + 3);
+  return `${iso.slice(0, 10)} ${day} ${iso.slice(11, 19)} ${offset < 0 ? '-' : '+'}${zone}`;
 }

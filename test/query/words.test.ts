@@ -42,59 +42,40 @@ describe('a word', () => {
     ['10G', 'disk-10G.ova', ''],
     ['0G', '', 'disk-10G.ova'],
   ])('%s matches "%s", but not "%s"', (word, matching, others) => {
-    const read = (names: string) =>
-      names
-        .split(' ')
-        .filter((name) => reads(word, name))
-        .join(' ');
-    expect([read(matching), read(others)]).toEqual([matching, '']);
+    const names = `${matching} ${others}`.trim().split(' ');
+    expect(names.filter((name) => reads(word, name)).join(' ')).toBe(matching);
   });
 
-  it('means the first number that it matches', () => {
-    const read = (name: string) => new WordReader(['8', '3']).read(name, parseVersion(name));
-    expect(read('web-8.1-3')).toEqual([
-      ['8', 0],
-      ['3', 1],
-    ]);
-    expect(read('web-3.2-8')).toEqual([
-      ['8', 1],
-      ['3', 0],
-    ]);
+  it.each([
+    ['web-8.1-3', '8 0 3 1'],
+    ['web-3.2-8', '8 1 3 0'],
+  ])('means in %s the first number that it matches', (name, numbers) => {
+    const reading = new WordReader(['8', '3']).read(name, parseVersion(name));
+    expect(reading?.flat().join(' ')).toBe(numbers);
   });
 });
 
-describe('patternOfReading', () => {
-  it.each([
-    ['web-8.1-3.ova', [['8', 0]], 'web-8.%-%.ova'],
-    ['web-7.2-8.ova', [['8', 1]], 'web-%.%-8.ova'],
-    ['a-22.04.1-3', [['22.04', 0]], 'a-22.04.%-%'],
-    ['a-8.x86_64-8', [['8', 1]], 'a-%.x86_64-8'],
-    [
-      'web-8.1-3',
-      [
-        ['8', 0],
-        ['3', 1],
-      ],
-      'web-8.%-3',
-    ],
-  ] as const)('fits %s with %j: %s', (name, reading, pattern) => {
-    expect(patternOfReading(name, reading)).toBe(pattern);
-    expect(likePredicate(pattern)(name)).toBe(true);
-  });
+it.each([
+  ['web-8.1-3.ova', { 8: 0 }, 'web-8.%-%.ova'],
+  ['web-7.2-8.ova', { 8: 1 }, 'web-%.%-8.ova'],
+  ['a-22.04.1-3', { '22.04': 0 }, 'a-22.04.%-%'],
+  ['a-8.x86_64-8', { 8: 1 }, 'a-%.x86_64-8'],
+  ['web-8.1-3', { 8: 0, 3: 1 }, 'web-8.%-3'],
+])('the pattern of %s with the reading %j is %s', (name, reading, pattern) => {
+  expect(patternOfReading(name, Object.entries(reading))).toBe(pattern);
+  expect(likePredicate(pattern)(name)).toBe(true);
 });
 
-describe('WordReader', () => {
-  it.each([
-    ['rocky 8', 'rocky-9-18 rocky-9.8', { word: '8', isNumber: true, count: 2 }],
-    ['9 x86', 'a-9.x86_64', { word: 'x86', isNumber: false, count: 1 }],
-    // Each word matches some name.
-    ['a 8 3', 'a-8 a-3', { word: '8', isNumber: true, count: 2 }],
-    ['8', 'a-8', undefined],
-  ])('with the words %s and the names %s blames %j', (words, names, blamed) => {
-    const reader = new WordReader(words.split(' '));
-    for (const name of names.split(' ')) reader.read(name, parseVersion(name));
-    expect(reader.rejected).toEqual(blamed);
-  });
+it.each([
+  ['rocky 8', 'rocky-9-18 rocky-9.8', { word: '8', isNumber: true, count: 2 }],
+  ['9 x86', 'a-9.x86_64', { word: 'x86', isNumber: false, count: 1 }],
+  // Each word matches some name.
+  ['a 8 3', 'a-8 a-3', { word: '8', isNumber: true, count: 2 }],
+  ['8', 'a-8', undefined],
+])('the words %s with the names %s blame %j', (words, names, blamed) => {
+  const reader = new WordReader(words.split(' '));
+  for (const name of names.split(' ')) reader.read(name, parseVersion(name));
+  expect(reader.rejected).toEqual(blamed);
 });
 
 /** Names of few parts, so that numbers repeat at different places. */
