@@ -16,19 +16,12 @@ export interface HttpProxy {
   readonly bypass?: string | undefined;
 }
 
-interface ProxyChoice {
-  readonly proxy?: HttpProxy;
-  /** The variable that names a proxy, used or not. */
-  readonly variable?: string;
-  /** Why the proxy is not used: loopback, or an entry of NO_PROXY. */
-  readonly bypassReason?: string;
-}
-
 /**
- * Returns the proxy for a URL; loopback is always reached directly.
+ * Returns the proxy for a URL, the variable that names one, used or not, and why it is not used: loopback, which is
+ * always reached directly, or an entry of NO_PROXY.
  * @throws ImgctlError config: the variable is not an http or https URL
  */
-export function chooseProxy(url: URL, env: Environment): ProxyChoice {
+export function chooseProxy(url: URL, env: Environment) {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
   if (variable === undefined) return {};

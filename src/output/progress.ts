@@ -20,10 +20,7 @@ export const NO_PROGRESS: Progress = {
   async stop() {},
 };
 
-/** Milliseconds; a shorter run shows no spinner, and does not load it. */
-const DELAY = 100;
-
-/** Milliseconds per frame. */
+/** Milliseconds per frame; a shorter run shows no spinner, and does not load it. */
 const INTERVAL = 100;
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
@@ -98,7 +95,7 @@ export function createSpinner(
     update(text, detail) {
       describe = () => (detail ? `${text} ${detail()}` : text);
       if (timer !== undefined || stopped) return;
-      timer = setTimeout(() => void begin().catch(() => {}), DELAY);
+      timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
       timer.unref();
     },
     async aside(write) {

@@ -4,6 +4,7 @@ import type { TableConstructorOptions } from 'cli-table3';
 import type { Sink } from '../io.ts';
 import { loadStyle, type Paint, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable, writeText } from './text.ts';
+import { cutMiddle, displayWidth } from './width.ts';
 
 const GAP = '  ';
 
@@ -22,20 +23,28 @@ const LOW_PRIORITY = ['data_store', 'folder'];
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
 
-export interface TableOptions {
+/** What of a table, and of other formats too, its command decides. */
+export interface Layout {
+  /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
+  readonly allFields?: boolean | undefined;
+  /** Starts tables of rows, csv and tsv with a header line [true]. */
+  readonly header?: boolean | undefined;
+  /** The field of the identifier [id]. */
+  readonly idField?: string | undefined;
+  readonly times?:
+    | { readonly fields: readonly string[]; readonly format: (timestamp: string) => string }
+    | undefined;
+  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
+  readonly trunc?: boolean | undefined;
+}
+
+export interface TableOptions extends Layout {
   readonly columns: readonly string[];
   /** The values of each row, in the order of the columns. */
   readonly rows: readonly (readonly unknown[])[];
   /** Writes the fields of each row below each other. */
   readonly asRecords: boolean;
-  readonly idField: string;
-  readonly timeFields: readonly string[];
   readonly terminal: Terminal;
-  readonly header: boolean;
-  /** False if a terminal's width changes nothing. */
-  readonly trunc: boolean;
-  /** False if the user asked for these columns. */
-  readonly mayDrop: boolean;
   /** Draws frames on a terminal. */
   readonly boxed: boolean;
 }
@@ -53,23 +62,14 @@ interface Column {
   readonly paint: Paint;
 }
 
-type Measure = (text: string) => number;
-
 /**
  * Writes a row per line: aligned and uncut in a pipe, fitted to the width of a terminal.
  * @returns the columns that the terminal has no room for
  */
 export async function writeTable(sink: Sink, options: TableOptions): Promise<readonly string[]> {
-  const { header, terminal, trunc, asRecords } = options;
+  const { header = true, terminal, trunc = true, asRecords } = options;
   const style = await loadStyle(terminal);
-  const texts = options.columns.map((_, at) => options.rows.map((row) => shownText(row[at])));
-  const isPlain = [options.columns, ...texts].every((each) =>
-    each.every((text) => ASCII.test(text)),
-  );
-  const measure: Measure = isPlain
-    ? (text) => text.length
-    : (await import('./width.ts')).displayWidth;
-  const columns = measureColumns(options, texts, measure, style);
+  const columns = options.columns.map((_, at) => measureColumn(at, options, style));
   const shown = trunc ? fitColumns(columns, options) : columns;
   if (asRecords || shown === undefined) {
     await writeText(sink, recordLines(columns, style));
@@ -78,38 +78,34 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
   const lines = isDrawn
     ? await drawnLines(shown, options, style)
-    : alignedLines(shown, measure, style, header);
+    : alignedLines(shown, style, header);
   await writeText(sink, lines);
   const names = shown.map(({ name }) => name);
   return options.columns.filter((name) => !names.includes(name));
 }
 
-function measureColumns(
-  { columns, rows, header, idField, timeFields }: TableOptions,
-  cells: readonly (readonly string[])[],
-  measure: Measure,
-  style: Style,
-): Column[] {
-  return cells.map((texts, at) => {
-    const { [at]: name = '' } = columns;
-    const title = printable(name);
-    const titleWidth = measure(title);
-    const width = texts.reduce(
-      (widest, text) => Math.max(widest, measure(text)),
-      header ? titleWidth : 0,
-    );
-    const values = rows.map((row) => row[at] ?? null).filter((value) => value !== null);
-    const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-    const isTime = timeFields.includes(name) || name.endsWith('_on');
-    const isState = STATES.includes(name);
-    const mayCut = !isNumeric && !isTime && !isState && name !== idField;
-    const color = name === idField ? style.id : isTime ? style.faint : String;
-    const paint = (text: string) => {
-      if (text === '-') return style.faint(text);
-      return isState ? stateStyle(text, style)(text) : color(text);
-    };
-    return { name, title, titleWidth, texts, width, isNumeric, mayCut, paint };
-  });
+function measureColumn(at: number, options: TableOptions, style: Style): Column {
+  const { header = true, idField = 'id', times } = options;
+  const name = options.columns[at] ?? '';
+  const cells = options.rows.map((row) => row[at]);
+  const title = printable(name);
+  const titleWidth = displayWidth(title);
+  const texts = cells.map(shownText);
+  const width = texts.reduce(
+    (widest, text) => Math.max(widest, displayWidth(text)),
+    header ? titleWidth : 0,
+  );
+  const values = cells.filter((value) => value !== null && value !== undefined);
+  const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
+  const isTime = times?.fields.includes(name) || name.endsWith('_on');
+  const isState = STATES.includes(name);
+  const mayCut = !isNumeric && !isTime && !isState && name !== idField;
+  const color = name === idField ? style.id : isTime ? style.faint : String;
+  const paint = (text: string) => {
+    if (text === '-') return style.faint(text);
+    return isState ? stateStyle(text, style)(text) : color(text);
+  };
+  return { name, title, titleWidth, texts, width, isNumeric, mayCut, paint };
 }
 
 const STATES = ['state', 'status', 'token', 'severity', 'change'];
@@ -122,7 +118,6 @@ function shownText(value: unknown): string {
 
 function* alignedLines(
   columns: readonly Column[],
-  measure: Measure,
   style: Style,
   header: boolean,
 ): Generator<string> {
@@ -131,7 +126,7 @@ function* alignedLines(
     const cells = columns.map(({ title, texts, width, isNumeric, paint }) => {
       const text = row < 0 ? title : (texts[row] ?? '');
       const painted = row < 0 ? style.faint(text) : paint(text);
-      const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - measure(text)));
+      const padding = ' '.repeat(Math.max(0, Math.min(width, MAX_ALIGNED) - displayWidth(text)));
       return isNumeric ? padding + painted : painted + padding;
     });
     yield `${cells.join(GAP).trimEnd()}\n`;
@@ -157,7 +152,7 @@ function* recordLines(columns: readonly Column[], style: Style): Generator<strin
  */
 function fitColumns(
   columns: readonly Column[],
-  { terminal, boxed, mayDrop }: TableOptions,
+  { terminal, boxed, allFields = true }: TableOptions,
 ): readonly Column[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
@@ -170,7 +165,7 @@ function fitColumns(
   };
   const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
   if (!fits() && available < MIN_TABLE_WIDTH) return undefined;
-  for (const name of mayDrop ? LOW_PRIORITY : []) {
+  for (const name of allFields ? LOW_PRIORITY : []) {
     if (!fits()) shown = shown.filter((column) => column.name !== name);
   }
   if (fits()) return shown;
@@ -183,11 +178,10 @@ function fitColumns(
 /** Loads cli-table3, and returns the lines of the table in batches. */
 async function drawnLines(
   columns: readonly Column[],
-  { header, terminal, boxed }: TableOptions,
+  { header = true, terminal, boxed }: TableOptions,
   style: Style,
 ): Promise<Iterable<string>> {
   const { default: Table } = await import('cli-table3');
-  const { cutMiddle } = await import('./width.ts');
   const { unicode } = terminal;
   const count = columns[0]?.texts.length ?? 0;
   const pad = boxed ? 1 : 0;
@@ -204,43 +198,33 @@ async function drawnLines(
       const table = new Table({
         ...options,
         head: hasHead ? columns.map(({ title }) => style.faint(title)) : [],
-        chars: boxed ? frameOf(start === 0, end === count, unicode) : NO_FRAME,
+        chars: boxed ? (unicode ? {} : ASCII_FRAME) : NO_FRAME,
       });
       for (let row = start; row < end; row += 1) {
         const cut = ({ texts, width }: Column) => cutMiddle(texts[row] ?? '', width, unicode);
         table.push(columns.map((column) => column.paint(cut(column))));
       }
-      yield boxed ? `${table}\n` : `${table}\n`.replace(/ +$/gm, '');
+      const lines = `${table}`.split('\n');
+      // Each batch has the whole frame.
+      if (boxed && start > 0) lines.shift();
+      if (boxed && end < count) lines.pop();
+      for (const line of lines) yield `${line.trimEnd()}\n`;
     }
   }
   return batches();
 }
 
-type Frame = NonNullable<TableConstructorOptions['chars']>;
+const EDGES = [
+  ...['top', 'top-left', 'top-mid', 'top-right', 'mid', 'left-mid', 'mid-mid', 'right-mid'],
+  ...['bottom', 'bottom-left', 'bottom-mid', 'bottom-right'],
+];
 
-const TOP = ['top', 'top-left', 'top-mid', 'top-right'] as const;
-const MID = ['mid', 'left-mid', 'mid-mid', 'right-mid'] as const;
-const BOTTOM = ['bottom', 'bottom-left', 'bottom-mid', 'bottom-right'] as const;
-
-/** Gives the parts of an edge these four characters, or none. */
-function edge(parts: readonly (keyof Frame)[], characters: string): Frame {
-  return Object.fromEntries(parts.map((part, index) => [part, characters.charAt(index)]));
-}
-
-const NO_FRAME: Frame = {
-  ...edge([...TOP, ...MID, ...BOTTOM], ''),
-  left: '',
-  middle: GAP,
-  right: '',
+const NO_FRAME = {
+  ...Object.fromEntries(EDGES.map((part) => [part, ''])),
+  ...{ left: '', middle: GAP, right: '' },
 };
 
-/** Returns a frame, whose top is drawn with the first batch and its bottom with the last. */
-function frameOf(isFirst: boolean, isLast: boolean, unicode: boolean): Frame {
-  const bar = unicode ? '│' : '|';
-  return {
-    ...edge(TOP, isFirst ? (unicode ? '─┌┬┐' : '-+++') : ''),
-    ...edge(MID, unicode ? '─├┼┤' : '-+++'),
-    ...edge(BOTTOM, isLast ? (unicode ? '─└┴┘' : '-+++') : ''),
-    ...{ left: bar, middle: bar, right: bar },
-  };
-}
+const ASCII_FRAME = {
+  ...Object.fromEntries(EDGES.map((part) => [part, part.includes('-') ? '+' : '-'])),
+  ...{ left: '|', middle: '|', right: '|' },
+};

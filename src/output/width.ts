@@ -17,36 +17,24 @@ export function cutMiddle(text: string, width: number, unicode: boolean): string
   const ellipsis = (unicode ? '…' : '...').slice(0, width);
   const room = width - ellipsis.length;
   const head = Math.min(room, Math.max(MIN_HEAD, Math.ceil(room / 3)));
-  return startOf(text, head) + ellipsis + endOf(text, room - head);
-}
-
-function startOf(text: string, cells: number): string {
-  if (ASCII.test(text)) return text.slice(0, cells);
-  return fitting(charactersOf(text.slice(0, unitsFor(cells))), cells)
-    .join('')
-    .toWellFormed();
-}
-
-function endOf(text: string, cells: number): string {
-  if (ASCII.test(text)) return text.slice(text.length - cells);
-  const characters = charactersOf(text.slice(-unitsFor(cells))).reverse();
-  return fitting(characters, cells).reverse().join('').toWellFormed();
-}
-
-/** UTF-16 units that surely fill a number of cells: segmenting a long text takes quadratic time. */
-function unitsFor(cells: number): number {
-  return 16 * cells + 64;
+  // Surely enough to fill the width: dividing a long text takes quadratic time.
+  const units = 16 * width + 64;
+  const start = fitting(charactersOf(text.slice(0, units)), head);
+  const end = fitting(charactersOf(text.slice(-units)).reverse(), room - head).reverse();
+  return [...start, ellipsis, ...end].join('').toWellFormed();
 }
 
 /** Returns what a reader sees as characters. */
 function charactersOf(text: string): string[] {
+  if (ASCII.test(text)) return text.split('');
   return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
 }
 
+/** Returns the first characters, as many as these cells have room for. */
 function fitting(characters: readonly string[], cells: number): string[] {
   let used = 0;
   const end = characters.findIndex((character) => {
-    used += stringWidth(character);
+    used += displayWidth(character);
     return used > cells;
   });
   return characters.slice(0, end < 0 ? undefined : end);

@@ -2,6 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
+import type { Layout } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, jsonText, printable, writeText } from './text.ts';
 
@@ -12,23 +13,12 @@ export type Format = (typeof FORMATS)[number];
 export type Row = Readonly<Record<string, unknown>>;
 
 /** How a command wants its data printed; overrides options and settings. */
-export interface PrintOptions {
+export interface PrintOptions extends Layout {
   readonly format?: Format;
   /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
   readonly columns?: readonly string[] | undefined;
-  /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
-  readonly allFields?: boolean | undefined;
-  /** Starts tables of rows, csv and tsv with a header line [true]. */
-  readonly header?: boolean | undefined;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
-  /** The field of the identifier [id]. */
-  readonly idField?: string | undefined;
-  readonly times?:
-    | { readonly fields: readonly string[]; readonly format: (timestamp: string) => string }
-    | undefined;
-  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
-  readonly trunc?: boolean | undefined;
   /** Returns how many rows there are, for the line below a table on a terminal. */
   readonly summary?: () => string;
 }
@@ -89,14 +79,12 @@ function createColumnWriter(name: string, options: RecordOptions): ListWriter<Ro
 }
 
 async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecords: boolean) {
-  const { columns, times, idField = 'id', header = true, trunc = true, allFields = true } = options;
   const { writeTable } = await import('./table.ts');
   const terminal = options.terminal();
-  const hidden = await writeTable(options.sink, {
-    ...{ columns, rows: rows.map((row) => cellsOf(row, options)), asRecords },
-    ...{ idField, timeFields: times?.fields ?? [], terminal, header, trunc },
-    ...{ mayDrop: allFields, boxed: options.boxed?.() === true },
-  });
+  const cells = rows.map((row) => cellsOf(row, options));
+  const boxed = options.boxed?.() === true;
+  const table = { ...options, rows: cells, asRecords, terminal, boxed };
+  const hidden = await writeTable(options.sink, table);
   if (terminal.width !== undefined && !asRecords) options.footer?.(hidden);
 }
 

@@ -16,8 +16,7 @@ async function shown({ columns, ...options }: TableCase) {
   let hidden: readonly string[] = [];
   const text = await textOf(async (sink) => {
     hidden = await writeTable(sink, {
-      ...{ columns: columns.split(' '), rows: [], asRecords: false, idField: 'id' },
-      ...{ timeFields: [], terminal: PIPE, header: true, trunc: true, mayDrop: true, boxed: false },
+      ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE, boxed: false },
       ...options,
     });
   });
@@ -106,7 +105,7 @@ describe('a table that is wider than the terminal', () => {
     [39, 'records', [], {}],
     [41, 'id 5, name 16, updated_on 16', ['folder', 'data_store'], { rows: values(12345) }],
     [40, 'records', [], { rows: values(12345) }],
-    [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { mayDrop: false }],
+    [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { allFields: false }],
     [41, `${title} 23, name 16`, [], titled],
     [40, 'records', [], titled],
     [50, 'state 30, name 18', [], states],
