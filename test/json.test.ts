@@ -8,6 +8,12 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 const list = (item: string, count: number) => `[${Array(count).fill(item).join(',')}]`;
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
+const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
+
+/** Objects in objects; each also has a longer list under the same name. */
+const duplicates = (depth: number): string =>
+  depth === 0 ? '1' : `{"a":${list('{}', 900)},"a":${duplicates(depth - 1)}}`;
+
 describe('parseJson', () => {
   it.each([
     ['100,000 empty objects', list('{}', 100_000), 'more than 100000 JSON values'],
@@ -26,15 +32,7 @@ describe('parseJson', () => {
   ])('accepts %s', (_, text) => {
     expect(parse(text)).toMatchObject({ value: JSON.parse(text), text });
   });
-});
 
-/** Objects in objects; each also has a longer list under the same name. */
-const duplicates = (depth: number): string =>
-  depth === 0 ? '1' : `{"a":${list('{}', 900)},"a":${duplicates(depth - 1)}}`;
-
-const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
-
-describe('parseJson', () => {
   it.each([
     ...['9007199254740993', '-9007199254740993', '12345678901234567890', `1${'0'.repeat(400)}1`],
     ...['1000000000000000000000', '9007199254740992', `-${'9'.repeat(100)}`],
@@ -65,11 +63,11 @@ describe('parseJson', () => {
     );
   });
 
-  it('treats escapes, duplicate names, __proto__ and a byte order mark like JSON.parse', () => {
+  it('treats duplicate names, __proto__ and a byte order mark like JSON.parse', () => {
+    const text = '{"n":N,"a":1,"__proto__":{"x":[]},"a":{}}';
+    const expected = JSON.stringify(JSON.parse(text.replace('N', '"N"')));
     const big = '1234567890123456789';
-    const text = `{"n":${big},"a":1,"\\"]}\\\\":"\\u0041,[","__proto__":{"x":[]},"a":{}}`;
-    const value = JSON.parse(text.replace(big, '"N"'));
-    expect(roundTrip(`\ufeff${text}`).replace(big, '"N"')).toBe(JSON.stringify(value));
+    expect(roundTrip(`\ufeff${text.replace('N', big)}`)).toBe(expected.replace('"N"', big));
   });
 
   it.each([

@@ -3,71 +3,57 @@
 import { describe, expect, it } from 'vitest';
 import { failed, runCli } from '../support/io.ts';
 
-const show = async (line: string, io = {}) =>
-  (await runCli(line.split(' ').filter(Boolean), io)).stdout;
+const run = (line: string, io = {}) => runCli(line.split(' ').filter(Boolean), io);
+const show = async (line: string, io = {}) => (await run(line, io)).stdout;
 
-const CATALOGUE: {
-  commands: { command: string; summary: string }[];
-  global_options: { name: string }[];
-} = JSON.parse(await show('commands --json'));
-const COMMANDS = CATALOGUE.commands.map(({ command }) => command);
+const { commands }: { commands: { command: string; summary: string }[] } = JSON.parse(
+  await show('commands --json'),
+);
+const COMMANDS = commands.map(({ command }) => command);
 /** Words such as `images lock`, which have commands below them. */
 const GROUPS = COMMANDS.map((name) => name.replace(/ ?\S+$/, '')).filter(Boolean);
 const PAGES = [...new Set([...COMMANDS, ...GROUPS, 'images ls'])];
 
 describe('imgctl help', () => {
   it.each(PAGES)('%s shows usage and two examples, as -h does in any place', async (name) => {
-    const words = name.split(' ');
-    const help = await runCli(['help', ...words]);
+    const help = await run(`help ${name}`);
     const { stdout } = help;
     expect(help).toMatchObject({ stderr: '', exitCode: 0 });
-    expect(stdout).toMatch(new RegExp(`^Usage: imgctl ${words[0]}`));
+    expect(stdout).toMatch(new RegExp(`^Usage: imgctl ${name.split(' ')[0]}`));
     expect(stdout.match(/^ {2}\$ .*imgctl /gm)?.length).toBeGreaterThanOrEqual(2);
     expect(stdout).toMatch(/\nGlobal options: imgctl help options\n$/);
-    expect(stdout).not.toContain('--base-url <url>');
     const text = stdout.replaceAll(/^ {2}\$ .*/gm, '');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(await runCli([...words, '-h'])).toEqual(help);
-    expect(await runCli(['-h', ...words])).toEqual(help);
-    const [group = '', ...rest] = words;
-    if (rest.length > 0) expect(await runCli([group, 'help', ...rest])).toEqual(help);
+    const nested = `help ${name}`.replace(/^help (\S+) /, '$1 help ');
+    const same = [`${name} -h`, `-h ${name}`, nested];
+    for (const line of same) expect(await run(line)).toEqual(help);
     const [, references = ''] = /\nSee also: ([\s\S]*)\nGlobal/.exec(stdout) ?? [];
     for (const reference of references.split(/,\s/).filter(Boolean)) {
       const page = reference.replace('imgctl ', '').replace('help ', '');
-      expect(await runCli(['help', ...page.split(' ')]), reference).toMatchObject({ exitCode: 0 });
+      expect(await run(`help ${page}`), reference).toMatchObject({ exitCode: 0 });
     }
   });
 
   it.each([
-    ['help filter', 'filters'],
-    ['help Output', 'output'],
-    ['help filters list', 'filters'],
-    ['help imags', 'images'],
-    ['help images lst', 'images list'],
-    ['images help lst', 'images list'],
-    ['images lst --help', 'images list'],
-    ['--help imags', 'images'],
-  ])('suggests the nearest command or topic: %s', async (line, meant) => {
+    ['help filter', 'did you mean imgctl help filters?'],
+    ['help Output', 'did you mean imgctl help output?'],
+    ['help filters list', 'did you mean imgctl help filters?'],
+    ['help imags', 'did you mean imgctl help images?'],
+    ['help images lst', 'did you mean imgctl help images list?'],
+    ['images help lst', 'did you mean imgctl help images list?'],
+    ['images lst --help', 'did you mean imgctl help images list?'],
+    ['--help imags', 'did you mean imgctl help images?'],
+    ['help nope', 'see: imgctl help'],
+    ['help images nope', 'see: imgctl help images'],
+    ['help images filter', 'see: imgctl help images'],
+    ['help constructor', 'see: imgctl help'],
+  ])('suggests the nearest command or topic for %s: %s', async (line, hint) => {
     const words = line.split(' ').filter((word) => !/help$/.test(word));
-    const message = `imgctl: no command or topic: ${words.join(' ')}\n`;
-    const result = await runCli(line.split(' '));
-    expect(result).toEqual(failed(2, `${message}hint: did you mean imgctl help ${meant}?\n`));
+    const message = `imgctl: no command or topic: ${words.join(' ')}\nhint: ${hint}\n`;
+    expect(await run(line)).toEqual(failed(2, message));
   });
 
-  it.each([
-    ['nope', 'imgctl help'],
-    ['images nope', 'imgctl help images'],
-    ['images filter', 'imgctl help images'],
-    ['constructor', 'imgctl help'],
-  ])('suggests nothing for %s', async (words, page) => {
-    const stderr = `imgctl: no command or topic: ${words}\nhint: see: ${page}\n`;
-    const result = await runCli(['help', ...words.split(' ')]);
-    expect(result).toEqual({ stdout: '', stderr, exitCode: 2 });
-  });
-
-  it('has the global options and the exit codes of all commands as topics', async () => {
-    const options = await show('help options');
-    for (const { name } of CATALOGUE.global_options) expect(options).toMatch(`${name}`);
+  it('has the exit codes of all commands as a topic', async () => {
     const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
     expect(codes.map(([, code]) => Number(code))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 10, 130, 143]);
   });
@@ -75,10 +61,9 @@ describe('imgctl help', () => {
 
 describe('imgctl', () => {
   it('shows its help without arguments', async () => {
-    const alone = await runCli([]);
+    const alone = await run('');
     expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
-    expect(await runCli(['--help'])).toEqual(alone);
-    expect(await runCli(['help'])).toEqual(alone);
+    for (const line of ['--help', 'help']) expect(await run(line)).toEqual(alone);
     expect(alone.stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
     for (const group of GROUPS) expect(await show(group)).toBe(await show(`${group} --help`));
   });
@@ -97,9 +82,8 @@ describe('imgctl', () => {
   it.each(['--help', 'images list --help', 'push --help', 'help output'])(
     'fits a terminal of 40 columns: %s',
     async (line) => {
-      const lines = (await show(`${line} --color never`, { columns: 40 }))
-        .split('\n')
-        .filter((text) => !/^Usage: |^ {2}\$ /.test(text));
+      const shown = await show(`${line} --color never`, { columns: 40 });
+      const lines = shown.split('\n').filter((text) => !/^Usage: |^ {2}\$ /.test(text));
       expect(lines.length).toBeGreaterThan(10);
       expect(lines.filter((text) => text.length > 40)).toEqual([]);
     },
@@ -114,11 +98,12 @@ describe('imgctl', () => {
     expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', 'Options')}\n`);
   });
 
-  it.each(['--version', '-V', 'version'])('prints the version with %s', async (line) => {
-    expect(await show(line)).toMatch(/^\d+\.\d+\.\d+\n$/);
+  it('prints the version', async () => {
+    const texts = await Promise.all(['--version', '-V', 'version'].map((line) => show(line)));
+    expect(texts.join('')).toMatch(/^(\d+\.\d+\.\d+\n)\1\1$/);
   });
 
   it('has summaries that are short imperative phrases', () => {
-    for (const { summary } of CATALOGUE.commands) expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
+    for (const { summary } of commands) expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
   });
 });
