@@ -35,16 +35,16 @@ export class Console {
   }
 
   /** Something is wrong, but the command continues. The same warning is shown once. */
-  warn(message: string, hint?: string): void {
+  readonly warn = (message: string, hint?: string): void => {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
     this.#notice('warning', message, hint);
-  }
+  };
 
   /** Writes a note, unless -q is set. */
-  note(message: string, hint?: string): void {
+  readonly note = (message: string, hint?: string): void => {
     if (!this.#style.quiet) this.#notice('note', message, hint);
-  }
+  };
 
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.

@@ -1,7 +1,7 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
-import type { ProgramDeclaration } from './cli/declarations.ts';
+import type { CommandDeclaration } from './cli/declarations.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { ImgctlError, valueOr } from './errors.ts';
 import { findPaths, type Paths } from './files/paths.ts';
@@ -56,7 +56,7 @@ export class Context implements ConsoleStyle {
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
   /** The command table; set when the program is built. */
-  program: ProgramDeclaration = { commands: [], options: [] };
+  commands: readonly CommandDeclaration[] = [];
 
   constructor(io: Io, rerun: Context['rerun'], redaction?: Redaction) {
     this.io = io;
@@ -199,8 +199,8 @@ export class Context implements ConsoleStyle {
       settings,
       configDirectory: this.paths.config,
       userAgent: this.userAgent,
-      warn: (message, hint) => this.console.warn(message, hint),
-      note: (message) => this.console.note(message),
+      warn: this.console.warn,
+      note: this.console.note,
       onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').text),
       onEvent: this.onEvent,
     });

@@ -140,7 +140,7 @@ function buildTree(
     }
   };
   declare(root, { subcommands: commands });
-  context.program = { commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] };
+  context.commands = commands;
   return root;
 }
 

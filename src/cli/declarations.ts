@@ -9,17 +9,13 @@ export type Block =
 
 /** Where completion finds the values that are not a fixed choice. */
 type ValueSource =
-  | 'api-paths'
   | 'columns'
-  | 'commands'
   | 'cursors'
-  | 'fields'
   | 'files'
   | 'filters'
   | 'folders'
   | 'images'
   | 'locks'
-  | 'methods'
   | 'packages'
   | 'profiles'
   | 'setting-keys'
@@ -32,7 +28,12 @@ type ValueSource =
  * unless their text is kept.
  */
 export type Value =
-  | { readonly kind: 'text'; readonly from?: ValueSource }
+  | {
+      readonly kind: 'text';
+      readonly from?: ValueSource;
+      /** Values that completion offers. */
+      readonly suggested?: readonly string[];
+    }
   | {
       readonly kind: 'number';
       readonly min: number;
@@ -101,13 +102,6 @@ export interface CommandDeclaration {
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   readonly subcommands?: readonly CommandDeclaration[];
-}
-
-/** The program as its own commands see it. */
-export interface ProgramDeclaration {
-  readonly commands: readonly CommandDeclaration[];
-  /** Options of every command. */
-  readonly options: readonly OptionDeclaration[];
 }
 
 /** Returns the flags, and the description with the default in brackets. */

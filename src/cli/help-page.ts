@@ -27,7 +27,7 @@ function renderCommand(
   bold: (text: string) => string,
 ): string {
   const path = ['imgctl'];
-  let { commands } = context.program;
+  let { commands } = context;
   let command: CommandDeclaration | undefined;
   for (const word of words) {
     command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));

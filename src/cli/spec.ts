@@ -47,7 +47,7 @@ export const VERSION_OPTION = option('-V, --version', 'print the version');
 
 export const HELP_OPTION = option('-h, --help', 'show help');
 
-/** Options of every command. Most have a setting of the same name, which checks the value again. */
+/** Options that every command receives. Most have a setting of the same name, which checks the value again. */
 export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   option('--profile <name>', 'use the settings and token of this profile', {
     value: { kind: 'text', from: 'profiles' },
@@ -82,3 +82,6 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   }),
   option('-q, --quiet', 'print only identifiers, and no progress'),
 ];
+
+/** Options of every command, as help shows them. */
+export const ALL_GLOBAL_OPTIONS = [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION];

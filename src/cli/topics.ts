@@ -2,12 +2,12 @@
 
 import { describeTextWords } from '../query/version.ts';
 import { type Block, optionTerm } from './declarations.ts';
-import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './spec.ts';
+import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },
   { name: 'filters', summary: 'filters, search words and sorting of images' },
-  { name: 'choosing', summary: 'choosing, pinning and watching images' },
+  { name: 'choosing', summary: 'choosing, locking and watching images' },
   { name: 'output', summary: 'output formats, columns and timestamps' },
   { name: 'environment', summary: 'environment variables and sources of the password' },
   { name: 'fleet', summary: 'one token for many machines' },
@@ -19,16 +19,13 @@ export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
     'These options work with every command, before or after its name:',
-    {
-      terms: [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION].map(optionTerm),
-    },
+    { terms: ALL_GLOBAL_OPTIONS.map(optionTerm) },
     'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
     { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
   ],
 
   filters: [
-    'Filters, search words and sorting work the same in "images list" and "my-images".',
-    'Words: only images whose name contains every word are shown. Case is ignored.',
+    'Words: "images list" and "my-images" show the images whose name contains every word. Case is ignored.',
     { shell: ['imgctl images list ubuntu 22.04'] },
     'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
     {
@@ -48,7 +45,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl my-images -f public,eq,false',
       ],
     },
-    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. A missing value matches only eq,null, and ne with anything else.',
+    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. An image without a value matches eq,null and any other ne filter, nothing else.',
     'Times: created_on and updated_on take one of these:',
     {
       terms: [
@@ -64,13 +61,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
       ],
     },
-    'Two times are compared as instants if both can be parsed, otherwise as text. Zones such as CST and IST are ambiguous, and imgctl does not guess.',
-    'Sorting: -s field, or -s field,asc, or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-    "Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports. It applies the other filters itself, and sorts itself if there are several keys. It never sends a filter with null, a filter that is too long for a URL (thousands of ids), or a time that is not in the service's format.",
+    'Two times are compared as instants if both can be parsed, otherwise as text. A zone such as CST or IST is ambiguous, so its time is compared as text.',
+    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
+    'Server and client: the service takes one filter and one sort key. imgctl sends it the first word, or else the first filter that the service supports, and applies all others itself. If there are several sort keys, imgctl sorts.',
   ],
 
   choosing: [
-    'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. updated_on never decides; created_on decides between equal names.',
+    'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
     `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
     'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
     {
@@ -83,7 +80,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
     'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
     { shell: ['imgctl images latest ubuntu server --get path'] },
-    'Pins: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
+    'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
     {
       shell: [
         'imgctl images lock add web ubuntu server',
@@ -92,8 +89,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images lock update',
       ],
     },
-    'Changes: "images changes" shows what was added, updated, moved or removed since the last run. Use --cursor to keep several independent states. A run that fails loses nothing: the next one shows the same changes again.',
-    'Offline: a snapshot holds the whole catalogue. It is read only with --from, and its age is shown on stderr.',
+    'Changes: "images changes" shows what was added, updated, moved or removed since the last run. With --cursor NAME, several jobs do not interfere. A run that fails loses nothing: the next one shows the same changes again.',
+    'Offline: a snapshot holds the whole catalogue. It is read only with --from.',
     {
       shell: [
         'imgctl images snapshot --file catalogue.json',
@@ -107,17 +104,11 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     {
       terms: [
-        [
-          'table',
-          'the default: aligned columns, one line per row, - for a missing value; cut to the width of a terminal, but not in a pipe',
-        ],
+        ['table', 'the default: one line per row, cut to the width of a terminal, whole in a pipe'],
         ['json', 'one array, or one object for a single record'],
         ['ndjson', 'one JSON object per line, written as pages arrive'],
         ['yaml', 'the same values as json'],
-        [
-          'csv',
-          "RFC 4180: lines end in CRLF, a missing value is an empty cell; text that a spreadsheet would run as a formula gets a leading '",
-        ],
+        ['csv', "RFC 4180; text that a spreadsheet would run as a formula gets a leading '"],
         ['tsv', 'a tab, CR or LF inside a cell becomes a space'],
       ],
     },
@@ -139,8 +130,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
-    'An empty result prints [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
-    'Control characters, line breaks and marks that reorder text are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. In a narrow terminal, tables hide columns in which all rows have the same value, then data_store and folder, and cut names in the middle. Ids and times are never cut. A line below the table names the hidden columns; --no-trunc shows everything.',
+    'A missing value is - in a table, an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow terminal hides columns in which all rows have the same value, then data_store and folder, and cuts names in the middle, but no ids or times. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 
   environment: [
@@ -149,7 +140,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       terms: [
         ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
         ['IMGCTL_BASE_URL', 'address of the service'],
-        ['IMGCTL_USERNAME', 'user name for token requests'],
+        ['IMGCTL_USERNAME', 'user name to log in with'],
         ['IMGCTL_PASSWORD', 'the password'],
         ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
         ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
@@ -166,37 +157,34 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
         ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
         ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
-        [
-          'IMGCTL_CONFIG_DIR',
-          'one directory for settings, tokens and everything else but compiled code',
-        ],
-        ['XDG_CONFIG_HOME', 'settings and tokens are in its imgctl folder (~/.config)'],
+        ['IMGCTL_CONFIG_DIR', 'one folder for settings, tokens, history and image names'],
+        ['XDG_CONFIG_HOME', 'its imgctl folder holds settings and tokens (~/.config)'],
         [
           'XDG_STATE_HOME',
-          'the history of syncs and pushes, and what images changes saw, are in its imgctl folder (~/.local/state)',
+          'its imgctl folder holds the history of syncs and pushes, and the last run of images changes (~/.local/state)',
         ],
         [
           'XDG_CACHE_HOME',
-          'image names for completion and compiled code are in its imgctl folder (~/.cache)',
+          'its imgctl folder holds image names for completion, and compiled code (~/.cache)',
         ],
         [
           'HTTPS_PROXY, HTTP_PROXY',
-          'proxy URL, such as http://user:password@host:port (or https://); never used for this machine',
+          'proxy URL, such as http://user:password@host:port; never used for this machine',
         ],
         [
           'NO_PROXY',
-          'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses and address ranges (10.0.0.0/8), or *; names and addresses can have a port',
+          'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses, address ranges (10.0.0.0/8), or *',
         ],
         [
           'NODE_EXTRA_CA_CERTS',
-          'additional trusted certificates (see also: imgctl config set ca-file); NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, because certificates are always verified',
+          'additional trusted certificates (see also: imgctl config set ca-file); certificates are always verified',
         ],
         ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
       ],
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
     'A credential helper is a program that speaks docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'The password is the first line of the file, or of what the command prints, without the line break. A relative path is relative to the working directory. The mode of the file is not checked, because mounted secrets have modes of their own. A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. IMGCTL_PASSWORD, IMGCTL_TOKEN and other secrets are removed from their environment.',
+    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have modes of their own.',
   ],
 
   fleet: [

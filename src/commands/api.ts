@@ -10,6 +10,9 @@ import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
 import { printable } from '../output/text.ts';
 
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
+
 export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
@@ -27,7 +30,7 @@ export const api: CommandSpec = {
       name: 'path',
       description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
       required: true,
-      value: { kind: 'text', from: 'api-paths' },
+      value: { kind: 'text', suggested: PATHS },
     },
   ],
   mutates: true,
@@ -35,7 +38,7 @@ export const api: CommandSpec = {
   options: [
     option('-X, --method <method>', 'HTTP method', {
       default: 'GET',
-      value: { kind: 'text', from: 'methods' },
+      value: { kind: 'text', suggested: METHODS },
     }),
     option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
     option('-i, --include', 'also print status and headers'),

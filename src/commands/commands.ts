@@ -8,7 +8,7 @@ import {
   type Value,
 } from '../cli/declarations.ts';
 import { renderBlocks } from '../cli/help-page.ts';
-import type { CommandSpec } from '../cli/spec.ts';
+import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
 import { PAGES } from '../cli/topics.ts';
 import type { Context } from '../context.ts';
 
@@ -34,7 +34,7 @@ export const commands: CommandSpec = {
 };
 
 async function run(context: Context): Promise<void> {
-  const commands = leavesOf(context.program.commands);
+  const commands = leavesOf(context.commands);
   if (context.quiet || ['table', 'csv', 'tsv'].includes(context.format)) {
     const rows = commands.map(([path, { summary, mutates = false }]) => {
       return { command: path, summary, mutates };
@@ -44,7 +44,7 @@ async function run(context: Context): Promise<void> {
   await context.printRecord({
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),
-    global_options: context.program.options.map(describeOption),
+    global_options: ALL_GLOBAL_OPTIONS.map(describeOption),
     environment: termsOf(PAGES.environment).flatMap(([names, meaning]) =>
       names.split(', ').map((name) => ({ name, meaning })),
     ),

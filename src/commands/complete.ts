@@ -8,7 +8,7 @@ import {
   optionTerm,
   type Value,
 } from '../cli/declarations.ts';
-import type { CommandSpec } from '../cli/spec.ts';
+import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
 import { TOPICS } from '../cli/topics.ts';
 import type { Context } from '../context.ts';
 import { valueOr } from '../errors.ts';
@@ -67,14 +67,15 @@ async function run(context: Context, _options: object, words: string[] = []): Pr
 const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
 
 function completeWord(context: Context, words: readonly string[], current: string): Candidates {
-  const { program } = context;
-  let command: Partial<CommandDeclaration> = { subcommands: program.commands };
-  let options = program.options;
+  let command: Partial<CommandDeclaration> = { subcommands: context.commands };
+  let options: readonly OptionDeclaration[] = ALL_GLOBAL_OPTIONS;
   let pending: OptionDeclaration | undefined;
   let ended = false;
   const rest: string[] = [];
   const values = new Map<string, string>();
-  const followers = () => (ended || rest.length > 0 ? [] : visible(command));
+  const topics = TOPICS.map((topic) => ({ ...topic, examples: [] }));
+  const followers = () =>
+    ended || rest.length > 0 ? [] : (command.subcommands ?? []).filter(({ hidden }) => !hidden);
   for (const word of words) {
     if (pending) {
       values.set(nameOf(pending), word);
@@ -89,8 +90,8 @@ function completeWord(context: Context, words: readonly string[], current: strin
       const found = followers().find((each) => namesOf(each).includes(word));
       if (found === undefined) rest.push(word);
       else {
-        command = found;
-        options = [...(found.options ?? []), ...program.options];
+        command = found.name === 'help' ? { subcommands: [...context.commands, ...topics] } : found;
+        options = [...(found.options ?? []), ...ALL_GLOBAL_OPTIONS];
       }
     }
   }
@@ -117,7 +118,11 @@ function completeWord(context: Context, words: readonly string[], current: strin
     );
   }
   const subcommands = followers();
-  if (subcommands.length > 0) return space(entriesOf(subcommands));
+  if (subcommands.length > 0) {
+    return space(
+      subcommands.flatMap((each) => namesOf(each).map((name) => [name, each.summary] as const)),
+    );
+  }
   const declared = command.arguments ?? [];
   const last = declared.at(-1);
   return ofValue((declared[rest.length] ?? (last?.variadic ? last : undefined))?.value);
@@ -139,14 +144,8 @@ function nameOf(option: OptionDeclaration): string {
   return flagsOf(option).at(-1) ?? '';
 }
 
-type Entry = Pick<CommandDeclaration, 'name' | 'aliases' | 'summary'>;
-
-function namesOf({ name, aliases = [] }: Entry): readonly string[] {
+function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
   return [name, ...aliases];
-}
-
-function visible({ subcommands = [] }: Partial<CommandDeclaration>): readonly CommandDeclaration[] {
-  return subcommands.filter(({ hidden }) => !hidden);
 }
 
 /** @param rest the arguments before the cursor */
@@ -157,24 +156,18 @@ function candidatesOf(
   typed: string,
 ): Candidates {
   if (value?.kind === 'choice') return words(value.words);
-  const source = value?.kind === 'text' ? value.from : undefined;
-  switch (source) {
-    case undefined:
-      return words([]);
-    case 'api-paths':
-      return words(['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/']);
+  if (value?.kind !== 'text') return words([]);
+  if (value.from === undefined) return words(value.suggested ?? []);
+  const { from } = value;
+  switch (from) {
     case 'columns':
       return columns(typed);
-    case 'commands':
-      return space(helpPages(context, rest));
     case 'cursors':
       return words(cursorNames(context.paths.state));
-    case 'fields':
-      return words(FIELDS);
     case 'files':
     case 'folders':
     case 'packages':
-      return { mode: source, candidates: [] };
+      return { mode: from, candidates: [] };
     case 'filters':
       return filters(context, typed);
     case 'images':
@@ -186,8 +179,6 @@ function candidatesOf(
           return Object.keys(JSON.parse(text).images);
         }, []),
       );
-    case 'methods':
-      return words(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
     case 'profiles':
       return words([...context.config.profiles.keys()]);
     case 'setting-keys':
@@ -223,7 +214,7 @@ function columns(typed: string): Candidates {
 
 function settingValues(key: string, typed: string): Candidates {
   if (key.startsWith('columns.')) return columns(typed);
-  if (key === 'ca-file') return { mode: 'files', candidates: [] };
+  if (key.endsWith('ca-file')) return { mode: 'files', candidates: [] };
   const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
   return words(setting?.valid ?? setting?.suggested ?? []);
 }
@@ -237,21 +228,6 @@ function syncIds(context: Context): Candidate[] {
   const { profile, baseUrl } = context.settings.account;
   const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
   return newestFirst.map(({ id, status }) => [String(id), status ?? undefined]);
-}
-
-function helpPages({ program }: Context, rest: readonly string[]): Candidate[] {
-  let below = visible({ subcommands: program.commands });
-  for (const word of rest) {
-    const found = below.find((each) => namesOf(each).includes(word));
-    below = found ? visible(found) : [];
-  }
-  return entriesOf(rest.length > 0 ? below : [...below, ...TOPICS]);
-}
-
-function entriesOf(commands: readonly Entry[]): Candidate[] {
-  return commands.flatMap((command) =>
-    namesOf(command).map((name): Candidate => [name, command.summary]),
-  );
 }
 
 function space(candidates: readonly Candidate[]): Candidates {

@@ -102,20 +102,12 @@ async function run(context: Context): Promise<void> {
     await check('token store', () => storeResult(context, settings));
     const account = valueOr(() => settings.account, undefined);
     const cached = account && openCache(context, account).read();
-    const responses: HttpResponse[] = [];
-    await check('connection', async () => {
-      const { response, result } = await probe(context, requireBaseUrl(settings), cached);
-      responses.push(response);
-      return result;
+    const { response, result } = await probe(context, cached).catch((error: unknown) => {
+      return { response: undefined, result: asImgctlError(error) };
     });
-    const withResponse = (find: (response: HttpResponse) => Result) => (): Result => {
-      const [response] = responses;
-      if (response) return find(response);
-      return { state: 'not checked', finding: 'connection failed', hint: null };
-    };
-    await check('clock', withResponse(clockResult));
-    const token = (response: HttpResponse) => tokenResult(context, cached, response);
-    await check('token', withResponse(token));
+    await check('connection', () => result);
+    await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
+    await check('token', () => (response ? tokenResult(context, cached, response) : UNCONNECTED));
     await check('storage', () => storageResult(context));
   }
   await progress.stop();
@@ -129,6 +121,8 @@ async function run(context: Context): Promise<void> {
     hint: first.hint ?? undefined,
   });
 }
+
+const UNCONNECTED = { state: 'not checked', finding: 'connection failed', hint: null } as const;
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
@@ -194,11 +188,12 @@ function configurationResults({ settings, config, paths }: Context): Result[] {
 }
 
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. */
-async function probe(context: Context, baseUrl: URL, cached: CachedToken | undefined) {
+async function probe(context: Context, cached: CachedToken | undefined) {
   const { MAX_BYTES, SERVICE } = await import('../api/client.ts');
   const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
   const { createTransport } = await import('../http/transport.ts');
   const { console, io, settings } = context;
+  const baseUrl = requireBaseUrl(settings);
   const { proxy, variable, bypassReason } = chooseProxy(baseUrl, io.env);
   const ca = readCertificates(settings, io);
   const own = tokenState(cached, io.now()) === 'valid' ? cached?.token : undefined;

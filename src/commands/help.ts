@@ -14,7 +14,6 @@ export const help: CommandSpec = {
       name: 'command or topic',
       description: `a command, or ${TOPIC_NAMES.join(', ')}`,
       variadic: true,
-      value: { kind: 'text', from: 'commands' },
     },
   ],
   run: (context, _options, words: readonly string[]) => showPage(context, words),

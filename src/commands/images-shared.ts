@@ -50,7 +50,7 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     { value: { kind: 'text', from: 'columns' } },
   ),
   option('--get <field>', 'print only the bare values of this field, one line per image', {
-    value: { kind: 'text', from: 'fields' },
+    value: { kind: 'text', suggested: FIELDS },
     conflicts: ['columns', 'urls', 'meta'],
   }),
   ...TABLE_OPTIONS,
@@ -304,7 +304,7 @@ export async function* readBatches(
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
   yield* source.list(query, {
-    warn: (message) => console.warn(message),
+    warn: console.warn,
     progress: (text) => progress.update(text),
   });
   await progress.stop();

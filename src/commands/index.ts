@@ -1,7 +1,6 @@
 // Every command, in the order of the reference.
 
 import type { CommandSpec } from '../cli/spec.ts';
-import { TOPIC_NAMES } from '../cli/topics.ts';
 import { api } from './api.ts';
 import { commands } from './commands.ts';
 import { complete } from './complete.ts';
@@ -48,6 +47,5 @@ export const ROOT: CommandSpec = {
     'imgctl images list ubuntu --sort name:version,desc --limit 10',
     'imgctl sync --wait',
   ],
-  seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
   subcommands: COMMANDS,
 };

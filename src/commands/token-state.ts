@@ -10,9 +10,7 @@ import { type Account, type CachedToken, TokenCache } from '../session/token-cac
 type TokenState = 'none' | 'expired' | 'valid';
 
 export function openCache({ console, io, paths }: Context, account: Account): TokenCache {
-  return new TokenCache(paths.config, account, io.system, (message, hint) =>
-    console.warn(message, hint),
-  );
+  return new TokenCache(paths.config, account, io.system, console.warn);
 }
 
 /** Opens the store that the settings name; undefined for `file`. @throws ImgctlError config */
@@ -21,12 +19,8 @@ export async function openSharedStore(
   settings: Settings,
 ): Promise<SharedStore | undefined> {
   const { io, console } = context;
-  const options = {
-    io,
-    settings,
-    warn: (message: string, hint?: string) => console.warn(message, hint),
-    onSecret: (secret: string) => console.redaction.add(secret),
-  };
+  const onSecret = (secret: string) => console.redaction.add(secret);
+  const options = { io, settings, warn: console.warn, onSecret };
   return openStore(options, openCache(context, settings.account), readCertificates(settings, io));
 }
 

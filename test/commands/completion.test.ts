@@ -156,7 +156,7 @@ describe('__complete offers', () => {
     ['config set allow-http ', 'true false'],
     ['images list --time ', 'wire iso local age'],
     ['help config p', 'list get set unset path'],
-    ['help -- images ', 'list ls get latest changes snapshot lock'],
+    ['help images ', 'list ls get latest changes snapshot lock'],
     ['-- im', ''],
     ['images constructor ', ''],
   ])('for %j: %s', async (line, expected) => {
