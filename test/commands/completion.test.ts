@@ -9,26 +9,20 @@ import { failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { type Environment, localUser, scriptedUser } from '../support/users.ts';
 
-const SCRIPTS = {
-  bash: 'imgctl.bash',
-  zsh: '_imgctl',
-  fish: 'imgctl.fish',
-  powershell: 'imgctl.ps1',
-};
-
 describe('completion', () => {
-  it.each(Object.entries(SCRIPTS))(
-    'prints the script of %s, which help installs',
-    async (...row) => {
-      const [shell, name] = row;
-      const file = path.resolve(import.meta.dirname, '../../completions', name);
-      const expected = { stdout: readFileSync(file, 'utf8'), stderr: '', exitCode: 0 };
-      expect(await runCli(['completion', shell])).toEqual(expected);
-      expect(await runCli(['completion', shell.toUpperCase()])).toEqual(expected);
-      const { stdout } = await runCli(['completion', '--help']);
-      expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*imgctl completion ${shell}.* >>? `, 'm'));
-    },
-  );
+  it.each([
+    ['bash', 'imgctl.bash'],
+    ['zsh', '_imgctl'],
+    ['fish', 'imgctl.fish'],
+    ['powershell', 'imgctl.ps1'],
+  ])('prints the script of %s, which help installs', async (shell, name) => {
+    const file = path.resolve(import.meta.dirname, '../../completions', name);
+    const expected = { stdout: readFileSync(file, 'utf8'), stderr: '', exitCode: 0 };
+    expect(await runCli(['completion', shell])).toEqual(expected);
+    expect(await runCli(['completion', shell.toUpperCase()])).toEqual(expected);
+    const { stdout } = await runCli(['completion', '--help']);
+    expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*imgctl completion ${shell}.* >>? `, 'm'));
+  });
 
   it.each([
     ['bsh', 'did you mean bash? '],
@@ -201,9 +195,8 @@ describe('__complete prints no error', () => {
   ])('if %s is unreadable, for %j', async (name, line, count) => {
     const { directory, env } = localUser();
     writeFileSync(path.join(directory, name), '{"profiles": 1');
-    expect(await offers(line, { ...env, IMGCTL_BASE_URL: 'http://127.0.0.1:9' })).toHaveLength(
-      count,
-    );
+    const found = await offers(line, { ...env, IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
+    expect(found).toHaveLength(count);
   });
 
   it('and is in no help and no suggestion', async () => {

@@ -30,23 +30,19 @@ const inHost = ({ headers }: ScriptedRequest) =>
 
 type Echo = (secrets: string, request: ScriptedRequest) => ScriptedResponse;
 
-const failing = (status: number): [string, Echo] => [
-  `${status}`,
-  (message) => ({ status, json: { error: message, message, status } }),
-];
-
+const failing = (status: number): Echo => {
+  return (message) => ({ status, json: { error: message, message, status } });
+};
 /** Pads the secret so that the limit of a message cuts it. */
-const cut = (length: number): [string, Echo] => [
-  `cut after ${length}`,
-  (secrets) => ({ status: 500, body: `${'x'.repeat(length)}${secrets}` }),
-];
-
+const cut = (length: number): Echo => {
+  return (secrets) => ({ status: 500, body: `${'x'.repeat(length)}${secrets}` });
+};
 const redirectTo = (location: string) => ({ status: 302, headers: { location } });
 const limitOf = (text: string) => ({ 'x-ratelimit-remaining': text, 'x-ratelimit-limit': text });
 
-const ECHOES: readonly [string, Echo][] = [
-  ...[400, 401, 403, 404, 429, 500].map(failing),
-  ...[0, 170, 180, 480].map(cut),
+const ECHOES: readonly (readonly [string, Echo])[] = [
+  ...[400, 401, 403, 404, 429, 500].map((status) => [`${status}`, failing(status)] as const),
+  ...[0, 170, 180, 480].map((length) => [`cut after ${length}`, cut(length)] as const),
   ['JSON of the wrong shape', (secrets) => ({ json: { data: secrets, meta: secrets } })],
   ['no JSON', (secrets) => ({ body: secrets })],
   ['a redirect', (_, request) => redirectTo(`/${inUrl(request)}`)],
