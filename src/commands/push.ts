@@ -152,7 +152,7 @@ async function uploadOf(
   file: string,
   { files, expected }: CheckedPackage,
 ): Promise<UploadPackage> {
-  const { digestFindings } = await import('../ovf/package.ts');
+  const { digestFindings } = await import('../ovf/manifest.ts');
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),

@@ -8,7 +8,6 @@ import {
   elementKind,
   isOvirt,
   type Report,
-  referenceOf,
   setting,
   versionOf,
 } from './elements.ts';
@@ -23,7 +22,7 @@ const MAX_OPTIONS = 32;
 export async function readDescriptor(
   { descriptor: file, findings }: PackageSource,
   maxHardware: number | undefined,
-): Promise<Envelope | null> {
+) {
   if (!file?.complete) return null;
   if (file.size > DESCRIPTOR_LIMITS.bytes) {
     findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
@@ -43,7 +42,6 @@ export async function readDescriptor(
   }
 }
 
-export type Envelope = NonNullable<ReturnType<typeof readEnvelope>>;
 export type FileReference = ReturnType<typeof readReferences>[number];
 export type Disk = ReturnType<typeof readDisks>[number];
 
@@ -70,7 +68,7 @@ function readEnvelope(root: XmlElement, report: Report) {
     ovirtDisks: isOvirt(root) ? new Map(disks.map(({ id, file }) => [file, id])) : null,
   };
   for (const strings of childrenOf(root, 'Strings')) {
-    const file = referenceOf(strings, 'fileRef');
+    const file = attribute(strings, 'fileRef') || null;
     if (file === null || declared.files.has(file)) continue;
     report('unknown-strings-file', strings, `unknown file ${file} for translated texts`);
   }
@@ -121,12 +119,13 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   return elements.flatMap((element) => {
     const id = identifier(element, 'diskId', seen, report);
     if (id === null) return [];
-    const fileRef = referenceOf(element, 'fileRef');
+    // An empty identifier means nothing, as in exports of VMware and oVirt.
+    const fileRef = attribute(element, 'fileRef') || null;
     const file = fileRef === null ? null : (hrefs.get(fileRef) ?? null);
     if (fileRef !== null && file === null) {
       report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
     }
-    const parent = referenceOf(element, 'parentRef');
+    const parent = attribute(element, 'parentRef') || null;
     if (parent !== null && !known.has(parent)) {
       report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
     }

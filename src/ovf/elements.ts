@@ -57,11 +57,6 @@ export function attribute(element: XmlElement, name: string): string | null {
   return found?.value ?? null;
 }
 
-/** Returns the identifier that an element refers to; an empty one means nothing, as in exports of VMware and oVirt. */
-export function referenceOf(element: XmlElement, name: string): string | null {
-  return attribute(element, name) || null;
-}
-
 export function childText(element: XmlElement, kind: string): string | null {
   return trimmed(childrenOf(element, kind)[0]);
 }

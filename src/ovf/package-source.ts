@@ -344,7 +344,7 @@ export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
 
-export type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
+type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
 
 /** Returns at most the window's bytes, fewer at the end of the region; valid until the next call. */
 export type ReadWindow = (start: number, length: number) => Promise<Buffer>;

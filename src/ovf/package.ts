@@ -20,8 +20,6 @@ import {
   stripDotSlash,
 } from './package-source.ts';
 
-export { digestFindings };
-
 /** A package, as far as it could be read. */
 export type PackageSummary = CheckedPackage['summary'];
 export type CheckedPackage = Awaited<ReturnType<typeof checkPackage>>;

@@ -25,12 +25,6 @@ export interface StorageOptions {
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
 
-export interface Comparison {
-  readonly state: 'absent' | 'same' | 'different';
-  /** What a person should know about it. */
-  readonly note?: string;
-}
-
 /** A file that is uploaded and checked, but not visible. */
 export interface Staged {
   /**
@@ -51,8 +45,14 @@ export interface Storage {
   check(): Promise<void>;
   /** Returns the names of the visible files. */
   list(): Promise<string[]>;
-  /** Compares the visible file of that name with the source. @throws ImgctlError usage: no room for the name */
-  compare(name: string, source: Source): Promise<Comparison>;
+  /**
+   * Compares the visible file of that name with the source, and returns what a person should know about it.
+   * @throws ImgctlError usage: no room for the name
+   */
+  compare(
+    name: string,
+    source: Source,
+  ): Promise<{ readonly state: 'absent' | 'same' | 'different'; readonly note?: string }>;
   /**
    * Uploads the file and checks what arrived; it stays invisible.
    * @param onProgress receives the bytes of the file that the storage has, or that are under way

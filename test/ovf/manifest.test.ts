@@ -1,10 +1,14 @@
 // Manifests: what is read from them, and what they reveal.
 
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { parseManifest } from '../../src/ovf/manifest.ts';
-import { manifestOf } from '../support/package-writer.ts';
+import { readPackage } from '../../src/ovf/package.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { manifestOf, packTar } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
 import { codes, envelope, member, readFolder, readMembers, sample } from './harness.ts';
 
@@ -67,6 +71,14 @@ describe('the manifest of a package', () => {
       const [finding] = (await read([descriptor, own, changed])).findings;
       expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
     }
+  });
+
+  it('is verified until the signal is aborted', async () => {
+    const file = join(temporaryDirectory(), 'vm.ova');
+    writeFileSync(file, packTar(sample()));
+    const abort = new AbortController();
+    const onProgress = () => abort.abort('enough');
+    await expect(readPackage(file, { signal: abort.signal, onProgress })).rejects.toBe('enough');
   });
 
   const digests = `${manifest.content}`;

@@ -1,9 +1,21 @@
 // References: which files a package must have, and of what size, the same in an archive and in a folder.
 
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { readPackage } from '../../src/ovf/package.ts';
+import { temporaryDirectory } from '../support/io.ts';
 import type { TarMember } from '../support/package-writer.ts';
-import { codes, envelope, member, readFolder, readMembers, withManifest } from './harness.ts';
+import {
+  codes,
+  envelope,
+  member,
+  readFolder,
+  readMembers,
+  sample,
+  withManifest,
+} from './harness.ts';
 
 const ref = (href: string, more = '', id = href) =>
   `<File ovf:id="${id}" ovf:href="${href}" ${more}/>`;
@@ -48,4 +60,21 @@ it.each<[string, string[], string, TarMember[]]>([
   const members = withManifest([descriptor, ...files]);
   expect(codes(await readMembers(members))).toEqual(expected);
   expect(codes(await readFolder(members))).toEqual(expected);
+});
+
+it.each([
+  ['refuses a link out of its folder', 'elsewhere', ['outside-folder']],
+  ['accepts a link that stays in its folder', 'vm/files', []],
+])('readPackage %s', async (_what, place, expected) => {
+  const base = temporaryDirectory();
+  const folder = join(base, 'vm');
+  mkdirSync(folder);
+  for (const { name, content } of sample()) writeFileSync(join(folder, name), content);
+  const target = join(base, place);
+  mkdirSync(target);
+  renameSync(join(folder, 'vm-disk1.vmdk'), join(target, 'disk'));
+  symlinkSync(join(target, 'disk'), join(folder, 'vm-disk1.vmdk'));
+  symlinkSync(folder, join(base, 'link'));
+  expect(codes(await readPackage(join(folder, 'vm.ovf')))).toEqual(expected);
+  expect(codes(await readPackage(join(base, 'link', 'vm.ovf')))).toEqual(expected);
 });

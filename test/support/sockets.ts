@@ -1,6 +1,5 @@
 // TCP servers and proxies for the running test.
 
-import http, { type IncomingHttpHeaders } from 'node:http';
 import net from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
@@ -63,22 +62,4 @@ export function tlsTo(target: string, identity: Identity): Promise<{ baseUrl: st
     socket.pipe(upstream).pipe(socket);
   });
   return listen(server);
-}
-
-/** Starts a proxy that forwards requests for plain http to the target, whatever their host. */
-export async function forwardTo(target: string) {
-  const requests: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = [];
-  const server = http.createServer((incoming, outgoing) => {
-    const { method, url = '', headers: all } = incoming;
-    requests.push({ url, headers: all });
-    const { 'proxy-authorization': _own, ...headers } = all;
-    const { pathname, search } = new URL(url);
-    const upstream = http.request(`${target}${pathname}${search}`, { method, headers });
-    upstream.on('response', (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(outgoing);
-    });
-    incoming.pipe(upstream);
-  });
-  return { ...(await listen(server)), requests };
 }
