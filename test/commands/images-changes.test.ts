@@ -7,24 +7,22 @@ import type { Image } from '../../src/api/types.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
-import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
-import { failed, fakeIo, runCli } from '../support/io.ts';
+import { catalogueByName, named, testImage, testImages } from '../support/catalogue-page.ts';
+import { failed, fakeIo } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
-import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { expectSteps, type Step } from '../support/steps.ts';
 import { type Environment, scriptedUser } from '../support/users.ts';
 
 /** A user of a service whose images and failures a test changes between runs. */
 async function watcher(images: readonly Image[]) {
   const service = { images, own: [] as readonly Image[], failingPage: '' };
-  const user = await scriptedUser((request: ScriptedRequest, index: number) => {
+  const user = await scriptedUser((request, index) => {
     const { pathname, searchParams } = request.url;
     if (pathname === '/v2/user/image/vm') {
       return { json: { data: service.own, meta: { count: service.own.length } } };
     }
     if (searchParams.get('page') === service.failingPage) return { status: 500, json: {} };
-    const word = /^name,like,%(.*)%$/.exec(searchParams.get('filter') ?? '')?.[1] ?? '';
-    return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
+    return catalogueByName(service.images)(request, index);
   });
   const directory = user.env.IMGCTL_CONFIG_DIR;
   const folder = path.join(directory, 'changes');
@@ -37,34 +35,13 @@ async function watcher(images: readonly Image[]) {
   return { ...user, service, changes, steps, stateFiles };
 }
 
-const renamed = (image: Image, name: string): Image => ({
-  ...image,
-  name,
-  path: `[images] linux/${name}`,
-  label: `linux/${name}`,
-});
 const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 Wed 00:00:00 UTC' });
-const refiled = (image: Image): Image => ({
-  ...image,
-  folder: 'old',
-  path: `[images] old/${image.name}`,
-});
 
 /** The changes as `added 3`. */
 const summary = (stdout: string) =>
-  JSON.parse(stdout).map(({ change, id }: { change: string; id: number }) => `${change} ${id}`);
+  JSON.parse(stdout).map(({ change, id }: Record<string, string>) => `${change} ${id}`);
 
 describe('images changes', () => {
-  it('shows its table in full with --no-trunc', async () => {
-    const { env, service, changes } = await watcher([]);
-    await changes();
-    service.images = testImages(1);
-    const pipe = await changes('--peek --no-trunc');
-    expect(pipe.stdout).toContain(testImages(1)[0]?.path);
-    const argv = ['images', 'changes', '--peek', '--no-trunc'];
-    expect((await runCli(argv, { env, columns: 60 })).stdout).toBe(pipe.stdout);
-  });
-
   it('stores a baseline in the first run and prints nothing', async () => {
     const { steps } = await watcher(testImages(3));
     const note = 'imgctl: first run: 3 images stored to compare the next run with\n';
@@ -83,19 +60,17 @@ describe('images changes', () => {
     const now = [
       one,
       updated(two),
-      renamed(three, 'new-name.ova'),
-      updated(refiled(four)),
+      named(3, 'new-name.ova'),
+      updated({ ...four, folder: 'old', path: `[images] old/${four.name}` }),
       { ...five, data_store: 'other' },
       testImage(7),
     ];
     service.images = now;
-    const { stdout, stderr, exitCode } = await changes('--json');
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const row = (change: string, image: Image, before: Image | null) => {
       const { id, name, path, updated_on } = image;
       return { change, id, name, path, updated_on, before };
     };
-    expect(JSON.parse(stdout)).toEqual([
+    expect(JSON.parse((await changes('--json')).stdout)).toEqual([
       row('updated', updated(two), two),
       row('moved', now[2] as Image, three),
       row('moved', now[3] as Image, four),
@@ -103,7 +78,10 @@ describe('images changes', () => {
       row('added', testImage(7), null),
       row('removed', testImage(6), testImage(6)),
     ]);
-    expect(JSON.parse((await changes('--json')).stdout)).toEqual([]);
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
+    service.images = testImages(6);
+    const back = ['updated 2', 'moved 3', 'moved 4', 'moved 5', 'added 6', 'removed 7'];
+    expect(summary((await changes('--json')).stdout)).toEqual(back);
     expect((await changes()).stderr).toMatch(/^imgctl: no changes since \d{4}-.*Z\n$/);
   });
 
@@ -127,53 +105,30 @@ describe('images changes', () => {
     );
   });
 
-  it('reports an image that vanishes and returns', async () => {
-    const { changes, service } = await watcher(testImages(2));
-    const reported: unknown[] = [];
-    for (const count of [2, 1, 2, 2, 0, 1]) {
-      service.images = testImages(count);
-      reported.push(summary((await changes('--json')).stdout));
-    }
-    expect(reported).toEqual([
-      [],
-      ['removed 2'],
-      ['added 2'],
-      [],
-      ['removed 1', 'removed 2'],
-      ['added 1'],
-    ]);
-  });
-
   it('counts the last of the own images with one id, and warns', async () => {
-    const { changes, service } = await watcher([]);
+    const { changes, service, steps } = await watcher([]);
     const [first, second, other] = [testImage(1), updated(testImage(1)), testImage(2)];
     service.own = [other];
     await changes('--mine');
     service.own = [first, other, second];
-    const { stdout, stderr } = await changes('--mine -o ndjson');
-    expect(JSON.parse(stdout)).toMatchObject({ change: 'added', updated_on: second.updated_on });
-    const warning = 'the service lists image 1 twice; the last one counts';
-    expect(stderr).toContain(warning);
-    const again = await changes('--mine');
-    expect([again.stdout, again.stderr.split(warning)]).toEqual([
-      '',
-      ['imgctl: warning: ', expect.anything()],
-    ]);
-    service.own = [other];
-    expect(summary((await changes('--mine --json')).stdout)).toEqual(['removed 1']);
+    const added = [{ change: 'added', id: 1, updated_on: second.updated_on }];
+    const message = 'the service lists image 1 twice; the last one counts';
+    await steps(
+      ['--mine --json', added, { warning: { message } }],
+      ['--mine --json', [], { warning: { message } }],
+    );
   });
 
   it('ignores the order of fields, and null instead of a missing field', async () => {
-    const image = testImage(1);
-    const { changes, service } = await watcher([{ ...image, folder: null }]);
+    const { changes, service } = await watcher([{ ...testImage(1), folder: null }]);
     await changes();
-    const { folder: _, ...others } = image;
+    const { folder: _, ...others } = testImage(1);
     service.images = [Object.fromEntries(Object.entries(others).reverse()) as Image];
-    expect(JSON.parse((await changes('--json')).stdout)).toEqual([]);
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
   });
 
   it('has a state for each cursor, query, source, user, profile and service', async () => {
-    const { changes, service, server } = await watcher(testImages(1));
+    const { changes, service } = await watcher(testImages(1));
     const another = await watcher(testImages(1));
     const runs: readonly (readonly [string, Environment?])[] = [
       [''],
@@ -196,7 +151,6 @@ describe('images changes', () => {
       const expected = line === '--mine' ? ['added 1', 'added 2'] : ['added 2'];
       expect(summary((await changes(`${line} --json`, env)).stdout)).toEqual(expected);
     }
-    expect(server.requests.length).toBeGreaterThan(0);
   });
 
   it('treats words and filters in any order as the same query, which an image may leave', async () => {
@@ -204,7 +158,7 @@ describe('images changes', () => {
     await changes('image ova -f id,le,5 -f id,ge,1');
     const same = 'ova image -f id,ge,1 -f id,le,5';
     expect((await changes(same)).stderr).toContain('no changes');
-    service.images = [testImage(1), renamed(testImage(2), 'other.ova')];
+    service.images = [testImage(1), named(2, 'other.ova')];
     expect(summary((await changes(`${same} --json`)).stdout)).toEqual(['removed 2']);
   });
 
@@ -235,37 +189,23 @@ describe('images changes', () => {
   unixOnly('modes are Unix')('stores the state with mode 0600 and no other file', async () => {
     const { changes, stateFiles } = await watcher(testImages(1));
     await changes('--cursor nightly');
-    const [file = '', ...others] = stateFiles();
-    expect([path.basename(file), others]).toEqual([
-      expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/),
-      [],
-    ]);
-    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    const files = stateFiles().map((file) => [path.basename(file), fs.statSync(file).mode & 0o777]);
+    expect(files).toEqual([[expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/), 0o600]]);
   });
 
   it.each([
     ['damaged', (text: string) => text.slice(0, -20), 'is damaged'],
     ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
     ['empty', () => '', 'is damaged'],
-    ['foreign', () => '{"profiles":{}}', 'has an unknown format'],
     ['newer', (text: string) => text.replace('"version":1', '"version":2'), 'the newer format 2'],
-    ['older', (text: string) => text.replace('"version":1', '"version":0'), 'an unknown format'],
-    [
-      'of another query',
-      (text: string) => text.replace('"words":[]', '"words":["x"]'),
-      'belongs to another query',
-    ],
+    ['of other words', (text: string) => text.replace('"words":[]', '"words":1'), 'another query'],
   ])('exits 2 and leaves the state untouched if it is %s', async (_, change, message) => {
     const { changes, stateFiles } = await watcher(testImages(3));
     await changes();
     const [file = ''] = stateFiles();
     const text = change(fs.readFileSync(file, 'utf8'));
     fs.writeFileSync(file, text);
-    for (const line of ['', '--peek']) {
-      const result = await changes(line);
-      expect(result).toEqual(failed(2, message));
-      expect(result.stderr.trim().split('\n')).toHaveLength(2);
-    }
+    for (const line of ['', '--peek']) expect(await changes(line)).toEqual(failed(2, message));
     expect(fs.readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -273,13 +213,12 @@ describe('images changes', () => {
     const { imgctl, changes, service, stateFiles, env } = await watcher(testImages(3));
     const io = { cwd: env.IMGCTL_CONFIG_DIR };
     await imgctl('images snapshot --file before.json', io);
-    service.images = [testImage(1), updated(testImage(2)), renamed(testImage(4), 'x.ova')];
+    service.images = [testImage(1), updated(testImage(2)), named(4, 'x.ova')];
     const line = 'images changes --since-file before.json --json';
     const all = ['updated 2', 'added 4', 'removed 3'];
-    expect(summary((await imgctl(line, io)).stdout)).toEqual(all);
-    expect(summary((await imgctl(`${line} --exit-code`, io)).stdout)).toEqual(all);
+    const result = await imgctl(`${line} --exit-code`, io);
+    expect([summary(result.stdout), result.exitCode]).toEqual([all, 10]);
     expect(summary((await imgctl(`${line} image`, io)).stdout)).toEqual(['updated 2', 'removed 3']);
-    expect((await imgctl(`${line} --exit-code`, io)).exitCode).toBe(10);
     expect(stateFiles()).toEqual([]);
     const other = await watcher([]);
     const { stderr } = await other.imgctl('images changes --since-file before.json', io);

@@ -1,20 +1,11 @@
 // images latest: the newest image of one series, or the choice; --each, --explain, --get, every page.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { SeriesIndex, WordReader } from '../../src/query/series.ts';
-import { catalogueOf, testImage } from '../support/catalogue-page.ts';
+import { catalogueOf, named, testImage } from '../support/catalogue-page.ts';
 import { failed } from '../support/io.ts';
 import { expectSteps } from '../support/steps.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
-
-const named = (id: number, name: string, changes: Partial<Image> = {}): Image => ({
-  ...testImage(id),
-  name,
-  path: `[images] linux/${name}`,
-  ...changes,
-});
 
 const CREATED = '2020-01-02 Thu 10:00:00 UTC';
 const LATER = '2020-01-03 Fri 10:00:00 UTC';
@@ -33,7 +24,7 @@ async function latest(images: readonly Image[], line = '') {
 }
 
 describe('images latest', () => {
-  it('shows the newest image in every format, whatever was updated last', async () => {
+  it('shows the newest image, whatever was updated last', async () => {
     const nameless = { ...testImage(9), name: null } as unknown as Image;
     const { imgctl } = await scriptedUser(catalogueOf([nameless, ...ALMA]));
     await expectSteps(
@@ -42,11 +33,9 @@ describe('images latest', () => {
       ['images latest --get path', '[images] linux/alma-8.10-x86_64.ova\n'],
       ['images latest -q', '1\n'],
       ['images latest -c name', 'name  alma-8.10-x86_64.ova\n'],
-      ['images latest -c name -o json', '{\n  "name": "alma-8.10-x86_64.ova"\n}\n'],
       ['images latest -c name -o ndjson', '{"name":"alma-8.10-x86_64.ova"}\n'],
       ['images latest -c name -o yaml', '"name": "alma-8.10-x86_64.ova"\n'],
       ['images latest -c name -o csv', 'name\r\nalma-8.10-x86_64.ova\r\n'],
-      ['images latest -c name -o tsv', 'name\nalma-8.10-x86_64.ova\n'],
     );
   });
 
@@ -57,15 +46,13 @@ describe('images latest', () => {
       'imgctl: 2 series match\n' +
       `  alma-#.#-x86_64.ova  (newest: alma-8.10-x86_64.ova)\n  ${rocky}\n` +
       'hint: add words or a --filter that only one series matches, or use --each\n';
+    const newest = 'id\tname\n1\talma-8.10-x86_64.ova\n5\trocky-10.ova\n';
     const details = [expect.stringContaining('alma'), rocky];
     await expectSteps(
       imgctl,
       ['images latest', '', choice, 2],
       ['images latest --json', '', { error: { code: 'ambiguous', details, exitCode: 2 } }, 2],
-      [
-        'images latest --each -c id,name -o tsv',
-        'id\tname\n1\talma-8.10-x86_64.ova\n5\trocky-10.ova\n',
-      ],
+      ['images latest --each -c id,name -o tsv', newest],
     );
     const { stdout } = await imgctl('images latest --explain -o csv');
     const ranked = stdout.split('\r\n').map((line) => line.split(',').slice(0, 4).join(' '));
@@ -96,37 +83,19 @@ describe('images latest', () => {
     ['equal', CREATED, CREATED, undefined],
     ['unclear', UNCLEAR, CREATED, undefined],
   ])('compares the created_on of two equal names: %s', async (_, one, two, id) => {
-    const [seven, eight] = [one, two].map((created_on, at) =>
-      named(7 + at, 'a-1.ova', { created_on }),
-    );
-    const images = [eight, seven, named(9, 'a-0.ova')].flatMap((image) => image ?? []);
-    for (const option of ['-q', '-q --each']) {
-      const result = await latest(images, option);
-      if (id !== undefined) expect(result).toMatchObject({ stdout: `${id}\n`, exitCode: 0 });
-      else
-        expect(result).toEqual(
-          failed(2, '2 images are equally new\n  7  [images] linux/a-1.ova  ('),
-        );
-    }
+    const seven = named(7, 'a-1.ova', { created_on: one });
+    const images = [named(8, 'a-1.ova', { created_on: two }), seven, named(9, 'a-0.ova')];
+    const equal = '2 images are equally new\n  7  [images] linux/a-1.ova  (';
+    const expected = id ? { stdout: `${id}\n`, stderr: '', exitCode: 0 } : failed(2, equal);
+    expect(await latest(images, '-q')).toEqual(expected);
+    expect(await latest(images, '-q --each')).toEqual(expected);
     const { stdout } = await latest(images, '--explain -o csv');
     expect(stdout.match(/a-#\.ova,1,/g)).toHaveLength(id === undefined ? 2 : 1);
   });
 
   it.each([
-    ['rocky 8 Base', 'Rocky-8.10-GenericCloud-Base-20260518.x86_64.ova'],
-    ['debian 10 nocloud', 'debian-10-nocloud-amd64-20240610.ova'],
-    ['alma 8', 'AlmaLinux-8.10-GenericCloud-20260518.x86_64.ova'],
-    ['centos 8', 'CentOS-Stream-GenericCloud-8-20240429.x86_64.ova'],
-  ])('finds the release of %s, where text would find a newer one', async (words, name) => {
-    const newer = name.replace(/\d+(\.\d+)?/, '99').replace(/20\d{6}/, '20261008');
-    const { stdout } = await latest([named(1, name), named(2, newer)], `${words} --get name`);
-    expect(stdout).toBe(`${name}\n`);
-  });
-
-  it.each([
     ['2.04', 'no image of version 2.04; 2 names contain 2.04'],
     ['web-2', 'no image matches web-2 as a whole; 2 names contain it'],
-    ['2.04 --explain', 'no image of version 2.04; 2 names contain 2.04'],
     ['2.04 --each', 'no image of version 2.04; 2 names contain 2.04'],
   ])('exits 5 and names the command to list them if %s occurs only as text', async (line, text) => {
     const images = [named(1, 'web-22.04.ova'), named(2, 'web-22.04.1.ova')];
@@ -135,9 +104,9 @@ describe('images latest', () => {
     expect(result).toEqual(failed(5, `${text}\nhint: ${hint}`));
   });
 
-  it.each(['', '--each'])(
-    'exits 2 if a word means different numbers in a series %s',
-    async (each) => {
+  it.each(['8', '8 --each'])(
+    'exits 2 if 8 means different numbers in a series: %s',
+    async (line) => {
       const names = ['web-8.1-3.ova', 'web-7.2-8.ova', 'web-7.1-8.ova', 'web-9.9-9.ova'];
       const images = names.map((name, index) => named(index + 1, name));
       const stderr =
@@ -145,11 +114,11 @@ describe('images latest', () => {
         "  web-8.1-3.ova  (-f 'name,like,web-8.%-%.ova')\n" +
         "  web-7.2-8.ova  (-f 'name,like,web-%.%-8.ova')\n" +
         'hint: use one of these filters instead of 8\n';
-      expect(await latest(images, `8 ${each}`)).toEqual({ stdout: '', stderr, exitCode: 2 });
+      expect(await latest(images, line)).toEqual({ stdout: '', stderr, exitCode: 2 });
     },
   );
 
-  it('reads every page, applies words and filters, and prints nothing if a page fails', async () => {
+  it('reads every page and applies words and filters', async () => {
     const { imgctl, requests } = await emulatorUser({ images: 400 });
     const query = 'ubuntu server -f folder,eq,ubuntu --get name';
     const { stdout } = await imgctl(`images latest ${query}`, { env: PASSWORD });
@@ -158,34 +127,5 @@ describe('images latest', () => {
     requests.length = 0;
     await imgctl('images latest --each');
     expect(requests).toHaveLength(4);
-    const images = Array.from({ length: 150 }, (_, id) => named(id, `a-${id}.ova`));
-    const failing = await scriptedUser((request, index) =>
-      request.url.searchParams.get('page') === '2'
-        ? { status: 500, json: {} }
-        : catalogueOf(images)(request, index),
-    );
-    expect(await failing.imgctl('images latest --get id')).toEqual(failed(1, '500'));
-  });
-
-  it('does not depend on the order of the images', () => {
-    const anyImage = fc.record({
-      id: fc.nat(20),
-      name: fc.constantFrom('a-1', 'a-01', 'a-2', 'a-10', 'b-1-x64', 'b-2-x64', ''),
-      created_on: fc.constantFrom(CREATED, LATER, UNCLEAR),
-    });
-    const some = fc.uniqueArray(anyImage, { selector: ({ id }) => id, minLength: 1 });
-    const shuffled = some.chain((all) =>
-      fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
-    );
-    const resultOf = (all: readonly { id: number }[]) => {
-      const index = new SeriesIndex(new WordReader([]), true);
-      for (const image of all) index.add(image);
-      return [index.all(), index.ranked()];
-    };
-    fc.assert(
-      fc.property(shuffled, ([all, others]) => {
-        expect(resultOf(others)).toEqual(resultOf(all));
-      }),
-    );
   });
 });

@@ -1,24 +1,14 @@
 // images lock and images get --lock: locking, checking and updating images, and the file they are in.
 
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { catalogueOf, testImage } from '../support/catalogue-page.ts';
+import { catalogueByName, named } from '../support/catalogue-page.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
-import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { expectSteps, type Step } from '../support/steps.ts';
 import { scriptedUser } from '../support/users.ts';
-
-const named = (id: number, name: string, changes: Partial<Image> = {}): Image => ({
-  ...testImage(id),
-  name,
-  path: `[images] linux/${name}`,
-  label: `linux/${name}`,
-  ...changes,
-});
 
 const WEB_1 = named(1, 'ubuntu-22.04-server.ova');
 const WEB_2 = named(2, 'ubuntu-24.04-server.ova');
@@ -27,20 +17,14 @@ const DB_2 = named(12, 'debian-12.ova');
 const EIGHT = named(1, 'rocky-8.10-x86_64.ova');
 const NINE = named(2, 'rocky-9.5-x86_64.ova');
 const LATER = '2020-01-01 Wed 00:00:00 UTC';
+const REPLACED = named(1, WEB_1.name, { updated_on: LATER });
 
 /** A user in the folder of a project, and a service whose images a test changes. */
 async function project(...images: readonly Image[]) {
   const service = { images };
-  const user = await scriptedUser((request: ScriptedRequest, index: number) => {
-    const { pathname, searchParams } = request.url;
-    const id = /^\/v2\/image\/(\d+)$/.exec(pathname)?.[1];
-    if (id !== undefined) {
-      const data = service.images.find((image) => image.id === Number(id));
-      return data ? { json: { data } } : { status: 404, json: { message: 'None.' } };
-    }
-    const word = /^name,like,%?(.*?)%$/.exec(searchParams.get('filter') ?? '')?.[1] ?? '';
-    return catalogueOf(service.images.filter(({ name }) => name.includes(word)))(request, index);
-  });
+  const user = await scriptedUser((request, index) =>
+    catalogueByName(service.images)(request, index),
+  );
   const cwd = temporaryDirectory();
   const file = path.join(cwd, 'images.lock.json');
   const content = () => fs.readFileSync(file, 'utf8');
@@ -62,43 +46,16 @@ async function locked() {
 
 describe('images lock add', () => {
   it('locks the newest image and writes one field per line', async () => {
-    const { lock, content, file } = await project(WEB_1, WEB_2, DB_1);
-    expect(await lock('add web ubuntu server -f id,lt,10')).toEqual({
-      stdout: expect.stringMatching(
-        /^lock +web\nid +2\nname +ubuntu-24\.04-server\.ova\npath .*\ncreated_on +2018-.*\nupdated_on .*\n$/,
-      ),
-      stderr: 'imgctl: locked as web in images.lock.json\n',
-      exitCode: 0,
-    });
-    expect(content()).toBe(`{
-  "version": 1,
-  "images": {
-    "web": {
-      "text": [
-        "ubuntu",
-        "server"
-      ],
-      "filters": [
-        "id,lt,10"
-      ],
-      "id": 2,
-      "name": "ubuntu-24.04-server.ova",
-      "path": "[images] linux/ubuntu-24.04-server.ova",
-      "created_on": "2018-07-18 Wed 15:36:49 EDT",
-      "updated_on": "2018-07-19 Thu 08:00:00 EDT"
-    }
-  }
-}
-`);
+    const { steps, content, file } = await project(WEB_1, WEB_2, DB_1);
+    const record =
+      /^lock +web\nid +2\nname +ubuntu-24\.04-server\.ova\npath .*\ncreated_on +2018-.*\nupdated_on .*\n$/;
+    const note = 'imgctl: locked as web in images.lock.json\n';
+    await steps(['lock add web ubuntu server -f id,lt,10', record, note]);
+    const { id, name, path, created_on, updated_on } = WEB_2;
+    const query = { text: ['ubuntu', 'server'], filters: ['id,lt,10'] };
+    const images = { web: { ...query, id, name, path, created_on, updated_on } };
+    expect(content()).toBe(`${JSON.stringify({ version: 1, images }, null, 2)}\n`);
     expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
-  });
-
-  it('keeps the names sorted, and loses none if several processes add', async () => {
-    const { lock, content } = await project(WEB_1);
-    const names = ['b', 'constructor', 'a.1', 'C', 'd'];
-    const results = await Promise.all(names.map((name) => lock(`add ${name} ubuntu`)));
-    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
-    expect(Object.keys(JSON.parse(content()).images)).toEqual(names.toSorted());
   });
 
   it('escapes controls and marks that reorder text, as JSON output does', async () => {
@@ -106,29 +63,21 @@ describe('images lock add', () => {
     const { lock, content } = await project(web);
     await lock('add web ubuntu');
     expect(content()).toContain('"name": "ubuntu-é\\u009b\\u202e-22.04.ova"');
-    expect(JSON.parse(content()).images.web.name).toBe(web.name);
-    expect((await lock('check --json')).exitCode).toBe(0);
+    expect((await lock('check')).exitCode).toBe(0);
   });
 
   it.each([
-    [
-      'add web ubuntu',
-      2,
-      'web is already locked\nhint: use another name, or first run: imgctl images lock remove web',
-    ],
+    ['add web ubuntu', 2, 'web is already locked\nhint: use another name, or first run: imgctl'],
     ['add x', 2, 'imgctl: x: 2 series match\n  debian-#.ova'],
     ['add x fedora', 5, 'x: no images match'],
     ['add ../x ubuntu', 2, 'invalid name of a lock: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid name of a lock: __proto__'],
     ['add x ubuntu -f nme,eq,1', 2, "unknown field 'nme'"],
-    ['add x ubuntu --get nme', 2, "unknown field 'nme'"],
     ['add x ubuntu --file none/x.json', 1, 'cannot write the lock file none/x.json: ENOENT'],
-    ['add', 2, "missing required argument 'name'"],
     ['update --get nme', 2, 'valid: lock, change, old_name'],
     ['check --get nme', 2, 'valid: lock, state'],
     ['check wbe', 5, "no image is locked as 'wbe'"],
     ['remove webb', 5, 'hint: did you mean web?'],
-    ['remove', 2, "missing required argument 'name'"],
   ])('%s exits %i and leaves the file', async (line, exitCode, message) => {
     const { lock, content, cwd } = await locked();
     const before = content();
@@ -139,29 +88,30 @@ describe('images lock add', () => {
     expect(fs.readdirSync(cwd)).toEqual(['images.lock.json']);
   });
 
-  unixOnly('symbolic links need rights').each([
-    ['an existing file', '{"version": 1, "images": {}}'],
-    ['no file yet', undefined],
-  ])('through links and by the path of %s loses no name and keeps the links', async (_, text) => {
-    const { lock, cwd } = await project(WEB_1);
-    const target = path.join(cwd, 'shared');
-    fs.mkdirSync(target);
-    const file = path.join(target, 'all.json');
-    if (text !== undefined) fs.writeFileSync(file, text);
-    const links = { 'link.json': 'shared/all.json', 'second.json': 'link.json', folder: 'shared' };
-    for (const [name, to] of Object.entries(links)) fs.symlinkSync(to, path.join(cwd, name));
-    const paths = ['shared/all.json', 'link.json', 'second.json', 'folder/all.json'];
-    const names = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, '0')}`);
-    const results = await Promise.all(
-      names.map((name, index) => lock(`add ${name} ubuntu --file ${paths[index % 4]}`)),
-    );
-    expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
-    expect(Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images)).toEqual(names);
-    for (const [name, to] of Object.entries(links)) {
-      expect(fs.readlinkSync(path.join(cwd, name))).toBe(to);
-    }
-    expect(fs.readdirSync(target)).toEqual(['all.json']);
-  });
+  unixOnly('links need rights').each([undefined, '{"version": 1, "images": {}}'])(
+    'loses no name and keeps the links if several processes write by links and paths: %s',
+    async (text) => {
+      const { lock, cwd } = await project(WEB_1);
+      const target = path.join(cwd, 'shared');
+      fs.mkdirSync(target);
+      const file = path.join(target, 'all.json');
+      if (text !== undefined) fs.writeFileSync(file, text);
+      const links = { 'one.json': 'shared/all.json', 'two.json': 'one.json', folder: 'shared' };
+      for (const [name, to] of Object.entries(links)) fs.symlinkSync(to, path.join(cwd, name));
+      const paths = ['shared/all.json', 'one.json', 'two.json', 'folder/all.json'];
+      const names = ['b', 'constructor', 'a.1', 'C', 'd', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
+      const results = await Promise.all(
+        names.map((name, index) => lock(`add ${name} ubuntu --file ${paths[index % 4]}`)),
+      );
+      expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
+      const stored = Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images);
+      expect(stored).toEqual(names.toSorted());
+      for (const [name, to] of Object.entries(links)) {
+        expect(fs.readlinkSync(path.join(cwd, name))).toBe(to);
+      }
+      expect(fs.readdirSync(target)).toEqual(['all.json']);
+    },
+  );
 });
 
 describe('images lock', () => {
@@ -191,7 +141,6 @@ describe('images lock', () => {
     ['empty', () => '', 'is not valid JSON'],
     ['foreign', () => '{"name":"x","lockfileVersion":3}', 'has an unknown format'],
     ['newer', (text: string) => text.replace('"version": 1', '"version": 2'), 'newer format 2'],
-    ['older', (text: string) => text.replace('"version": 1', '"version": 0'), 'unknown format'],
     ['without an id', (text: string) => text.replace('"id": 11', '"id": "x"'), 'is damaged at db'],
     ['with a wrong query', (text: string) => text.replace('[]', '{}'), 'is damaged at db'],
   ])('exits 2 and leaves the file untouched if it is %s', async (_, change, message) => {
@@ -199,9 +148,7 @@ describe('images lock', () => {
     const text = change(content());
     fs.writeFileSync(file, text);
     for (const line of ['list', 'check', 'update', 'add x ubuntu', 'remove web']) {
-      const result = await lock(line);
-      expect(result).toEqual(failed(2, message));
-      expect(result.stderr.trim().split('\n')).toHaveLength(2);
+      expect(await lock(line)).toEqual(failed(2, message));
     }
     expect(await get('--lock web')).toEqual(failed(2, message));
     expect(content()).toBe(text);
@@ -211,34 +158,28 @@ describe('images lock', () => {
     const { steps, service, file, content } = await project(NINE);
     const none = /web: no image of version 8; 1 name contains 8\nhint: list them with: imgctl/;
     await steps(['lock add web rocky 8', '', none, 5]);
-    service.images = [EIGHT, NINE];
-    await steps(['lock add web rocky 8 --get id', '1\n', /locked/]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
-    await steps(['lock check --get newest_id', '3\n'], ['lock add nine rocky 9 -q', 'nine\n']);
+    await steps(['lock add nine rocky 9 -q', 'nine\n']);
     // As an earlier imgctl wrote it, which found the 8 in x86_64.
     fs.writeFileSync(file, content().replace('"9"', '"8"'));
-    const warning =
-      /warning: nine: its image rocky-9\.5-x86_64\.ova does not match rocky 8\nhint: /;
+    const warning = /nine: its image rocky-9\.5-x86_64\.ova does not match rocky 8\nhint: /;
     await steps(
-      ['lock check nine --get state', 'ok\n', warning],
-      ['lock update nine --get name', 'rocky-8.11-x86_64.ova\n'],
-      ['lock check nine --get state', 'ok\n'],
+      ['lock check --get state', 'ok\n', warning],
+      ['lock update --get name', 'rocky-8.11-x86_64.ova\n'],
+      ['lock check --get state', 'ok\n'],
     );
   });
 });
 
 describe('images lock check', () => {
   it.each([
-    ['ok', [WEB_1], 0, 0],
     ['ok', [WEB_1, named(3, 'ubuntu-24.04-desktop-server.ova')], 0, 0],
     ['newer', [WEB_1, WEB_2], 0, 10],
     ['newer', [WEB_1, named(3, WEB_1.name, { created_on: LATER })], 0, 10],
-    ['moved', [named(1, 'ubuntu-22.04-server-old.ova'), WEB_2], 1, 1],
-    ['moved', [named(1, 'other-name.ova')], 1, 1],
+    ['moved', [named(1, 'other-name.ova'), WEB_2], 1, 1],
     ['moved', [named(1, WEB_1.name, { path: '[other] x.ova' })], 1, 1],
     ['replaced', [named(1, 'other-name.ova', { updated_on: LATER }), WEB_2], 1, 1],
     ['gone', [WEB_2], 1, 1],
-    ['gone', [], 1, 1],
   ] as const)('says %s (%#)', async (state, images, exitCode, withExitCode) => {
     const { lock, service } = await locked();
     service.images = [...images, DB_1];
@@ -285,28 +226,6 @@ describe('images lock update', () => {
     service.images = [WEB_1, DB_2];
     await steps(['lock update db -q', 'db\n'], ['lock list --get id', '12\n2\n']);
   });
-
-  unixOnly('Wine has no git')('changes only the lines of the images that changed', async () => {
-    const { lock, service, cwd } = await locked();
-    const git = (line: string) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...line.split(' ')], {
-        cwd,
-        encoding: 'utf8',
-      });
-    for (const line of ['init -q', 'add .', 'commit -qm Lock']) git(line);
-    service.images = [WEB_1, WEB_2, DB_1];
-    await lock('update');
-    const changed = git('diff -U0').match(/^[-+] .*/gm) ?? [];
-    const linesOf = (sign: string, { id, name, path }: Image) =>
-      Object.entries({ id, name, path }).map(
-        ([key, value]) => `${sign} "${key}": ${JSON.stringify(value)},`,
-      );
-    expect(changed.map((line) => line.replace(/ +/, ' '))).toEqual([
-      ...linesOf('-', WEB_1),
-      ...linesOf('+', WEB_2),
-    ]);
-    expect(git('status --short')).toBe(' M images.lock.json\n');
-  });
 });
 
 describe('images get --lock', () => {
@@ -324,12 +243,7 @@ describe('images get --lock', () => {
 
   it.each([
     ['--lock web', [WEB_2], 5, 'web is gone: image 1 does not exist'],
-    [
-      '--lock web',
-      [named(1, WEB_1.name, { updated_on: LATER })],
-      1,
-      `web was replaced: image 1 was updated on ${LATER}\nhint: lock the newest one`,
-    ],
+    ['--lock web', [REPLACED], 1, `web was replaced: image 1 was updated on ${LATER}\nhint: lock`],
     ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
     ['--lock web 1', [], 2, '--lock cannot be used with other images'],
     ['--file x.json 1', [], 2, '--file needs --lock'],

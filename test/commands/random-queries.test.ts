@@ -2,24 +2,26 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cataloguePage } from '../support/catalogue-page.ts';
-import {
-  aQuery,
-  IMAGES,
-  type NaiveQuery,
-  NOW,
-  resultOf,
-  serviceFinds,
-} from '../support/naive-query.ts';
+import { cataloguePage, rowsOf } from '../support/catalogue-page.ts';
+import * as naive from '../support/naive-query.ts';
 import type { ScriptedRequest } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 
 /** `RANDOM_QUERIES=6000 npx vitest run ...` runs more of them. */
 const RUNS = Number(process.env.RANDOM_QUERIES ?? 100);
 
-function argumentsOf({ filters, sorts, limit }: NaiveQuery): string[] {
+function argumentsOf({ filters, sorts, limit }: naive.NaiveQuery): string[] {
   return [
-    ...['images', 'list', '--json', '--per-page', '50', '--limit', String(limit)],
+    ...[
+      'images',
+      'list',
+      '-o',
+      limit % 2 ? 'json' : 'ndjson',
+      '--per-page',
+      '50',
+      '-n',
+      `${limit}`,
+    ],
     ...filters.flatMap(({ field, operator, text }) => ['--filter', `${field},${operator},${text}`]),
     ...sorts.flatMap((key) => ['--sort', key.join(',')]),
   ];
@@ -28,24 +30,20 @@ function argumentsOf({ filters, sorts, limit }: NaiveQuery): string[] {
 /** Filters and sorts naively. */
 function obey({ url }: ScriptedRequest) {
   const { searchParams } = url;
-  const found = serviceFinds(searchParams.get('filter'), searchParams.get('sort'));
+  const found = naive.serviceFinds(searchParams.get('filter'), searchParams.get('sort'));
   return { json: cataloguePage(url, found) };
 }
 
 /** Neither filters nor sorts, and does not echo that it did. */
 function ignore({ url }: ScriptedRequest) {
-  const { data, meta } = cataloguePage(url, IMAGES);
+  const { data, meta } = cataloguePage(url, naive.IMAGES);
   const { filter, sort, ...rest } = meta;
   return { json: { data, meta: rest } };
 }
 
 it.each([
   ['obeys', obey, /^$/],
-  [
-    'ignores filter and sort',
-    ignore,
-    /^(\{"warning":\{"message":"the service did not confirm the .*\n)*$/,
-  ],
+  ['ignores filter and sort', ignore, /^(.*"the service did not confirm the .*\n)*$/],
 ] as const)(
   `images list returns what ${RUNS} random queries match, from a service that %s`,
   { timeout: 60_000 + RUNS * 100 },
@@ -53,15 +51,12 @@ it.each([
     const { imgctl } = await scriptedUser(script);
     let matched = 0;
     await fc.assert(
-      fc.asyncProperty(aQuery, async (query) => {
-        const { stdout, stderr, exitCode } = await imgctl(argumentsOf(query), { time: NOW });
-        expect({ stderr, exitCode }).toEqual({
-          stderr: expect.stringMatching(notes),
-          exitCode: 0,
-        });
-        const expected = resultOf(query);
+      fc.asyncProperty(naive.aQuery, async (query) => {
+        const { stdout, stderr, exitCode } = await imgctl(argumentsOf(query), { time: naive.NOW });
+        expect([stderr, exitCode]).toEqual([expect.stringMatching(notes), 0]);
+        const expected = naive.resultOf(query);
         // As text, so that the order of the fields counts too.
-        expect(JSON.stringify(JSON.parse(stdout))).toBe(JSON.stringify(expected));
+        expect(JSON.stringify(rowsOf(stdout))).toBe(JSON.stringify(expected));
         if (expected.length > 0) matched += 1;
       }),
       { numRuns: RUNS, seed: 20_250_801 },

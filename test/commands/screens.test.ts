@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
@@ -29,19 +29,10 @@ const SCENES: readonly Scene[] = [
   { name: 'doctor', lines: ['login', 'doctor'], hasPassword: true },
 ];
 
-const MASK = '2026-03-05 12:00';
-
 /** Lines of a spinner, which it erases. */
 const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
 
-async function screenOf(
-  { name, lines, typed, hasPassword }: Scene,
-  color: boolean,
-): Promise<string> {
-  vi.stubEnv('TZ', 'UTC');
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-  });
+async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boolean) {
   const folder = temporaryDirectory();
   const uploads = path.join(folder, 'uploads');
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });
@@ -72,10 +63,13 @@ async function screenOf(
     .replaceAll(emulator.baseUrl, 'http://127.0.0.1:8080')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
     .replaceAll(env.IMGCTL_CONFIG_DIR, '/home/demo/.config/imgctl')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, (stamp) => (time === undefined ? MASK : stamp))
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, (stamp) => (time ? stamp : '2026-03-05 12:00'))
     .replace(/(?<=succeeded in )\d+ s/, '2 s')
     .replaceAll('\u001b', '␛');
 }
+
+beforeAll(() => void vi.stubEnv('TZ', 'UTC'));
+afterAll(() => void vi.unstubAllEnvs());
 
 describe.each(SCENES)('the screen of $name', (scene) => {
   const test = scene.name === 'doctor' ? unixOnly('modes are Unix') : it;

@@ -26,18 +26,14 @@ function offline(changes: Record<string, unknown> = {}) {
 describe('images snapshot', () => {
   it('saves every image on its own line, and the same on standard output', async () => {
     const { imgctl, emulator, directory } = await emulatorUser({ images: 250 });
-    const io = { cwd: directory, env: PASSWORD };
-    const run = (line: string | readonly string[]) => imgctl(line, io);
+    const run = (line: string | readonly string[]) =>
+      imgctl(line, { cwd: directory, env: PASSWORD });
     const saved = 'imgctl: 250 images saved in all.json\n';
     await expectSteps(run, ['images snapshot --file all.json', '', saved]);
     const text = fs.readFileSync(path.join(directory, 'all.json'), 'utf8');
-    const { images, ...head } = JSON.parse(text);
-    expect(head).toEqual({
-      version: 1,
-      taken_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      base_url: emulator.baseUrl,
-      username: 'demo',
-    });
+    const { images, taken_at, ...head } = JSON.parse(text);
+    expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(head).toEqual({ version: 1, base_url: emulator.baseUrl, username: 'demo' });
     expect(images).toEqual(JSON.parse((await run('images list --json')).stdout));
     const lines = text.trim().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(images);
@@ -62,38 +58,24 @@ describe('images snapshot', () => {
   unixOnly('modes are Unix')('keeps the mode of the file and the link to it', async () => {
     const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
     const { directory, file } = offline();
-    const link = path.join(directory, 'link.json');
     fs.chmodSync(file, 0o664);
-    fs.symlinkSync('all.json', link);
-    await imgctl('images snapshot --file link.json', { cwd: directory });
-    expect(fs.statSync(file).mode & 0o777).toBe(0o664);
-    expect(fs.lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(JSON.parse(fs.readFileSync(file, 'utf8')).images).toHaveLength(1);
-    const denied = 'imgctl: cannot write the snapshot';
+    fs.symlinkSync('all.json', path.join(directory, 'link.json'));
+    const [folder, type] = [/none\/a\.json: ENOENT\nhint: create its folder/, /\.: it is not a/];
     await expectSteps(
       (line) => imgctl(line, { cwd: directory }),
-      [
-        'images snapshot --file none/a.json',
-        '',
-        `${denied} none/a.json: ENOENT\nhint: create its folder first\n`,
-        1,
-      ],
-      [
-        'images snapshot --file .',
-        '',
-        /snapshot \.: it is not a regular file\nhint: check its folder, /,
-        1,
-      ],
+      ['images snapshot --file link.json', '', /^imgctl: 1 image saved/],
+      ['images snapshot --file none/a.json', '', folder, 1],
+      ['images snapshot --file .', '', type, 1],
     );
+    expect(fs.statSync(file).mode & 0o777).toBe(0o664);
+    expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
+    expect(JSON.parse(fs.readFileSync(file, 'utf8')).images).toHaveLength(1);
   });
 
   it('keeps numbers that JavaScript cannot hold, also when it is read', async () => {
     const image = '{"id":1,"name":"a","size":9007199254740993}';
-    const { imgctl } = await scriptedUser({
-      'GET /v2/image': {
-        body: `{"data":[${image}],"meta":{"sort":"id,asc","pages":{"total":1,"pages":1}}}`,
-      },
-    });
+    const body = `{"data":[${image}],"meta":{"sort":"id,asc","pages":{"total":1,"pages":1}}}`;
+    const { imgctl } = await scriptedUser({ 'GET /v2/image': { body } });
     const user = offline();
     await imgctl('images snapshot --file all.json', { cwd: user.directory });
     await expectSteps(user.imgctl, ['images list --from all.json -o ndjson', `${image}\n`, /./]);
@@ -106,11 +88,8 @@ describe('--from', () => {
     const io = { cwd, env: PASSWORD };
     await imgctl('images snapshot --file all.json', io);
     for (const line of [
-      'images list --json',
       'images list ubuntu -f folder,ne,archive -s name,desc -s id --limit 7 -o csv',
       'images list --urls --limit 3',
-      'images list debian -o ndjson',
-      'images latest ubuntu server --get path',
       'images latest ubuntu --each -q',
       'images get 1002 1003 --json',
     ]) {
@@ -125,25 +104,18 @@ describe('--from', () => {
   it('shows the age of the snapshot on stderr, but not with -q, and obeys --max-age', async () => {
     const line = 'images list --from all.json';
     const age = `imgctl: the snapshot all.json is 3 h old (${TAKEN})\n`;
-    const old =
-      /^imgctl: the snapshot all\.json is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot --file all\.json/;
+    const old = /is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot --file all\.json/;
     const future = /the snapshot all\.json is from the future/;
+    const missing = /the snapshot b\.json does not exist\nhint: save a new one/;
     await expectSteps(
       offline().imgctl,
       [`${line} --get id`, '1\n2\n3\n', age],
-      [`${line} -q`, '1\n2\n3\n'],
       [`${line} -q --max-age 3h`, '1\n2\n3\n'],
-      [`${line} -q --max-age 100w`, '1\n2\n3\n'],
       [`${line} --max-age 2h`, '', old, 1],
       ['images get 9 --from all.json -q', '', /image 9 does not exist/, 5],
       ['images list --max-age 1d', '', /--max-age needs a snapshot\nhint: add --from FILE/, 2],
       [`${line} --page 2`, '', /cannot be used with option '--page <n>'/, 2],
-      [
-        'images list --from b.json',
-        '',
-        /the snapshot b\.json does not exist\nhint: save a new one/,
-        2,
-      ],
+      ['images list --from b.json', '', missing, 2],
       ['images list --from .', '', /EISDIR/, 2],
     );
     const { imgctl } = offline({ taken_at: '2025-01-11T00:00:00Z' });
@@ -159,48 +131,40 @@ describe('--from', () => {
   it.each([
     ['a newer format', { version: 2 }, 'has the newer format 2\nhint: upgrade imgctl'],
     ['an older format', { version: 0 }, 'has an unknown format\nhint: save one in another file'],
-    ['another kind of file', { version: undefined, images: undefined }, 'has an unknown format'],
+    ['no images', { images: undefined }, 'has an unknown format'],
     ['no time', { taken_at: 'yesterday' }, 'has an unknown format'],
-    ['images of another type', { images: [1] }, 'is damaged'],
-  ])('exits 2 for a file with %s and leaves it untouched', async (_, changes, message) => {
-    const { imgctl, file } = offline(changes);
-    const before = fs.readFileSync(file, 'utf8');
-    const result = await imgctl('images list --from all.json -q');
+    ['images of another type', { images: [1] }, 'is damaged\nhint: save a new one'],
+  ])('exits 2 for a file with %s', async (_, changes, message) => {
+    const result = await offline(changes).imgctl('images list --from all.json -q');
     expect(result).toEqual(failed(2, `imgctl: the snapshot all.json ${message}`));
-    expect(fs.readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it('exits 2 for a file that is damaged anywhere', async () => {
+  it('exits 2 for a file that is damaged anywhere, and leaves it', async () => {
     const service = await scriptedUser(catalogueOf(testImages(3)));
     const { imgctl, file, directory } = offline();
     await service.imgctl('images snapshot --file all.json', { cwd: directory });
     const text = fs.readFileSync(file, 'utf8');
     const places = [0, 20, text.indexOf('\n') + 10, text.length - 60, text.length - 3];
     const damaged = places.map((place) => text.slice(0, place));
-    for (const content of [...damaged, text.replace('"id":2', '"id":2"')]) {
+    for (const content of [...damaged, text.replace('"id":2', '"id":2"'), 'root:x:0:0']) {
       fs.writeFileSync(file, content);
-      const message = 'imgctl: the snapshot all.json is damaged\nhint: save a new one';
+      const problem = content.startsWith('root') ? 'has an unknown format' : 'is damaged';
+      const message = `imgctl: the snapshot all.json ${problem}\nhint: save`;
       expect(await imgctl('images list --from all.json -q'), content).toEqual(failed(2, message));
+      expect(fs.readFileSync(file, 'utf8')).toBe(content);
     }
-    fs.writeFileSync(file, 'root:x:0:0');
-    const foreign = 'has an unknown format\nhint: save one in another file: imgctl';
-    expect(await imgctl('images list --from all.json')).toEqual(failed(2, foreign));
   });
 });
 
-it('emulator --from serves a snapshot, whatever its images lack', async () => {
+it('an emulator serves images that lack fields', async () => {
   const catalogue = [
-    { ...testImage(9), created_on: '2018-07-18 Wed 15:36:49 CEST' },
+    { ...testImage(9), created_on: 'soon' },
     { id: 3, name: 'bare.ova' },
-    testImage(5),
   ];
   const { imgctl } = await emulatorUser({ catalogue });
-  const run = (line: string | readonly string[]) => imgctl(line, { env: PASSWORD });
-  const [nine, three, five] = catalogue.map((image) => ({ ...image }));
-  await expectSteps(run, ['images list --json', [{ ...three }, { ...five }, { ...nine }]]);
   for (const field of ['folder', 'public', 'created_on', 'label']) {
-    const { stdout } = await run(`images list -s ${field},desc --get id`);
-    expect(stdout.split('\n').sort()).toEqual(['', '3', '5', '9']);
+    const { stdout } = await imgctl(`images list -s ${field},desc -q`, { env: PASSWORD });
+    expect(stdout.split('\n').sort()).toEqual(['', '3', '9']);
   }
-  await expectSteps(run, ['images list -f label,like,%linux% --get id', '5\n9\n']);
+  await expectSteps(imgctl, ['images list -f label,like,%linux% -q', '9\n']);
 });

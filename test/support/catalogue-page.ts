@@ -23,6 +23,17 @@ export function testImage(id: number): Image {
   };
 }
 
+/** Returns an image of this name, with changes. */
+export function named(id: number, name: string, changes: Partial<Image> = {}): Image {
+  return {
+    ...testImage(id),
+    name,
+    path: `[images] linux/${name}`,
+    label: `linux/${name}`,
+    ...changes,
+  };
+}
+
 /**
  * Returns the page of `images` that the URL of a request for GET /v2/image selects by page, per_page and expand.
  * Filter and sort are echoed, not applied. `changes` replace parts of meta.pages.
@@ -76,9 +87,27 @@ export function catalogueOf(images: readonly Image[], changes?: Partial<Pages>):
   return ({ url }) => ({ json: cataloguePage(url, images, changes) });
 }
 
+/** Returns the handler that sends images by id, and pages of those whose name contains the word of the filter. */
+export function catalogueByName(images: readonly Image[]): Handler {
+  return (request, index) => {
+    const { pathname, searchParams } = request.url;
+    const id = /^\/v2\/image\/(\d+)$/.exec(pathname)?.[1];
+    if (id !== undefined) {
+      const data = images.find((image) => image.id === Number(id));
+      return data ? { json: { data } } : { status: 404, json: { message: 'None.' } };
+    }
+    const word = /^name,like,%?(.*?)%$/.exec(searchParams.get('filter') ?? '')?.[1] ?? '';
+    return catalogueOf(images.filter(({ name }) => name.includes(word)))(request, index);
+  };
+}
+
+/** Returns the rows of a list in JSON or ndjson. */
+export function rowsOf(stdout: string): { id: unknown }[] {
+  const text = stdout.trim();
+  return JSON.parse(text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`);
+}
+
 /** Returns the ids of a list in JSON or ndjson. */
 export function idsOf(stdout: string): readonly unknown[] {
-  const text = stdout.trim();
-  const rows = text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`;
-  return (JSON.parse(rows) as { id: unknown }[]).map(({ id }) => id);
+  return rowsOf(stdout).map(({ id }) => id);
 }
