@@ -65,7 +65,7 @@ export async function* listCatalogue(
   const streamed = new Set<unknown>();
   let yieldedBefore = 0;
   let unconfirmed: Unconfirmed = { filter: false, sort: false };
-  let budget: RequestBudget = { left: Number.POSITIVE_INFINITY };
+  let budget = Number.POSITIVE_INFINITY;
   for (let readings = 1; ; readings += 1) {
     const { matches, sorts } = localWork(plan, unconfirmed);
     const streams = query.streams === true && !sorts;
@@ -99,8 +99,9 @@ export async function* listCatalogue(
       const images: ReceivedImage[] = [];
       for (const image of page.images) {
         const key = image.id ?? image;
-        if (!addIfNew(reading.seen, key) || streamed.has(key) || count === needed) continue;
-        if (matches && !matches(image)) continue;
+        const isRepeated = reading.seen.has(key) || streamed.has(key);
+        reading.seen.add(key);
+        if (isRepeated || count === needed || (matches && !matches(image))) continue;
         images.push(image);
         count += 1;
       }
@@ -127,10 +128,10 @@ export async function* listCatalogue(
       for (const key of reading.seen) streamed.add(key);
       yieldedBefore += count;
     }
+    budget = isConfirmed ? reading.budget : Number.POSITIVE_INFINITY;
     if (!isConfirmed) {
-      budget = { left: Number.POSITIVE_INFINITY };
       readings = 0;
-    } else if (readings === MAX_READINGS || budget.left < reading.length) {
+    } else if (readings === MAX_READINGS || budget < reading.length) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${reading.fault}`, {
         hint:
           reading.length > MAX_PAGES
@@ -139,12 +140,6 @@ export async function* listCatalogue(
       });
     }
   }
-}
-
-/** Limits the requests of all readings of a listing, in case its pages never end. */
-interface RequestBudget {
-  /** Requests left; infinite before the first page has said how many pages there are. */
-  left: number;
 }
 
 /** One reading of the list, from its first page on. */
@@ -158,10 +153,12 @@ class Reading {
   length = 1;
   /** Why images may be missing; undefined if the list is complete. */
   fault: string | undefined;
-  readonly #budget: RequestBudget;
 
-  constructor(budget: RequestBudget) {
-    this.#budget = budget;
+  /** Requests left for all readings, in case pages never end; infinite before the first page. */
+  budget: number;
+
+  constructor(budget: number) {
+    this.budget = budget;
   }
 
   /**
@@ -177,7 +174,6 @@ class Reading {
     concurrency: number,
   ): AsyncGenerator<ImagePage, void, void> {
     const { seen } = this;
-    const budget = this.#budget;
     const pending: Promise<ImagePage>[] = [];
     const abort = new AbortController();
     let nextNumber = 1;
@@ -190,7 +186,7 @@ class Reading {
       page.catch(() => {});
       pending.push(page);
       nextNumber += 1;
-      budget.left -= 1;
+      this.budget -= 1;
     };
     try {
       send();
@@ -199,8 +195,8 @@ class Reading {
         if (this.pagesRead === 0) {
           this.length = Math.max(1, page.pages);
           // This page was already requested.
-          if (budget.left === Number.POSITIVE_INFINITY) {
-            budget.left = 2 * Math.min(this.length, MAX_PAGES) + 10 - 1;
+          if (this.budget === Number.POSITIVE_INFINITY) {
+            this.budget = 2 * Math.min(this.length, MAX_PAGES) + 10 - 1;
           }
           lastNumber = Math.min(page.pages, Math.ceil(wanted / page.perPage), MAX_PAGES);
         }
@@ -213,7 +209,7 @@ class Reading {
         this.pagesRead += 1;
         const announced = Math.min(page.pages, Math.ceil(wanted / page.perPage));
         this.pagesKnown = Math.max(announced, this.pagesRead);
-        while (nextNumber <= lastNumber && pending.length < concurrency && budget.left > 0) send();
+        while (nextNumber <= lastNumber && pending.length < concurrency && this.budget > 0) send();
         const seenBefore = seen.size;
         yield page;
         const hadNew = seen.size > seenBefore;
@@ -221,8 +217,8 @@ class Reading {
         if (idlePages > MAX_IDLE_PAGES) break;
         // After the announced pages: continue as long as there is more and it is new.
         if (pending.length > 0 || !page.hasNext || !hadNew) continue;
-        if (budget.left <= 0 || this.pagesRead >= MAX_PAGES) {
-          const isEndless = budget.left <= 0;
+        if (this.budget <= 0 || this.pagesRead >= MAX_PAGES) {
+          const isEndless = this.budget <= 0;
           this.fault = isEndless ? 'its pages do not end' : `it has more than ${MAX_PAGES} pages`;
           return;
         }
@@ -235,11 +231,6 @@ class Reading {
       abort.abort(new Error('no longer needed'));
     }
   }
-}
-
-function addIfNew(keys: Set<unknown>, key: unknown): boolean {
-  const before = keys.size;
-  return keys.add(key).size > before;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Snapshots of the catalogue: JSON with one line per image, for small diffs and fast reading.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { isObject, type JsonObject, parseJson, stringify, turn } from '../json.ts';
 
 const VERSION = 1;
@@ -63,13 +63,13 @@ type Parts = Pick<Snapshot, 'head' | 'lines'>;
 function divide(text: string): Parts | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  const head = parseAny(`${text.slice(0, start)}]}`);
+  const head = valueOr<unknown>(() => JSON.parse(`${text.slice(0, start)}]}`), undefined);
   const body = text.slice(start, -END.length);
   return isObject(head) ? { head, lines: body === '' ? [] : body.split(',\n') } : undefined;
 }
 
 function parseWhole(text: string, file: FileLabel): Parts {
-  const value = parseAny(text);
+  const value = valueOr<unknown>(() => JSON.parse(text), undefined);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
@@ -77,23 +77,12 @@ function parseWhole(text: string, file: FileLabel): Parts {
   return { head, lines: images.map((image) => stringify(image)) };
 }
 
-function parseAny(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Below the size from which parseJson counts values. */
 const LINES_AT_ONCE = 200;
 const LINES_PER_TURN = 10_000;
 
 /** Returns the images of lines. @throws ImgctlError config: a line is damaged */
-export async function parseLines(
-  lines: readonly string[],
-  file: FileLabel,
-): Promise<ReceivedImage[]> {
+export async function parseLines(lines: readonly string[], file: FileLabel) {
   const images: ReceivedImage[] = [];
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
     if (start % LINES_PER_TURN === 0) await turn();

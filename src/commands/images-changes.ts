@@ -92,11 +92,7 @@ interface Task {
   readonly measure: (measures: Measures) => void;
 }
 
-async function run(
-  context: Context,
-  options: ChangesOptions,
-  words: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: ChangesOptions, words: readonly string[]) {
   await withMetrics(context, options, 'changes', async (measure) => {
     const { cursor = 'default', sinceFile } = options;
     if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
@@ -117,11 +113,7 @@ async function run(
 const LOCK_PATIENCE = 600_000;
 
 /** Prints the changes, then stores what it saw. Returns the number of changes. */
-async function compareWithState(
-  task: Task,
-  cursor: string,
-  words: readonly string[],
-): Promise<number> {
+async function compareWithState(task: Task, cursor: string, words: readonly string[]) {
   const { context, options } = task;
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
@@ -174,9 +166,8 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
     context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
   }
   const images = (await snapshot.images()).filter(plan.matchesAll);
-  const lines = images.map((image) => stringify(image));
-  const { count } = await printChanges(task, snapshot.file, { ...snapshot, lines });
-  return count;
+  const old = { ...snapshot, lines: images.map((image) => stringify(image)) };
+  return (await printChanges(task, snapshot.file, old)).count;
 }
 
 async function readImages({ context, options, plan }: Task, comparison: Comparison): Promise<void> {
@@ -223,7 +214,7 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   if (old && rows.length === 0 && context.format === 'table') {
     context.console.note(`no changes since ${new Date(old.takenAt).toISOString()}`);
   }
-  return { count: changes.length, lines: comparison.lines };
+  return { count: changes.length, lines: [...comparison.lines.values()] };
 }
 
 /** Returns the names of all cursors that were used on this machine. */
@@ -244,10 +235,12 @@ interface Change {
 
 /** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
 class Comparison {
+  /** The JSON of each new image, by its id. */
+  readonly lines = new Map<unknown, string>();
+  /** The ids that were added more than once. */
+  readonly repeated = new Set<unknown>();
   readonly #old: Map<string, string>;
-  readonly #lines = new Map<unknown, string>();
   readonly #different = new Map<unknown, ReceivedImage>();
-  readonly #repeated = new Set<unknown>();
 
   /** @param lines the JSON of each old image */
   constructor(lines: readonly string[]) {
@@ -260,20 +253,10 @@ class Comparison {
     const line = stringify(image);
     // The old text, so that the new one need not stay in memory.
     const same = this.#old.get(line);
-    if (this.#lines.has(key)) this.#repeated.add(key);
-    this.#lines.set(key, same ?? line);
+    if (this.lines.has(key)) this.repeated.add(key);
+    this.lines.set(key, same ?? line);
     if (same === undefined) this.#different.set(key, image);
     else this.#different.delete(key);
-  }
-
-  /** The JSON of each new image. */
-  get lines(): readonly string[] {
-    return [...this.#lines.values()];
-  }
-
-  /** The ids that were added more than once. */
-  get repeated(): readonly unknown[] {
-    return [...this.#repeated];
   }
 
   /**
@@ -282,19 +265,19 @@ class Comparison {
    * @throws ImgctlError config: an old image is damaged
    */
   async changes(file: FileLabel): Promise<Change[]> {
-    for (const line of this.#lines.values()) this.#old.delete(line);
+    for (const line of this.lines.values()) this.#old.delete(line);
     const old = new Map<unknown, ReceivedImage>();
     for (const image of await parseLines([...this.#old.keys()], file)) old.set(keyOf(image), image);
     const changes: Change[] = [];
     for (const [key, image] of this.#different) {
       const before = old.get(key);
+      const fields = Object.keys({ ...before, ...image });
       if (before === undefined) changes.push({ change: 'added', image, before: null });
       else if (differs(before, image, PLACE)) changes.push({ change: 'moved', image, before });
-      else if (differs(before, image, allFields(before, image)))
-        changes.push({ change: 'updated', image, before });
+      else if (differs(before, image, fields)) changes.push({ change: 'updated', image, before });
     }
     for (const [key, before] of old) {
-      if (!this.#lines.has(key)) changes.push({ change: 'removed', image: before, before });
+      if (!this.lines.has(key)) changes.push({ change: 'removed', image: before, before });
     }
     return changes;
   }
@@ -304,10 +287,6 @@ const PLACE = ['name', 'path', 'folder', 'data_store'];
 
 function keyOf(image: ReceivedImage): unknown {
   return image.id ?? stringify(image);
-}
-
-function allFields(...images: readonly ReceivedImage[]): string[] {
-  return images.flatMap((image) => Object.keys(image));
 }
 
 /** A field that is missing equals null. */

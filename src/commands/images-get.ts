@@ -4,10 +4,10 @@ import type { ReceivedImage } from '../api/types.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { FIELDS } from '../query/fields.ts';
+import { FIELDS, type Field } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
-import { LOCK_FILE_OPTION, readPinned } from './images-lock.ts';
+import { LOCK_FILE_OPTION, readLockedImage } from './images-lock.ts';
 import {
   IMAGE_FIELDS,
   openSource,
@@ -61,11 +61,7 @@ interface GetOptions extends ViewOptions, SourceOptions {
   file?: string;
 }
 
-async function run(
-  context: Context,
-  options: GetOptions,
-  wanted: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: GetOptions, wanted: readonly string[]) {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
       hint: 'provide an id or a name; list both with: imgctl images list',
@@ -88,7 +84,7 @@ async function run(
   const view = readView(context, options, FIELDS);
   const source = await openSource(context, options);
   if (lock !== undefined) {
-    return context.printRecord(await readPinned(context, source, options, lock), view);
+    return context.printRecord(await readLockedImage(context, source, options, lock), view);
   }
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
@@ -132,7 +128,7 @@ async function find(context: Context, source: Source, wanted: string): Promise<R
   let image: ReceivedImage | undefined;
   if (isUrl) image = await source.getImage(idOfUrl(wanted, source.baseUrl));
   if (isId) image = await source.getImage(Number(wanted));
-  const fields = isUrl ? [] : isPath ? (['path'] as const) : (['name', 'label'] as const);
+  const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
   for (const field of fields) image ??= await findBy(field, context, source, wanted);
   if (image) return image;
   throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
@@ -152,12 +148,7 @@ function idOfUrl(text: string, baseUrl: string): number {
 }
 
 /** @throws ImgctlError ambiguous */
-async function findBy(
-  field: 'name' | 'label' | 'path',
-  { io }: Context,
-  source: Source,
-  wanted: string,
-): Promise<ReceivedImage | undefined> {
+async function findBy(field: Field, { io }: Context, source: Source, wanted: string) {
   const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: io.now() });
   const found: ReceivedImage[] = [];
   for await (const { images } of source.list({ plan }, {})) {

@@ -68,11 +68,7 @@ interface LatestOptions extends ViewOptions, SourceOptions {
   explain?: boolean;
 }
 
-async function run(
-  context: Context,
-  options: LatestOptions,
-  words: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: LatestOptions, words: readonly string[]) {
   const plan = readQuery(context, words, options);
   const { explain, each } = options;
   const view = readView(context, options, each ? ['id', 'name', 'path', 'updated_on'] : FIELDS);

@@ -6,7 +6,6 @@ import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { ListWriter } from '../output/writers.ts';
-import type { QueryPlan } from '../query/plan.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
 import {
   describeCount,
@@ -62,11 +61,7 @@ interface ImagesListOptions extends ListingOptions, SourceOptions {
   urls?: boolean;
 }
 
-async function run(
-  context: Context,
-  options: ImagesListOptions,
-  words: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: ImagesListOptions, words: readonly string[]) {
   const { limit, page, perPage, urls } = options;
   const { format, io } = context;
   const plan = readQuery(context, words, options);
@@ -75,17 +70,15 @@ async function run(
       hint: 'use --limit instead, or see which ones are local: imgctl help filters',
     });
   }
-  const view = readView(
-    context,
-    options,
-    ['id', 'name', 'folder', 'data_store', 'updated_on'],
-    'columns.images',
-  );
+  const columns = ['id', 'name', 'folder', 'data_store', 'updated_on'] as const;
+  const view = readView(context, options, columns, 'columns.images');
   let count = 0;
   let meta: Batch['meta'] = {};
   const total = () => {
     if (page === undefined && (limit === undefined || count < limit)) return count;
-    return plan.filtersLocally ? undefined : totalOf(meta, plan);
+    // The total of the service counts what matches if it applied the filter.
+    const isTotal = !plan.filtersLocally && (!plan.server.filter || meta.filter !== undefined);
+    return isTotal ? meta.pages?.total : undefined;
   };
   const summary = () => describeCount(count, options, total());
   const list: ListWriter<unknown> = urls
@@ -117,11 +110,6 @@ async function run(
   }
   const message = `page ${page} does not exist; the last page is ${last}`;
   reportEmpty(context, options, message, undefined, true);
-}
-
-/** Returns how many images match, if the service applied the filter. */
-function totalOf({ pages, filter }: Batch['meta'], { server }: QueryPlan): number | undefined {
-  return server.filter === undefined || filter !== undefined ? pages?.total : undefined;
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */

@@ -3,7 +3,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ReceivedImage } from '../api/types.ts';
-import type { FileLabel } from '../catalogue/snapshot.ts';
+import {
+  formatLockFile,
+  type LockedImage,
+  type Locks,
+  lockedImage,
+  parseLockFile,
+  stateOf,
+} from '../catalogue/lock-file.ts';
 import type { ArgumentDeclaration, FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
@@ -12,16 +19,14 @@ import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
-import { isObject } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
-import { compareText, TIME_FIELDS } from '../query/fields.ts';
+import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { isSameReading, versionOf, WordReader } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
-import { parseTimestamp } from '../query/timestamp.ts';
-import { compareVersions, seriesKey } from '../query/version.ts';
+import { seriesKey } from '../query/version.ts';
 import { indexSeries, listCommand, onlyNewest } from './images-latest.ts';
 import { FILTER_OPTION, imageFields, openSource, readAll, type Source } from './images-shared.ts';
 
@@ -163,45 +168,43 @@ export const imagesLock: CommandSpec = {
 
 interface Options extends GetOptions {
   file?: string;
+  filter?: string[];
+  exitCode?: boolean;
 }
 
-const FIELDS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
+const COLUMNS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
 
-async function add(
-  context: Context,
-  options: Options & { filter?: string[] },
-  name: string,
-  text: readonly string[],
-): Promise<void> {
+async function add(context: Context, options: Options, name: string, text: readonly string[]) {
   if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
     throw new ImgctlError('usage', `invalid name of a lock: ${name.slice(0, 80)}`, {
       hint: 'use a letter or digit, then up to 63 letters, digits, ., - or _',
     });
   }
-  const get = readGet(context, options, FIELDS);
+  const view = viewOf(context, readGet(context, options, COLUMNS));
   const query = { text, filters: options.filter ?? [] };
   planOf(context, query);
   const source = await openSource(context, {});
-  let added: Pin | undefined;
-  await changePins(context, options, false, async (pins) => {
-    if (pins.has(name)) {
+  let added: LockedImage | undefined;
+  await changeLocks(context, options, new Map(), async (locks) => {
+    if (locks.has(name)) {
       throw new ImgctlError('usage', `${name} is already locked`, {
         hint: `use another name, or first run: imgctl images lock remove ${name}`,
       });
     }
-    added = pinOf(query, await resolve(context, source, query, name));
-    return new Map(pins).set(name, added);
+    added = lockedImage(query, await resolve(context, source, query, name));
+    return new Map(locks).set(name, added);
   });
-  const view = { columns: FIELDS, ...viewOf(context, get) };
-  await context.printRecord({ lock: name, ...added }, view);
+  await context.printRecord({ lock: name, ...added }, { columns: COLUMNS, ...view });
   context.console.success(`Locked as ${name} in ${options.file ?? DEFAULT_LOCK_FILE}`);
 }
 
 async function list(context: Context, options: Options): Promise<void> {
-  const get = readGet(context, options, [...FIELDS, 'text', 'filters']);
-  const pins = await readPins(context, options, true);
-  const rows = [...pins].map(([lock, pin]) => ({ lock, ...pin }));
-  await context.printList(rows, FIELDS, viewOf(context, get));
+  const view = viewOf(context, readGet(context, options, [...COLUMNS, 'text', 'filters']));
+  const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
+    lock,
+    ...image,
+  }));
+  await context.printList(rows, COLUMNS, view);
   if (rows.length === 0 && context.format === 'table') context.console.note('no images are locked');
 }
 
@@ -211,35 +214,36 @@ function viewOf(context: Context, get: string | undefined) {
 
 const CHECK_COLUMNS = ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'];
 
-async function check(
-  context: Context,
-  options: Options & { exitCode?: boolean },
-  names: readonly string[],
-): Promise<void> {
+/** The states of a lock that no longer holds. */
+const BROKEN_STATES = ['gone', 'replaced', 'moved'];
+
+async function check(context: Context, options: Options, names: readonly string[]) {
   const get = readGet(context, options, [...CHECK_COLUMNS, 'path']);
-  const pins = selectPins(await readPins(context, options, true), names);
+  const locks = selectLocks(await readLocks(context, options), names);
   const source = await openSource(context, {});
-  const rows: { lock: string; state: PinState; [field: string]: unknown }[] = [];
-  for (const [name, pin] of pins) {
-    const { live, newest, matchesText } = await findPinned(context, source, pin);
+  const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
+  for (const [lock, locked] of locks) {
+    const { live, newest, matchesText } = await findLocked(context, source, locked);
+    const { text, id, name, path } = locked;
     if (!matchesText) {
       context.console.warn(
-        `${name}: its image ${pin.name} does not match ${pin.text.join(' ')}`,
-        `lock one that does: imgctl images lock update ${name}`,
+        `${lock}: its image ${name} does not match ${text.join(' ')}`,
+        `lock one that does: imgctl images lock update ${lock}`,
       );
     }
-    const state = stateOf(pin, live, newest);
+    const state = stateOf(locked, live, newest);
     const newer = state === 'newer' ? newest : undefined;
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
-    rows.push({ lock: name, state, id: pin.id, name: pin.name, path: pin.path, ...found });
+    rows.push({ lock, state, id, name, path, ...found });
   }
   await context.printList(rows, CHECK_COLUMNS, { idField: 'lock', get });
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
     const message = `${counted(broken.length, 'locked image')} of ${rows.length} changed`;
+    const update = `imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`;
     throw new ImgctlError('pin-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
-      hint: `lock the newest images instead: imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`,
+      hint: `lock the newest images instead: ${update}`,
     });
   }
   const isNewer = rows.some(({ state }) => state === 'newer');
@@ -252,47 +256,42 @@ async function update(context: Context, options: Options, names: readonly string
   const get = readGet(context, options, [...UPDATE_COLUMNS, 'old_id', 'old_path', 'id', 'path']);
   const source = await openSource(context, {});
   const rows: Row[] = [];
-  await changePins(context, options, true, async (pins) => {
-    const changed = new Map(pins);
-    for (const [lock, old] of selectPins(pins, names)) {
-      const pin = pinOf(old, await resolve(context, source, old, lock));
-      const change = JSON.stringify(pin) === JSON.stringify(old) ? 'unchanged' : 'updated';
-      if (change === 'updated') changed.set(lock, pin);
+  await changeLocks(context, options, undefined, async (locks) => {
+    const changed = new Map(locks);
+    for (const [lock, old] of selectLocks(locks, names)) {
+      const now = lockedImage(old, await resolve(context, source, old, lock));
+      const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
+      if (change === 'updated') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
-      rows.push({ lock, change, ...before, id: pin.id, name: pin.name, path: pin.path });
+      rows.push({ lock, change, ...before, id: now.id, name: now.name, path: now.path });
     }
-    return rows.some(({ change }) => change === 'updated') ? changed : pins;
+    return rows.some(({ change }) => change === 'updated') ? changed : locks;
   });
   await context.printList(rows, UPDATE_COLUMNS, { idField: 'lock', get });
 }
 
 async function remove(context: Context, options: Options, name: string) {
-  await changePins(context, options, true, async (pins) => {
-    requirePin(pins, name);
-    return new Map([...pins].filter(([each]) => each !== name));
+  await changeLocks(context, options, undefined, async (locks) => {
+    requireLock(locks, name);
+    return new Map([...locks].filter(([each]) => each !== name));
   });
   context.console.success(`Unlocked ${name}`);
 }
 
-/** Returns the pins with these names, or all. @throws ImgctlError not-found */
-function selectPins(pins: Pins, names: readonly string[]): Pins {
-  if (names.length === 0) return pins;
-  return new Map(names.map((name) => [name, requirePin(pins, name)]));
+/** Returns the locks with these names, or all. @throws ImgctlError not-found */
+function selectLocks(locks: Locks, names: readonly string[]): Locks {
+  if (names.length === 0) return locks;
+  return new Map(names.map((name) => [name, requireLock(locks, name)]));
 }
 
-type Query = Pick<Pin, 'text' | 'filters'>;
+type Query = Pick<LockedImage, 'text' | 'filters'>;
 
 function planOf({ io }: Context, { text, filters }: Query) {
   return planQuery({ words: text, filters }, { now: io.now() });
 }
 
 /** Returns the image that `images latest` would show. @throws ImgctlError that names the lock */
-async function resolve(
-  context: Context,
-  source: Source,
-  query: Query,
-  name: string,
-): Promise<ReceivedImage> {
+async function resolve(context: Context, source: Source, query: Query, name: string) {
   try {
     const found = await indexSeries(readAll(context, source, planOf(context, query)), query.text);
     return onlyNewest(found, listCommand(query.text, query.filters));
@@ -303,55 +302,41 @@ async function resolve(
   }
 }
 
-/** Returns the image with the id of a pin, and the newest image of its series. */
-async function findPinned(context: Context, source: Source, pin: Pin) {
-  const version = versionOf(pin);
-  const reading = version && new WordReader(pin.text).read(`${pin.name}`, version);
+/** Returns the image with the id of a locked one, and the newest image of its series. */
+async function findLocked(context: Context, source: Source, locked: LockedImage) {
+  const version = versionOf(locked);
+  const reading = version && new WordReader(locked.text).read(`${locked.name}`, version);
   let live: ReceivedImage | undefined;
   async function* watched() {
-    for await (const images of readAll(context, source, planOf(context, pin))) {
-      live = images.find(({ id }) => id === pin.id) ?? live;
+    for await (const images of readAll(context, source, planOf(context, locked))) {
+      live = images.find(({ id }) => id === locked.id) ?? live;
       yield images;
     }
   }
-  // Earlier versions of imgctl found 8 in x86_64 too: such a pin is compared as it was made.
+  // Earlier versions of imgctl found 8 in x86_64 too: such an image is compared as it was locked.
   const matchesText = version === undefined || reading !== undefined;
-  const { index } = await indexSeries(watched(), matchesText ? pin.text : []);
+  const { index } = await indexSeries(watched(), matchesText ? locked.text : []);
   const key = version && seriesKey(version);
   const newest = index
     .all()
     .find((series) => series.key === key)
     ?.readings.find((each) => isSameReading(each.reading, reading))?.newest[0];
-  return { live: live ?? (await source.getImage(pin.id)), newest, matchesText };
+  return { live: live ?? (await source.getImage(locked.id)), newest, matchesText };
 }
 
 /** Others may be resolving images meanwhile. */
 const LOCK_PATIENCE = 60_000;
 
-/** @throws ImgctlError config: unreadable, or missing and `required` */
-async function readPins(
-  { io }: Context,
-  { file = DEFAULT_LOCK_FILE }: Options,
-  required: boolean,
-): Promise<Map<string, Pin>> {
-  const label = { what: `the lock file ${file}`, hint: 'restore it, for example with git' };
-  const text = await readTextFile(path.resolve(io.cwd, file), label.what, io);
-  if (text !== undefined) return parseLockFile(text, label);
-  if (!required) return new Map();
-  throw new ImgctlError('config', `${label.what} does not exist`, {
-    hint: 'create it with: imgctl images lock add NAME TEXT',
-  });
-}
-
 /**
- * Replaces the pins by those that `change` returns; one process at a time.
+ * Replaces the locks by those that `change` returns; one process at a time.
+ * @param initial the locks if there is no file; else that is an error
  * @throws ImgctlError config, failed, timeout, and whatever `change` throws
  */
-async function changePins(
+async function changeLocks(
   context: Context,
   options: Options,
-  required: boolean,
-  change: (pins: Pins) => Promise<Pins>,
+  initial: Locks | undefined,
+  change: (locks: Locks) => Promise<Locks>,
 ): Promise<void> {
   const { io } = context;
   const { file = DEFAULT_LOCK_FILE } = options;
@@ -359,9 +344,9 @@ async function changePins(
   try {
     const target = followLinks(path.resolve(io.cwd, file));
     const update = async (confirm: () => void) => {
-      const pins = await readPins(context, options, required);
-      const changed = await change(pins);
-      if (changed === pins) return;
+      const locks = await readLocks(context, options, initial);
+      const changed = await change(locks);
+      if (changed === locks) return;
       await replaceUserFile(target, escapeInJson(formatLockFile(changed)), what, confirm);
     };
     // withLock would create the folder.
@@ -373,139 +358,49 @@ async function changePins(
 }
 
 /** @throws ImgctlError not-found */
-function requirePin(pins: Pins, name: string): Pin {
-  const pin = pins.get(name);
-  if (pin !== undefined) return pin;
+function requireLock(locks: Locks, name: string): LockedImage {
+  const locked = locks.get(name);
+  if (locked !== undefined) return locked;
   throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
-    hint: suggest(name, [...pins.keys()], 'imgctl images lock list'),
+    hint: suggest(name, [...locks.keys()], 'imgctl images lock list'),
   });
 }
 
-/** Returns the image that a name pins. @throws ImgctlError not-found: it is gone; pin-broken: it was replaced */
-export async function readPinned(
+/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; pin-broken: it was replaced */
+export async function readLockedImage(
   context: Context,
   source: Source,
   options: Options,
   name: string,
-): Promise<ReceivedImage> {
-  const pin = requirePin(await readPins(context, options, true), name);
-  const image = await source.getImage(pin.id);
+) {
+  const locked = requireLock(await readLocks(context, options), name);
+  const image = await source.getImage(locked.id);
   const hint = `lock the newest one instead: imgctl images lock update ${name}`;
   if (image === undefined) {
-    throw new ImgctlError('not-found', `${name} is gone: image ${pin.id} does not exist`, { hint });
+    const message = `${name} is gone: image ${locked.id} does not exist`;
+    throw new ImgctlError('not-found', message, { hint });
   }
-  const state = stateOf(pin, image, undefined);
+  const state = stateOf(locked, image);
   if (state === 'replaced') {
-    const message = `${name} was replaced: image ${pin.id} was updated on ${image.updated_on}`;
+    const message = `${name} was replaced: image ${locked.id} was updated on ${image.updated_on}`;
     throw new ImgctlError('pin-broken', message, { hint });
   }
   if (state === 'moved') {
-    context.console.warn(`${name} was moved from ${pin.path} to ${image.path}`, hint);
+    context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, hint);
   }
   return image;
 }
 
-/** Format of lock files. */
-const VERSION = 1;
-
-/** A type, since an interface has no index signature. */
-type Pin = {
-  readonly text: readonly string[];
-  readonly filters: readonly string[];
-  readonly id: number;
-  readonly name: string | null;
-  readonly path: string | null;
-  readonly created_on: string | null;
-  readonly updated_on: string | null;
-};
-
-type Pins = ReadonlyMap<string, Pin>;
-
-/** @throws ImgctlError bad-answer: the image has no id */
-function pinOf(
-  { text, filters }: Pick<Pin, 'text' | 'filters'>,
-  { id, ...image }: ReceivedImage,
-): Pin {
-  if (typeof id !== 'number') {
-    throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
+/** @throws ImgctlError config: unreadable, or missing without `initial` */
+async function readLocks({ io }: Context, options: Options, initial?: Locks): Promise<Locks> {
+  const { file = DEFAULT_LOCK_FILE } = options;
+  const what = `the lock file ${file}`;
+  const invalid = (problem: string, hint = 'restore it, for example with git') =>
+    new ImgctlError('config', `${what} ${problem}`, { hint });
+  const text = await readTextFile(path.resolve(io.cwd, file), what, io);
+  if (text === undefined) {
+    if (initial) return initial;
+    throw invalid('does not exist', 'create it with: imgctl images lock add NAME TEXT');
   }
-  const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
-  return {
-    text,
-    filters,
-    id,
-    name: textOrNull(image.name),
-    path: textOrNull(image.path),
-    created_on: textOrNull(image.created_on),
-    updated_on: textOrNull(image.updated_on),
-  };
-}
-
-function formatLockFile(pins: Pins): string {
-  const images = [...pins].sort(([left], [right]) => compareText(left, right));
-  const content = { version: VERSION, images: Object.fromEntries(images) };
-  return `${JSON.stringify(content, undefined, 2)}\n`;
-}
-
-/** @throws ImgctlError config: damaged, newer or not a lock file */
-function parseLockFile(text: string, { what, hint }: FileLabel): Map<string, Pin> {
-  const invalid = (problem: string) => new ImgctlError('config', `${what} ${problem}`, { hint });
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch {
-    throw invalid('is not valid JSON');
-  }
-  const { version, images } = isObject(content) ? content : {};
-  if (typeof version === 'number' && version > VERSION) {
-    throw new ImgctlError('config', `${what} has the newer format ${version}`, {
-      hint: 'upgrade imgctl to read it',
-    });
-  }
-  if (version !== VERSION || !isObject(images)) throw invalid('has an unknown format');
-  return new Map(
-    Object.entries(images).map(([name, pin]) => {
-      // Without members of other programs.
-      if (isPin(pin)) return [name, pinOf(pin, pin)];
-      throw invalid(`is damaged at ${name}`);
-    }),
-  );
-}
-
-function isPin(pin: unknown): pin is Pin {
-  if (!isObject(pin) || !Number.isSafeInteger(pin.id)) return false;
-  const isText = (value: unknown) => typeof value === 'string';
-  const isList = (value: unknown) => Array.isArray(value) && value.every(isText);
-  const texts = [pin.name, pin.path, pin.created_on, pin.updated_on];
-  return [pin.text, pin.filters].every(isList) && texts.every((it) => it === null || isText(it));
-}
-
-type PinState = 'ok' | 'newer' | 'moved' | 'replaced' | 'gone';
-
-/** The states of a pin that no longer holds. */
-const BROKEN_STATES: readonly PinState[] = ['gone', 'replaced', 'moved'];
-
-/**
- * Compares a pin with the image of its id.
- * @param newest the newest image of its series
- */
-function stateOf(
-  pin: Pin,
-  live: ReceivedImage | undefined,
-  newest: ReceivedImage | undefined,
-): PinState {
-  if (live === undefined) return 'gone';
-  if ((live.updated_on ?? null) !== pin.updated_on) return 'replaced';
-  if ((live.path ?? null) !== pin.path || (live.name ?? null) !== pin.name) return 'moved';
-  return newest !== undefined && isNewer(newest, pin) ? 'newer' : 'ok';
-}
-
-/** The same order as that of images latest; a tie is not newer. */
-function isNewer(image: ReceivedImage, pin: Pin): boolean {
-  const [version, pinned] = [versionOf(image), versionOf(pin)];
-  if (version === undefined || pinned === undefined) return false;
-  const order = compareVersions(version, pinned);
-  const created = parseTimestamp(`${image.created_on}`) ?? Number.NaN;
-  const before = parseTimestamp(`${pin.created_on}`) ?? Number.NaN;
-  return order > 0 || (order === 0 && created > before);
+  return parseLockFile(text, invalid);
 }

@@ -166,22 +166,14 @@ export function readColumns(text: string, where: string): readonly Field[] {
 }
 
 /** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
-export function describeCount(
-  count: number,
-  { limit }: ListingOptions,
-  total: number | undefined,
-): string {
+export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
   if (limit === undefined || count < limit || count === total) return counted(count, 'image');
   const shown = total === undefined ? '' : `${count} of `;
   return `${shown}${counted(total ?? count, 'image')} (--limit)`;
 }
 
 /** Prints a note for an empty result of a query. @throws ImgctlError empty, with --fail-empty */
-export function reportNoMatch(
-  context: Context,
-  options: ListingOptions,
-  words: readonly string[],
-): void {
+export function reportNoMatch(context: Context, options: ListingOptions, words: readonly string[]) {
   const hint = patternHint(options.filter ?? [], words);
   // A wrong pattern is worth a note beside data as well.
   reportEmpty(context, options, 'no images match', hint, hint !== undefined);
@@ -256,11 +248,7 @@ export async function openSource(context: Context, options: SourceOptions): Prom
 /** The clocks of two machines may differ by this much. */
 const CLOCK_SKEW = 5 * 60_000;
 
-async function openSnapshot(
-  context: Context,
-  name: string,
-  maxAge: number | undefined,
-): Promise<Source> {
+async function openSnapshot(context: Context, name: string, maxAge?: number): Promise<Source> {
   const { baseUrl, takenAt, ...snapshot } = await readSnapshot(context, name);
   const age = context.io.now() - takenAt;
   const isFuture = age < -CLOCK_SKEW;

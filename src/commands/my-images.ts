@@ -26,18 +26,10 @@ export const myImages: CommandSpec = {
   run,
 };
 
-async function run(
-  context: Context,
-  options: ListingOptions,
-  words: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: ListingOptions, words: readonly string[]) {
   const plan = readQuery(context, words, options);
-  const view = readView(
-    context,
-    options,
-    ['id', 'name', 'path', 'updated_on'],
-    'columns.my-images',
-  );
+  const columns = ['id', 'name', 'path', 'updated_on'] as const;
+  const view = readView(context, options, columns, 'columns.my-images');
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();
   const matching = images.filter(plan.matchesAll);
