@@ -235,6 +235,16 @@ describe('a catalogue listing with six requests at a time', () => {
     expect(upTo(7)).toEqual(expect.arrayContaining(pages));
     expect(new Set(pages).size).toBe(pages.length);
   });
+
+  it('aborts them if the caller leaves the loop', async () => {
+    const { client, events } = await connect((request, index) =>
+      pageOf(request) === 1 ? claiming(40)(request, index) : STALL,
+    );
+    for await (const _ of listCatalogue(client, SIX_AT_A_TIME)) break;
+    await client.close();
+    const errors = events.filter(({ kind }) => kind === 'error');
+    expect(errors).toMatchObject(Array(6).fill({ error: { message: 'no longer needed' } }));
+  });
 });
 
 function endless(changes: Partial<ImagePage>) {

@@ -174,6 +174,7 @@ describe('images lock', () => {
 describe('images lock check', () => {
   it.each([
     ['ok', [WEB_1, named(3, 'ubuntu-24.04-desktop-server.ova')], 0, 0],
+    ['ok', [WEB_1, named(0, WEB_1.name)], 0, 0],
     ['newer', [WEB_1, WEB_2], 0, 10],
     ['newer', [WEB_1, named(3, WEB_1.name, { created_on: LATER })], 0, 10],
     ['moved', [named(1, 'other-name.ova'), WEB_2], 1, 1],
