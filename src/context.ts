@@ -4,7 +4,7 @@ import { version } from '../package.json';
 import type { CommandDeclaration } from './cli/declarations.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { ImgctlError, valueOr } from './errors.ts';
-import { findPaths, type Paths } from './files/paths.ts';
+import { checkName, findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
@@ -20,7 +20,6 @@ import { quoted, suggest } from './query/suggest.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import {
   type ConfigFile,
-  checkProfileName,
   DEFAULT_PROFILE,
   readConfigFile,
   type SettingFlags,
@@ -90,7 +89,7 @@ export class Context implements ConsoleStyle {
 
   get profileName(): string {
     const name = this.options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
-    return checkProfileName(name ?? this.config.profile ?? DEFAULT_PROFILE);
+    return checkName(name ?? this.config.profile ?? DEFAULT_PROFILE, 'profile');
   }
 
   get settings(): Settings {

@@ -8,7 +8,7 @@ export type Block =
   | { readonly lines: readonly string[] };
 
 /** Where completion finds the values that are not a fixed choice. */
-type ValueSource =
+export type ValueSource =
   | 'columns'
   | 'cursors'
   | 'files'

@@ -5,7 +5,13 @@ import { COLOR_CHOICES } from '../output/terminal.ts';
 import { FORMATS } from '../output/writers.ts';
 import { SETTINGS } from '../session/setting-table.ts';
 import { DEFAULT_PROFILE } from '../session/settings.ts';
-import type { CommandDeclaration, OptionDeclaration, Value } from './declarations.ts';
+import type {
+  ArgumentDeclaration,
+  CommandDeclaration,
+  OptionDeclaration,
+  Value,
+  ValueSource,
+} from './declarations.ts';
 
 /** An argument of the command line: an array if it is variadic, undefined if it is optional and missing. */
 type Word = string | readonly string[] | undefined;
@@ -34,6 +40,15 @@ export function option(
 ): OptionDeclaration {
   const value: Value | undefined = flags.includes('<') ? { kind: 'text' } : undefined;
   return { flags, description, ...(value && { value }), ...more };
+}
+
+/** Declares a required argument. @param from what completion offers for it */
+export function argument(
+  name: string,
+  description: string,
+  from: ValueSource,
+): ArgumentDeclaration {
+  return { name, description, required: true, value: { kind: 'text', from } };
 }
 
 export const METRICS_OPTION = option(

@@ -1,9 +1,9 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
-import type { ArgumentDeclaration } from '../cli/declarations.ts';
+import type { FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, printValue, readGet } from '../cli/printing.ts';
-import { type CommandSpec, GET_OPTION } from '../cli/spec.ts';
+import { argument, type CommandSpec, GET_OPTION } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
@@ -17,12 +17,13 @@ import {
 import { changeProfile, configFilePath, requireDirectory } from '../session/settings.ts';
 import { readColumns } from './images-shared.ts';
 
-const KEY: ArgumentDeclaration = {
-  name: 'key',
-  description: 'name of the setting',
-  required: true,
-  value: { kind: 'text', from: 'setting-keys' },
-};
+const KEY = argument('key', 'name of the setting', 'setting-keys');
+
+const FIELDS: readonly FieldDeclaration[] = [
+  ['key', 'string', 'name of the setting'],
+  ['value', 'string or null', 'value; null if it is invalid or not set'],
+  ['origin', 'string or null', 'where the value comes from'],
+];
 
 export const config: CommandSpec = {
   name: 'config',
@@ -42,12 +43,7 @@ export const config: CommandSpec = {
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
       options: [GET_OPTION],
-      fields: [
-        ['key', 'string', 'name of the setting'],
-        ['value', 'string or null', 'value; null if it is invalid or not set'],
-        ['origin', 'string or null', 'where the value comes from'],
-        ['error', 'string or null', 'why the value is invalid'],
-      ],
+      fields: [...FIELDS, ['error', 'string or null', 'why the value is invalid']],
       run: list,
     },
     {
@@ -59,11 +55,7 @@ export const config: CommandSpec = {
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
-      fields: [
-        ['key', 'string', 'name of the setting'],
-        ['value', 'string', 'value'],
-        ['origin', 'string', 'where the value comes from'],
-      ],
+      fields: FIELDS,
       run: get,
     },
     {
@@ -73,15 +65,7 @@ export const config: CommandSpec = {
         'imgctl config set base-url https://images.example.com',
         'imgctl config set columns.images id,name,path',
       ],
-      arguments: [
-        KEY,
-        {
-          name: 'value',
-          description: 'new value',
-          required: true,
-          value: { kind: 'text', from: 'setting-values' },
-        },
-      ],
+      arguments: [KEY, argument('value', 'new value', 'setting-values')],
       mutates: true,
       run: set,
     },

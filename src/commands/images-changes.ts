@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, valueOr } from '../errors.ts';
 import { type ConfirmLock, cannotWrite, readTextFile, replaceFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
-import { keyedFile } from '../files/paths.ts';
+import { checkName, keyedFile } from '../files/paths.ts';
 import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
@@ -95,11 +95,7 @@ interface Task {
 async function run(context: Context, options: ChangesOptions, words: readonly string[]) {
   await withMetrics(context, options, 'changes', async (measure) => {
     const { cursor = 'default', sinceFile } = options;
-    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(cursor)) {
-      throw new ImgctlError('usage', `invalid cursor name: ${cursor.slice(0, 80)}`, {
-        hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
-      });
-    }
+    checkName(cursor, 'cursor');
     const task = { context, options, plan: readQuery(context, words, options), measure };
     const count =
       sinceFile === undefined

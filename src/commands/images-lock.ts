@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
-import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
+import { checkName, DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { counted } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
@@ -175,11 +175,7 @@ interface Options extends GetOptions {
 const COLUMNS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
 
 async function add(context: Context, options: Options, name: string, text: readonly string[]) {
-  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
-    throw new ImgctlError('usage', `invalid name of a lock: ${name.slice(0, 80)}`, {
-      hint: 'use a letter or digit, then up to 63 letters, digits, ., - or _',
-    });
-  }
+  checkName(name, 'lock', { dots: true });
   const view = viewOf(context, readGet(context, options, COLUMNS));
   const query = { text, filters: options.filter ?? [] };
   planOf(context, query);

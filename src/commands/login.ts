@@ -63,6 +63,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
   const session = await context.openSession(settings);
   const { account } = session;
   const location = settings.passwordLocation;
+  const { storedAt: former = location } = settings;
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
@@ -75,7 +76,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
       ? {}
       : { 'password-command': options.passwordCommand }),
     // Written before the password is stored, so that a logout always finds the password.
-    ...(store ? { [STORED_PASSWORD]: location } : {}),
+    ...(store ? { [STORED_PASSWORD]: former } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
@@ -84,16 +85,11 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
   });
   report(context, account, token);
   if (!store) return;
-  await store.store(account, password).catch(async (error: unknown) => {
-    // After an interrupt the store may hold the password.
-    if (error instanceof ImgctlError && error.code === 'config') {
-      const former = { [STORED_PASSWORD]: settings.storedAt };
-      await changeProfile(paths.config, io, settings.profile, former);
-    }
-    throw error;
-  });
-  const { storedAt: former = location } = settings;
-  if (former !== location) await openPasswordStore(io, former).forget(account);
+  await store.store(account, password);
+  if (former !== location) {
+    await changeProfile(paths.config, io, settings.profile, { [STORED_PASSWORD]: location });
+    await openPasswordStore(io, former).forget(account);
+  }
   console.success(`The password is stored in ${describeLocation(location)}`);
 }
 

@@ -7,7 +7,7 @@ import { counted } from '../output/messages.ts';
 import { openPasswordStore } from '../session/keychain.ts';
 import { STORED_PASSWORD } from '../session/setting-table.ts';
 import { changeProfile, type Settings, storedSettings } from '../session/settings.ts';
-import { forgetAllTokens, forgetTokens, StoreError } from '../session/token-cache.ts';
+import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { openSharedStore } from './token-state.ts';
 
 export const logout: CommandSpec = {
@@ -48,7 +48,7 @@ async function logoutProfile(context: Context): Promise<void> {
 }
 
 async function logoutAll(context: Context): Promise<void> {
-  const count = forgetAllTokens(context.paths.config);
+  const { count } = forgetTokens(context.paths.config);
   if (count > 0) context.console.success(`Deleted ${counted(count, 'token')}`);
   else context.console.note('you were not logged in');
   for (const profile of context.config.profiles.keys()) {

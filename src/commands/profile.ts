@@ -1,7 +1,6 @@
 // imgctl profile: lists, selects and deletes profiles.
 
-import type { ArgumentDeclaration } from '../cli/declarations.ts';
-import type { CommandSpec } from '../cli/spec.ts';
+import { argument, type CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { quoted, suggest } from '../query/suggest.ts';
@@ -10,12 +9,7 @@ import { forgetTokens } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
 import { openCache, tokenState } from './token-state.ts';
 
-const PROFILE: ArgumentDeclaration = {
-  name: 'profile',
-  description: 'name of the profile',
-  required: true,
-  value: { kind: 'text', from: 'profiles' },
-};
+const PROFILE = argument('profile', 'name of the profile', 'profiles');
 
 export const profile: CommandSpec = {
   name: 'profile',

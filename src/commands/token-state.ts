@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { openStore, readCertificates } from '../session/session.ts';
+import { openStore } from '../session/session.ts';
 import type { Settings } from '../session/settings.ts';
 import type { SharedStore } from '../session/shared-store.ts';
 import { type Account, type CachedToken, TokenCache } from '../session/token-cache.ts';
@@ -21,7 +21,7 @@ export async function openSharedStore(
   const { io, console } = context;
   const onSecret = (secret: string) => console.redaction.add(secret);
   const options = { io, settings, warn: console.warn, onSecret };
-  return openStore(options, openCache(context, settings.account), readCertificates(settings, io));
+  return openStore(options, openCache(context, settings.account));
 }
 
 export function tokenState(token: CachedToken | undefined, now: number): TokenState {

@@ -5,12 +5,13 @@ import path from 'node:path';
 import { valueOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
+import type { JsonObject } from '../json.ts';
 import type { Account } from './token-cache.ts';
 
 type Catalogue = Omit<Account, 'username'>;
 
-/** Images by their ids. Empty texts for an image without a folder or data store. */
-export type ListedNames = Map<number, readonly [name: string, folder: string, dataStore: string]>;
+/** Images by their ids; the folder is empty for an image without one. */
+export type ListedNames = Map<number, readonly [name: string, folder: string]>;
 
 const MAX_IMAGES = 5_000;
 /** A service must not fill the disk. */
@@ -23,10 +24,10 @@ export function collectNames(
 ): ListedNames {
   for (const element of elements) {
     if (names.size >= MAX_IMAGES) break;
-    const { id, name, folder, data_store } = Object(element) as Readonly<Record<string, unknown>>;
+    const { id, name, folder }: JsonObject = Object(element);
     const text = textOf(name);
     if (!Number.isSafeInteger(id) || text === '') continue;
-    names.set(id as number, [text, textOf(folder), textOf(data_store)]);
+    names.set(id as number, [text, textOf(folder)]);
   }
   return names;
 }
@@ -55,7 +56,7 @@ export async function rememberImages(
   const known = [...cached].map(([id, image]) => [id, listed.get(id) ?? image] as const);
   const images = [...added, ...known]
     .slice(0, MAX_IMAGES)
-    .map(([id, [name, folder, data_store]]) => ({ id, name, folder, data_store }));
+    .map(([id, [name, folder]]) => ({ id, name, folder }));
   const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.

@@ -24,7 +24,7 @@ export const SECRETS = {
   storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', command: undefined },
 } as const;
 
-interface SecretSource {
+export interface SecretSource {
   /** The variable, file or command it comes from, for messages. */
   readonly origin: string;
   /** @throws ImgctlError config: no usable secret; the reason of an interrupt */

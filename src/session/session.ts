@@ -47,8 +47,7 @@ export async function openSession(options: SessionOptions) {
   const { account, loginCommand } = settings;
   const cache = new TokenCache(options.configDirectory, account, io.system, warn);
   const fixed = io.env.IMGCTL_TOKEN;
-  const ca = readCertificates(settings, io);
-  const shared = fixed ? undefined : await openStore(options, cache, ca);
+  const shared = fixed ? undefined : await openStore(options, cache);
   const store: TokenStore = shared ?? cache;
   const tokens = fixed
     ? undefined
@@ -75,7 +74,7 @@ export async function openSession(options: SessionOptions) {
     retries: settings.get('retries'),
     connections: settings.get('concurrency'),
     maxBytes: MAX_BYTES,
-    ca,
+    ca: readCertificates(settings, io),
     proxy: await findProxy(baseUrl, options),
     onSecret: options.onSecret,
     signal: io.signal,
@@ -106,7 +105,6 @@ export async function openSession(options: SessionOptions) {
 export async function openStore(
   { io, settings, warn, onSecret }: Pick<SessionOptions, 'io' | 'settings' | 'warn' | 'onSecret'>,
   files: TokenCache,
-  ca: string | undefined,
 ): Promise<SharedStore | undefined> {
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
@@ -115,6 +113,7 @@ export async function openStore(
   const text = await secret?.read();
   if (text) onSecret(text);
   const key = secret && parseKey(text ?? '', secret.origin);
+  const ca = readCertificates(settings, io);
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
 }
 

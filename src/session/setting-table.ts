@@ -118,10 +118,7 @@ export const SETTINGS = {
     parse: nonEmpty,
   },
   time: { summary: 'format of timestamps', ...oneOf('wire', 'iso', 'local', 'age') },
-  'upload-url': {
-    summary: 'storage that push uploads to',
-    parse: parseUploadUrl,
-  },
+  'upload-url': { summary: 'storage that push uploads to', parse: parseUploadUrl },
   'upload-username': { summary: 'user name for a WebDAV storage', parse: userName },
   'upload-password-command': {
     summary: 'command that prints the WebDAV password',

@@ -24,16 +24,6 @@ export interface ConfigFile {
   readonly rest: JsonObject;
 }
 
-const EMPTY_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
-
-/** @throws ImgctlError usage: it could be a path, or is too long */
-export function checkProfileName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) return name;
-  throw new ImgctlError('usage', `invalid profile name: ${name.slice(0, 80)}`, {
-    hint: 'use a letter or digit, then up to 63 letters, digits, - or _',
-  });
-}
-
 export function configFilePath(directory: string): string {
   // A link into a collection of dot files stays a link.
   return followLinks(path.join(directory, 'config.json'));
@@ -41,7 +31,7 @@ export function configFilePath(directory: string): string {
 
 /** @throws ImgctlError config: the file is unreadable or invalid */
 export function readConfigFile(directory: string | undefined): ConfigFile {
-  if (directory === undefined) return EMPTY_CONFIG;
+  if (directory === undefined) return checkConfig({});
   const file = configFilePath(directory);
   try {
     return checkConfig(readJsonFile(file) ?? {});

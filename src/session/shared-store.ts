@@ -4,7 +4,6 @@ import net from 'node:net';
 import { createClient } from '@redis/client';
 import { isToken } from '../api/auth.ts';
 import { asImgctlError, ImgctlError, valueOr } from '../errors.ts';
-import { shortDigest } from '../files/paths.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf as networkReason } from '../http/errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
@@ -12,6 +11,7 @@ import { findSecret } from './secrets.ts';
 import type { StoreAddress } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import {
+  accountKey,
   type CachedToken,
   isInForce,
   needsRenewal,
@@ -73,9 +73,8 @@ export class SharedStore implements TokenStore {
   #failure: StoreError | undefined;
 
   constructor(options: StoreOptions) {
-    const { baseUrl, username } = options.settings.account;
     // The braces put all keys of an account on one node of a cluster.
-    const prefix = `imgctl:{${shortDigest([baseUrl, username].join('\0'), 32)}}`;
+    const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
     this.#options = options;
     this.#keys = {
       ...{ lock: `${prefix}:lock`, token: `${prefix}:token` },

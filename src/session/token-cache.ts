@@ -86,8 +86,8 @@ export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
 }
 
-function accountKey({ baseUrl, username }: Account): string {
-  return shortDigest([baseUrl, username].join('\0'), 16);
+export function accountKey({ baseUrl, username }: Account, digits = 16): string {
+  return shortDigest([baseUrl, username].join('\0'), digits);
 }
 
 /**
@@ -231,64 +231,50 @@ function isTime(value: unknown): value is number {
 }
 
 /**
- * Returns the files of tokens, of marks of use, which have the profile as their owner, and of killed runs. The limits
- * stay: the service still counts.
- */
-function entriesIn(directory: string | undefined) {
-  if (directory === undefined) return [];
-  const folder = tokenFolder(directory);
-  try {
-    return fs.readdirSync(folder, { withFileTypes: true }).flatMap((found) => {
-      const { name } = found;
-      const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
-      if (owner === LIMIT || found.isDirectory()) return [];
-      const isToken = !name.startsWith('.') && name.endsWith('.json');
-      const isUse = name.endsWith('.used');
-      return [{ file: path.join(folder, name), owner, key, isToken, isUse }];
-    });
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw cannotRemove(folder, error);
-  }
-}
-
-/** Removes the tokens of all profiles. @returns their number. @throws ImgctlError config: one cannot be removed */
-export function forgetAllTokens(directory: string | undefined): number {
-  return removeAll(entriesIn(directory));
-}
-
-/**
- * Removes every token that a profile used, also of another user or base URL.
+ * Removes every token that a profile used, also of another user or base URL, or without a profile all tokens. What
+ * killed runs left behind goes too; the limits stay, because the service still counts.
  * @param account the token of this account is removed too; without it, those that other profiles used stay
  * @returns their number, and other profiles that used one of them
  * @throws ImgctlError config: one cannot be removed
  */
-export function forgetTokens(directory: string | undefined, profile: string, account?: Account) {
-  const entries = entriesIn(directory);
-  const uses = entries.filter(({ isUse }) => isUse);
-  const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
-  if (account) keys.add(accountKey(account));
-  const others = uses.filter(({ owner, key }) => owner !== profile && keys.has(key));
-  if (!account) for (const { key } of others) keys.delete(key);
-  const count = removeAll(entries.filter(({ owner, key }) => owner === profile || keys.has(key)));
-  return { count, alsoUsedBy: [...new Set(others.map(({ owner }) => owner))].sort() };
-}
-
-/** Removes the marks of use last: one that stays leads the next logout to a token that stays. */
-function removeAll(entries: ReturnType<typeof entriesIn>): number {
-  for (const { file } of [...entries].sort((a, b) => Number(a.isUse) - Number(b.isUse))) {
-    try {
+export function forgetTokens(
+  directory: string | undefined,
+  profile?: string,
+  account?: Account,
+): { readonly count: number; readonly alsoUsedBy: readonly string[] } {
+  const folder = tokenFolder(directory ?? '');
+  let file = folder;
+  try {
+    const entries = directory === undefined ? [] : fs.readdirSync(folder, { withFileTypes: true });
+    const files = entries
+      .filter((entry) => !entry.isDirectory())
+      .map(({ name }) => {
+        const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
+        return { name, owner, key, isUse: name.endsWith('.used') };
+      });
+    const uses = files.filter(({ isUse }) => isUse);
+    const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
+    if (account) keys.add(accountKey(account));
+    const others = uses.filter(({ owner, key }) => owner !== profile && keys.has(key));
+    if (!account) for (const { key } of others) keys.delete(key);
+    const forgotten = files
+      .filter(({ owner }) => owner !== LIMIT)
+      .filter(({ owner, key }) => profile === undefined || owner === profile || keys.has(key))
+      // The marks of use last: one that stays leads the next logout to a token that stays.
+      .sort((a, b) => Number(a.isUse) - Number(b.isUse));
+    for (const { name } of forgotten) {
+      file = path.join(folder, name);
       fs.rmSync(file, { force: true });
-    } catch (error) {
-      throw cannotRemove(file, error);
     }
+    return {
+      count: forgotten.filter(({ name }) => /^[^.].*\.json$/.test(name)).length,
+      alsoUsedBy: [...new Set(others.map(({ owner }) => owner))].sort(),
+    };
+  } catch (cause) {
+    if (isMissing(cause)) return { count: 0, alsoUsedBy: [] };
+    throw new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
+      hint: 'remove it by hand: it holds an access token',
+      cause,
+    });
   }
-  return entries.filter(({ isToken }) => isToken).length;
-}
-
-function cannotRemove(file: string, cause: unknown): ImgctlError {
-  return new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
-    hint: 'remove it by hand: it holds an access token',
-    cause,
-  });
 }

@@ -7,6 +7,7 @@ import { describeLater } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
+import type { SecretSource } from './secrets.ts';
 import {
   type CachedToken,
   needsRenewal,
@@ -25,13 +26,9 @@ export function fixedToken(token: string, origin: string, hint: string): TokenSo
   return { current: async () => token, renew: async () => undefined, hint };
 }
 
-export interface PasswordSource {
-  /** The variable or setting it comes from, for messages. */
-  readonly origin: string;
+export interface PasswordSource extends SecretSource {
   /** The hint if the service refuses the password. */
   readonly hint: string;
-  /** @throws ImgctlError config: no usable password */
-  read(): Promise<string>;
 }
 
 interface TokensOptions {
