@@ -5,26 +5,21 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
-import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
-function fileWith(text: string | Buffer, mode = 0o600): string {
+function fileWith(text: string): string {
   const file = path.join(temporaryDirectory(), 'settings.json');
   fs.writeFileSync(file, text);
-  fs.chmodSync(file, mode);
   return file;
 }
 
 describe('readJsonFile', () => {
-  it('returns an object, also after a byte order mark, and __proto__ as plain data', () => {
-    const value = readJsonFile(fileWith('\ufeff{"__proto__": {"polluted": true}, "a": [1, null]}'));
+  it('returns an object with __proto__ as plain data, or undefined for a missing file or folder', () => {
+    const file = fileWith('\ufeff{"__proto__": {"polluted": true}, "a": [1, null]}');
+    const value = readJsonFile(file);
     expect(value?.a).toEqual([1, null]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
-  });
-
-  it('returns undefined for a missing file, or a file in place of its directory', () => {
-    const file = fileWith('{}');
     expect(readJsonFile(`${file}.other`)).toBeUndefined();
     expect(readJsonFile(path.join(file, 'below.json'))).toBeUndefined();
   });
@@ -45,63 +40,16 @@ describe('readJsonFile', () => {
     expect(() => readJsonFile(fileWith(text))).toThrow(new Error(reason));
   });
 
-  unixOnly('links and named pipes are Unix')(
-    'refuses a symbolic link, a directory and, without waiting for a writer, a named pipe',
-    () => {
-      const file = fileWith('{"a": 1}');
-      fs.symlinkSync(file, `${file}.link`);
-      execFileSync('mkfifo', [`${file}.pipe`]);
-      const refused = [
-        [`${file}.link`, 'it is a symbolic link'],
-        [path.dirname(file), 'it is not a regular file'],
-        [`${file}.pipe`, 'it is not a regular file'],
-      ] as const;
-      for (const [name, reason] of refused) {
-        expect(() => readJsonFile(name)).toThrow(new Error(reason));
-      }
-    },
-  );
-
-  unixOnly('modes are Unix')('tightens a file that others could read', () => {
-    const file = fileWith('{"a": 1}', 0o644);
-    readJsonFile(file);
-    expect(modeOf(file)).toBe('600');
-  });
-});
-
-describe('writeJsonFile', () => {
-  unixOnly('modes are Unix')('creates a file of mode 600 in directories of mode 700', async () => {
-    const file = path.join(temporaryDirectory(), 'new', 'below', 'token.json');
-    const parent = path.dirname(file);
-    await writeJsonFile(file, { old: true });
-    fs.chmodSync(file, 0o666);
-    await writeJsonFile(file, { list: [1] });
-    expect([file, parent, path.dirname(parent)].map(modeOf)).toEqual(['600', '700', '700']);
-    expect([readJsonFile(file), fs.readdirSync(parent)]).toEqual([{ list: [1] }, ['token.json']]);
-  });
-
-  it('replaces a symbolic link and leaves its target unchanged', async () => {
-    const target = fileWith('{"target": true}');
-    const link = `${target}.link`;
-    fs.symlinkSync(target, link);
-    await writeJsonFile(link, { secret: true });
-    expect(readJsonFile(link)).toEqual({ secret: true });
-    expect(fs.readFileSync(target, 'utf8')).toBe('{"target": true}');
-  });
-
-  it('fails on a directory and leaves nothing behind', async () => {
-    const directory = temporaryDirectory();
-    const file = path.join(directory, 'token.json');
-    fs.mkdirSync(file);
-    await expect(writeJsonFile(file, { a: 1 })).rejects.toThrow();
-    expect([fs.readdirSync(directory), fs.readdirSync(file)]).toEqual([['token.json'], []]);
-  });
-
-  it('keeps the order and names of unusual keys', async () => {
-    const file = path.join(temporaryDirectory(), 'odd.json');
-    const value = JSON.parse('{"b": 1, "2": 2, "1": {"__proto__": {"x": 1}, "constructor": "y"}}');
-    await writeJsonFile(file, value);
-    expect(JSON.stringify(readJsonFile(file))).toBe(JSON.stringify(value));
+  unixOnly('links and named pipes are Unix').each([
+    ['a symbolic link', 'link', 'it is a symbolic link'],
+    ['a directory', '.', 'it is not a regular file'],
+    ['a named pipe, without waiting for a writer', 'pipe', 'it is not a regular file'],
+  ])('refuses %s', (_what, name, reason) => {
+    const file = fileWith('{"a": 1}');
+    const directory = path.dirname(file);
+    fs.symlinkSync(file, path.join(directory, 'link'));
+    execFileSync('mkfifo', [path.join(directory, 'pipe')]);
+    expect(() => readJsonFile(path.join(directory, name))).toThrow(new Error(reason));
   });
 });
 
@@ -123,9 +71,10 @@ describe('replaceFile', () => {
     ['EBUSY', 2, 'new'],
     ['EBUSY', 100, 'old'],
     ['ENOSPC', 1, 'old'],
-  ] as const)(
-    'retries for a second if another program blocks a rename: %s, %i times, leaves the %s file',
-    async (code, times, text) => {
+  ])(
+    'retries for a second if a rename is blocked: %s, %i times, leaves the %s file',
+    async (...row) => {
+      const [code, times, text] = row;
       const file = fileWith('old');
       let calls = 0;
       const rename = fs.renameSync;
@@ -146,35 +95,24 @@ describe('replaceFile', () => {
   );
 });
 
-describe('leftovers of killed writers', () => {
-  const LONG_AGO = Date.now() / 1000 - 3600;
-  const leave = (directory: string, name: string, time = LONG_AGO) => {
+it("leftovers of killed writers, also conf's, are removed after a minute, by writes that fail too", async () => {
+  const directory = temporaryDirectory();
+  const leave = (name: string, age = 3_600) => {
     const file = path.join(directory, name);
     fs.writeFileSync(file, 'secret');
+    const time = Date.now() / 1_000 - age;
     fs.utimesSync(file, time, time);
   };
-
-  it("are removed by the next write, conf's included, after a minute, without touching other files", async () => {
-    const directory = temporaryDirectory();
-    const fresh = '.token.json.fresh.new';
-    leave(directory, '.token.json.abcdef.new');
-    leave(directory, '.token.json.abcdef.new.tmp-1234567890abcdef');
-    leave(directory, fresh, Date.now() / 1000 - 50);
-    const others = ['.other.json.abcdef.new', '.token.json.abcdef.backup', 'token.json.new'];
-    for (const name of others) leave(directory, name);
-    await writeJsonFile(path.join(directory, 'token.json'), {});
-    expect(fs.readdirSync(directory).sort()).toEqual([fresh, 'token.json', ...others].sort());
-  });
-
-  it('are removed by a write that fails', async () => {
-    const directory = temporaryDirectory();
-    leave(directory, '.token.json.abcdef.new');
-    const create = (staging: string) => {
-      fs.writeFileSync(staging, '');
-      throw new Error('no space');
-    };
-    const file = path.join(directory, 'token.json');
-    await expect(replaceFile(file, 'new', { create })).rejects.toThrow('no space');
-    expect(fs.readdirSync(directory)).toEqual([]);
-  });
+  leave('.token.json.fresh.new', 50);
+  const others = ['.other.json.abcdef.new', '.token.json.abcdef.backup', 'token.json.new'];
+  for (const name of others) leave(name);
+  const file = path.join(directory, 'token.json');
+  const create = (staging: string) => fs.writeFileSync(staging, 'not it');
+  for (const write of [() => replaceFile(file, '{}', { create }), () => writeJsonFile(file, {})]) {
+    leave('.token.json.abcdef.new');
+    leave('.token.json.abcdef.new.tmp-1234567890abcdef');
+    await write().catch(() => {});
+    const left = fs.readdirSync(directory).filter((name) => name !== 'token.json');
+    expect(left.sort()).toEqual(['.token.json.fresh.new', ...others].sort());
+  }
 });

@@ -12,12 +12,8 @@ import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 
 const PATIENCE = 60_000;
 
-/** Leaves the lock of a holder that was killed `age` seconds ago. */
-function leaveLock(file: string, age = 60): void {
-  fs.mkdirSync(`${file}.lock`);
-  const time = Date.now() / 1000 - age;
-  fs.utimesSync(`${file}.lock`, time, time);
-}
+const freshFile = () => path.join(temporaryDirectory(), 'config.json');
+const neighbours = (file: string) => fs.readdirSync(path.dirname(file));
 
 /** Lets eight compete for the lock. @returns how many held it at the same time, at most */
 async function contend(file: string): Promise<number> {
@@ -36,15 +32,14 @@ async function contend(file: string): Promise<number> {
 
 describe('the lock', () => {
   it('has one holder at a time and leaves nothing behind', async () => {
-    const directory = temporaryDirectory();
-    expect(await contend(path.join(directory, 'config.json'))).toBe(1);
-    expect(fs.readdirSync(directory)).toEqual([]);
+    const file = freshFile();
+    expect([await contend(file), neighbours(file)]).toEqual([1, []]);
   });
 
   it.each([withLock, withLockIfPossible])(
     'is released if the action fails, which runs once: %o',
     async (lock) => {
-      const file = path.join(temporaryDirectory(), 'config.json');
+      const file = freshFile();
       let runs = 0;
       const failing = lock(file, PATIENCE, fakeIo(), async () => {
         runs += 1;
@@ -61,17 +56,17 @@ describe('the lock', () => {
     ['after it wrote its file', 60, ['a']],
     ['beside another one', 60, ['a', 'b']],
   ])('of a holder that died %s is taken over by one at a time', async (_when, age, names) => {
-    const directory = temporaryDirectory();
-    const file = path.join(directory, 'config.json');
-    leaveLock(file, age);
+    const file = freshFile();
+    fs.mkdirSync(`${file}.lock`);
     for (const name of names) fs.writeFileSync(path.join(`${file}.lock`, name), '');
-    expect(await contend(file)).toBe(1);
-    expect(fs.readdirSync(directory)).toEqual([]);
+    const time = Date.now() / 1000 - age;
+    fs.utimesSync(`${file}.lock`, time, time);
+    expect([await contend(file), neighbours(file)]).toEqual([1, []]);
   });
 
   it('of a living holder is not taken over by one whose clock is 10 s behind or ahead', async () => {
     const compete = async (skew: number) => {
-      const file = path.join(temporaryDirectory(), 'config.json');
+      const file = freshFile();
       const events: string[] = [];
       const hold = (name: string, io: Io, milliseconds: number) =>
         withLock(file, PATIENCE, io, async (confirm) => {
@@ -91,7 +86,7 @@ describe('the lock', () => {
   }, 15_000);
 
   it('of a holder that was stopped is taken over, and the holder notices', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
+    const file = freshFile();
     // Its pauses take 1 ms and count as 100, so that it sees no renewal: the holder seems to be stopped.
     const watcher = impatientIo();
     const stopped = withLock(file, PATIENCE, fakeIo(), async (confirmLost) => {
@@ -102,13 +97,13 @@ describe('the lock', () => {
         expect(message).toBe(`another imgctl took over ${file}.lock while this one was stopped`);
         confirm();
       });
-      return fs.readdirSync(path.dirname(file));
+      return neighbours(file);
     });
     expect(await stopped).toEqual([]);
   });
 
   it('is confirmed right before a file is put in place, so that a holder that hung overwrites nothing', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
+    const file = freshFile();
     const hung = withLock(file, PATIENCE, fakeIo(), (confirm) =>
       replaceFile(file, 'of the one that hung', {
         confirm,
@@ -122,11 +117,11 @@ describe('the lock', () => {
     );
     await expect(hung).rejects.toThrow(LockLostError);
     expect(fs.readFileSync(file, 'utf8')).toBe('of the other');
-    expect(fs.readdirSync(path.dirname(file))).toEqual(['config.json']);
+    expect(neighbours(file)).toEqual(['config.json']);
   });
 
   it('of another process stays when one that lost its own lock ends', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
+    const file = freshFile();
     let isTaken = false;
     let isOver = false;
     let second: Promise<boolean> | undefined;
@@ -145,7 +140,7 @@ describe('the lock', () => {
   });
 
   it('is waited for no longer than the patience', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
+    const file = freshFile();
     fs.mkdirSync(`${file}.lock`);
     const io = fakeIo({ time: 0 });
     await expect(withLock(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
@@ -158,17 +153,17 @@ describe('the lock', () => {
     expect(fs.existsSync(`${file}.lock`)).toBe(true);
   });
 
-  it('is not waited for after an interrupt', async () => {
-    const file = path.join(temporaryDirectory(), 'config.json');
-    fs.mkdirSync(`${file}.lock`);
-    const io = fakeIo();
-    io.interrupt();
-    const interrupted = { code: 'interrupted' };
-    await expect(withLock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
-    await expect(withLockIfPossible(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(
-      interrupted,
-    );
-  });
+  it.each([withLock, withLockIfPossible])(
+    'is not waited for after an interrupt: %o',
+    async (lock) => {
+      const file = freshFile();
+      fs.mkdirSync(`${file}.lock`);
+      const io = fakeIo();
+      io.interrupt();
+      const interrupted = { code: 'interrupted' };
+      await expect(lock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
+    },
+  );
 
   it('is not waited for if none can be made, and is optional for withLockIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');
@@ -185,20 +180,20 @@ describe('the lock', () => {
     expect(io.sleeps).toEqual([]);
   });
 
-  const failing = (code: string, syscall: string) => () => {
-    throw Object.assign(new Error(code), { code, syscall });
-  };
+  type Fault = (folder: string) => void;
+  const failing =
+    (code: string, syscall: string): Fault =>
+    () => {
+      throw Object.assign(new Error(code), { code, syscall });
+    };
 
   /** Holds the lock of a file, while the first call of a function of fs does something else. */
   async function holdWhile(name: 'mkdirSync' | 'utimesSync' | 'writeFileSync', other: Fault) {
-    const file = path.join(temporaryDirectory(), 'config.json');
+    const file = freshFile();
     const spy = vi.spyOn(fs, name);
     // The folder above the lock exists.
     if (name === 'mkdirSync') spy.mockImplementationOnce(() => undefined);
-    spy.mockImplementationOnce(() => {
-      other(`${file}.lock`);
-      return undefined;
-    });
+    spy.mockImplementationOnce(() => void other(`${file}.lock`));
     onTestFinished(() => spy.mockRestore());
     const held = await withLock(file, PATIENCE, impatientIo(), async (confirm) => {
       confirm();
@@ -206,24 +201,20 @@ describe('the lock', () => {
     }).finally(() => expect(fs.existsSync(`${file}.lock`)).toBe(false));
     return held.length;
   }
-  type Fault = (folder: string) => void;
 
-  const removeFolder: Fault = (folder) => {
+  const released = failing('EEXIST', 'mkdir');
+  const removed: Fault = (folder) => {
     fs.rmdirSync(folder);
-    failing('ENOENT', 'open')();
+    failing('ENOENT', 'open')(folder);
   };
-  const takeFolder: Fault = (folder) => {
+  const taken: Fault = (folder) => {
     for (const name of ['other', 'own']) fs.writeFileSync(path.join(folder, name), '');
   };
 
   it.each([
-    [
-      'is free if its holder released it between two looks',
-      'mkdirSync',
-      failing('EEXIST', 'mkdir'),
-    ],
-    ['is taken again if another process removed its empty folder', 'writeFileSync', removeFolder],
-    ['is not held beside another process that took its folder', 'writeFileSync', takeFolder],
+    ['is free if its holder released it between two looks', 'mkdirSync', released],
+    ['is taken again if another process removed its empty folder', 'writeFileSync', removed],
+    ['is not held beside another process that took its folder', 'writeFileSync', taken],
     ['stays held if it cannot be renewed for a moment', 'utimesSync', failing('EROFS', 'utime')],
   ] as const)('%s', async (_what, name, fault) => {
     expect(await holdWhile(name, fault)).toBe(1);

@@ -8,34 +8,33 @@ import { temporaryDirectory } from '../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 
-const remember = (
-  directory: string | undefined,
-  elements: readonly unknown[],
-  isComplete: boolean,
-) => rememberImages(directory, HERE, collectNames(elements), isComplete);
+const remember = (directory: string, elements: readonly unknown[], isComplete = false) =>
+  rememberImages(directory, HERE, collectNames(elements), isComplete);
 
-const remembered = (directory: string | undefined) =>
+const remembered = (directory: string) =>
   [...readImageNames(directory, HERE)].map(([id, [name]]) => ({ id, name }));
 
 const image = (id: number, name = `image-${id}`) => ({ id, name });
-const images = (count: number, first = 1) =>
-  Array.from({ length: count }, (_, index) => image(first + index));
+const images = (count: number) => Array.from({ length: count }, (_, index) => image(index + 1));
 
 function onlyFile(directory: string): string {
-  const folder = path.join(directory, 'images');
-  const names = readdirSync(folder);
-  expect(names).toHaveLength(1);
-  return path.join(folder, names[0] ?? '');
+  const [name = '', ...others] = readdirSync(path.join(directory, 'images'));
+  expect(others).toEqual([]);
+  return path.join(directory, 'images', name);
 }
 
 describe('the cache of image names', () => {
   it('returns the latest state of each image, new ones first, until a complete list lacks it', async () => {
     const directory = temporaryDirectory();
-    await remember(directory, images(3), false);
-    await remember(directory, [image(9), image(2, 'renamed')], false);
+    await remember(directory, images(3));
+    await remember(directory, [image(9), image(2, 'renamed')]);
     expect(remembered(directory)).toEqual([image(9), image(1), image(2, 'renamed'), image(3)]);
     await remember(directory, images(2), true);
     expect(remembered(directory)).toEqual(images(2));
+    const { ino } = statSync(onlyFile(directory));
+    await remember(directory, images(1));
+    await remember(directory, []);
+    expect(statSync(onlyFile(directory)).ino).toBe(ino);
     await remember(directory, [], true);
     expect(remembered(directory)).toEqual([]);
   });
@@ -43,55 +42,34 @@ describe('the cache of image names', () => {
   it('holds 5,000 images at most', async () => {
     const directory = temporaryDirectory();
     await remember(directory, images(5_010), true);
-    expect(remembered(directory)).toEqual(images(5_000));
-    await remember(directory, [image(100_000)], false);
-    const cached = remembered(directory);
-    expect(cached).toHaveLength(5_000);
-    expect([cached[0], cached.at(-1)]).toEqual([image(100_000), image(4_999)]);
+    await remember(directory, [image(100_000)]);
+    expect(remembered(directory)).toEqual([image(100_000), ...images(4_999)]);
   });
 
-  it('stores only id, name, folder and data store, also after a move', async () => {
+  it('stores only id, name and folder, none of them long, also after a move', async () => {
     const directory = temporaryDirectory();
     const others = [null, 'https://images.example.com/v2/image/1', {}, [], { id: '1', name: 'x' }];
     const names = [{ id: 1 }, { id: 1, name: 2 }, image(1, ''), image(1, 'x'.repeat(256))];
-    const stored = { ...image(7), folder: 'Linux', data_store: 'ds1', path: 'secret' };
-    const long = { ...image(8), folder: null, data_store: 'x'.repeat(256) };
-    await remember(directory, [...others, image(1.5), ...names, stored, long], false);
+    const stored = { ...image(7), folder: 'Linux', path: 'secret' };
+    const long = { ...image(8), folder: 'x'.repeat(256) };
+    await remember(directory, [...others, image(1.5), ...names, stored, long]);
     expect(readFileSync(onlyFile(directory), 'utf8')).not.toContain('secret');
-    await remember(directory, [{ ...stored, folder: 'Old' }], false);
-    expect([...readImageNames(directory, HERE)]).toEqual([
-      [7, ['image-7', 'Old', 'ds1']],
-      [8, ['image-8', '', '']],
-    ]);
+    await remember(directory, [{ ...stored, folder: 'Old' }]);
+    const expected = new Map([7, 8].map((id) => [id, [`image-${id}`, id === 7 ? 'Old' : '']]));
+    expect(readImageNames(directory, HERE)).toEqual(expected);
   });
 
-  it('is written only if something is new', async () => {
+  it('ignores a directory that cannot be written, and replaces an invalid file', async () => {
     const directory = temporaryDirectory();
-    await remember(directory, images(5), true);
-    const { ino } = statSync(onlyFile(directory));
-    await remember(directory, images(2, 3), false);
-    await remember(directory, images(5), true);
-    await remember(directory, [], false);
-    expect(statSync(onlyFile(directory)).ino).toBe(ino);
-  });
-
-  it('ignores a directory that cannot be written', async () => {
-    const file = path.join(temporaryDirectory(), 'file');
-    writeFileSync(file, '');
-    for (const directory of [undefined, file]) {
-      await remember(directory, images(1), false);
-      expect(remembered(directory)).toEqual([]);
-    }
-  });
-
-  it('replaces an invalid file', async () => {
+    await remember(directory, images(1));
+    const file = onlyFile(directory);
     for (const text of ['', '{', '[]', '{"images": 1}', '{"images": [null, 1, {"id": "1"}]}']) {
-      const directory = temporaryDirectory();
-      await remember(directory, images(1), false);
-      writeFileSync(onlyFile(directory), text);
+      writeFileSync(file, text);
       expect(remembered(directory)).toEqual([]);
-      await remember(directory, images(1), false);
+      await remember(directory, images(1));
       expect(remembered(directory)).toEqual(images(1));
     }
+    await remember(file, images(1));
+    expect(remembered(file)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openPasswordStore } from '../../src/session/keychain.ts';
+import type { Account } from '../../src/session/token-cache.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
@@ -56,37 +57,27 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
   it('reports the first line of stderr', async () => {
     const program = fakeKeychain(name);
     program.replaceBy('echo "no session bus" >&2; echo more >&2; exit 2');
-    const keychain = keychainOn(platform, program);
-    const expected = {
-      code: 'config',
-      message: `${name} ended with exit code 2: no session bus`,
-      hint: expect.stringContaining('--password-command'),
-    };
-    await expect(keychain.lookup(ACCOUNT)).rejects.toMatchObject(expected);
-    await expect(keychain.forget(ACCOUNT)).rejects.toMatchObject(expected);
-    await expect(keychain.store(ACCOUNT, 'p4ss')).rejects.toMatchObject(expected);
+    const { lookup, forget, store } = keychainOn(platform, program);
+    const message = `${name} ended with exit code 2: no session bus`;
+    for (const call of [lookup, forget, (account: Account) => store(account, 'p4ss')]) {
+      await expect(call(ACCOUNT)).rejects.toMatchObject({ code: 'config', message });
+    }
   });
 
+  const STORES_OTHER = `store|-i) cat > /dev/null; : > OTHER;;
+    lookup|find*) test -e OTHER && echo something || exit ABSENT;;
+    clear|delete*) rm OTHER 2> /dev/null || exit ABSENT;;`;
   it.each([
     ['repeats the password', 'store|-i) cat >&2; exit 3;;', 'ended with exit code 3'],
     ['stores nothing', 'store|-i) cat > /dev/null;;', 'did not store the password'],
-    [
-      'stores something else, which is removed',
-      `store|-i) cat > /dev/null; : > OTHER;;
-      lookup|find*) test -e OTHER && echo something || exit ABSENT;;
-      clear|delete*) rm OTHER 2> /dev/null || exit ABSENT;;`,
-      'did not store the password',
-    ],
+    ['stores something else, which is removed', STORES_OTHER, 'did not store the password'],
   ])('fails if the program %s', async (_, cases, failure) => {
     const program = fakeKeychain(name);
-    const absent = platform === 'linux' ? '1' : '44';
     const other = path.join(temporaryDirectory(), 'other');
-    const script = `case $1 in ${cases} *) exit ABSENT;; esac`;
-    program.replaceBy(script.replaceAll('ABSENT', absent).replaceAll('OTHER', other));
-    const message = `${name} ${failure}`;
-    await expect(keychainOn(platform, program).store(ACCOUNT, 'p4ss')).rejects.toMatchObject({
-      message,
-    });
+    const script = `case $1 in ${cases} *) exit ABSENT;; esac`.replaceAll('OTHER', other);
+    program.replaceBy(script.replaceAll('ABSENT', platform === 'linux' ? '1' : '44'));
+    const stored = keychainOn(platform, program).store(ACCOUNT, 'p4ss');
+    await expect(stored).rejects.toMatchObject({ message: `${name} ${failure}` });
     expect(existsSync(other)).toBe(false);
   });
 });
@@ -118,21 +109,18 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     expect([held(), await store.forget(ACCOUNT)]).toEqual([undefined, false]);
     const words = calls().map((call) => call.split('\n', 2).join(' '));
     const url = ACCOUNT.baseUrl;
-    const stored = `store ${JSON.stringify(record)}`;
-    expect(words.slice(0, 3)).toEqual([`get ${url}`, stored, `get ${url}`]);
-    expect(words).toContain(`erase ${url}`);
+    const expected = [`get ${url}`, `store ${JSON.stringify(record)}`, `erase ${url}`];
+    expect(words).toEqual(expect.arrayContaining(expected));
     expect(calls().join()).not.toMatch(/p4ss|t0ken/);
   });
 
-  it('may report a missing password by an empty record', async () => {
-    const { store } = open('echo \'{"Username":"","Secret":""}\'');
-    expect(await store.lookup(ACCOUNT)).toBeUndefined();
-  });
-
-  it('is found by its path too', async () => {
-    const { file, PATH, held } = open();
-    await openPasswordStore(fakeIo({ env: { PATH } }), `helper:${file}`).store(ACCOUNT, 'secret');
+  it('is found by its path too, and may report a missing password by an empty record', async () => {
+    const { file, PATH, held, replaceBy } = open();
+    const store = openPasswordStore(fakeIo({ env: { PATH } }), `helper:${file}`);
+    await store.store(ACCOUNT, 'secret');
     expect(held()).toMatchObject({ Secret: 'secret' });
+    replaceBy('echo \'{"Username":"","Secret":""}\'');
+    expect(await store.lookup(ACCOUNT)).toBeUndefined();
   });
 
   it('returns no password of another user, leaves it at a logout and replaces it at a login', async () => {
@@ -155,11 +143,9 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     ['prints other JSON', 'echo \'["canary"]\'', NO_JSON],
     ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave no password'],
   ])('that %s is named in the error', async (_, script, failure, limit?: number) => {
-    await expect(open(script, limit).store.lookup(ACCOUNT)).rejects.toMatchObject({
-      code: 'config',
-      message: `docker-credential-fake ${failure}`,
-      hint: expect.stringMatching(/\w/),
-    });
+    const message = `docker-credential-fake ${failure}`;
+    const expected = { code: 'config', message, hint: expect.stringMatching(/\w/) };
+    await expect(open(script, limit).store.lookup(ACCOUNT)).rejects.toMatchObject(expected);
   });
 
   it.each([

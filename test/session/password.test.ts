@@ -23,62 +23,64 @@ function sourceWith(env: Record<string, string>, stored: Record<string, string> 
 
 describe('the unattended password', () => {
   const FILE = { IMGCTL_PASSWORD_FILE: 'secret' };
+  const NO_FILE = { IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' };
   const ofCommand = (origin: string) => `the password command (${origin})`;
 
   it.each([
     [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', 'of-variable'],
     [FILE, 'the file secret (IMGCTL_PASSWORD_FILE)', 'of-file'],
     [{ IMGCTL_PASSWORD_COMMAND: 'echo x' }, ofCommand('IMGCTL_PASSWORD_COMMAND'), 'x'],
-    [{ IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' }, ofCommand('profile work'), 'of-command'],
+    [NO_FILE, ofCommand('profile work'), 'of-command'],
   ])('with %j comes from %s', async (env, origin, password) => {
     const cwd = temporaryDirectory();
     writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
-    const list = 'imgctl config list --profile work';
-    expect(source?.hint).toBe(`check ${origin} and the user name: ${list}`);
-    expect(sourceWith({})).toBeUndefined();
+    expect(source?.hint).toContain(`check ${origin} and the user name`);
   });
 
-  it.each(['secret', 'secret\n', 'secret\r\nrest', '\ufeffsecret\n'])(
-    'is the first line of a file that holds %j',
-    async (text) => {
-      const cwd = temporaryDirectory();
-      writeFileSync(path.join(cwd, 'file'), text, { mode: 0o644 });
-      expect(await sourceWith({ IMGCTL_PASSWORD_FILE: 'file' }, {}, cwd)?.read()).toBe('secret');
-    },
-  );
+  it.each([
+    ['secret', 'utf8', 'secret'],
+    ['secret\r\nrest', 'utf8', 'secret'],
+    ['\ufeffsecret\n', 'utf8', 'secret'],
+    ['', 'utf8', 'gave no password'],
+    ['\nsecret\n', 'utf8', 'gave no password'],
+    ['s\u00e9cret\n', 'latin1', 'gave a password that is not UTF-8'],
+    ['\ufeffsecret\n', 'utf16le', 'gave a password that is not UTF-8'],
+  ] as const)('of a file with %j in %s is: %s', async (text, encoding, result) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'file'), text, encoding);
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: 'file' }, {}, cwd)?.read();
+    if (result === 'secret') expect(await reading).toBe(result);
+    else await expect(reading).rejects.toThrow(`the file file (IMGCTL_PASSWORD_FILE) ${result}`);
+  });
 
   it.each([
-    ['is a directory', '.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
-    ['is missing', 'none', /^cannot read the file none \(\S+\): ENOENT$/],
-    ['is empty', 'empty', /^the file empty \(\S+\) gave no password$/],
-    ['starts with an empty line', 'late', /^the file late \(\S+\) gave no password$/],
-    ['is too long', 'long', /^the file long \(\S+\) gave a line too long /],
-    ['is in Latin-1', 'latin1', /^the file latin1 \(\S+\) gave a password that is not UTF-8$/],
-    ['is in UTF-16', 'utf16', /^the file utf16 \(\S+\) gave a password that is not UTF-8$/],
-  ])('is a config error if the file %s', async (_what, file, message) => {
-    const cwd = temporaryDirectory();
-    writeFileSync(path.join(cwd, 'empty'), '');
-    writeFileSync(path.join(cwd, 'late'), '\nsecret\n');
-    writeFileSync(path.join(cwd, 'long'), '€'.repeat(100_000));
-    writeFileSync(path.join(cwd, 'latin1'), 's\u00e9cret\n', 'latin1');
-    writeFileSync(path.join(cwd, 'utf16'), '\ufeffsecret\n', 'utf16le');
-    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file }, {}, cwd)?.read();
-    await expect(reading).rejects.toThrow(message);
-    await expect(reading).rejects.toMatchObject({ code: 'config' });
+    ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
+    ['none', /^cannot read the file none \(\S+\): ENOENT$/],
+    ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line too long for a password$/],
+  ])('is a config error if the file is %s', async (file, message) => {
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file })?.read();
+    const error = { code: 'config', message: expect.stringMatching(message) };
+    await expect(reading).rejects.toMatchObject(error);
+  });
+
+  unixOnly('named pipes are Unix')('may come from a named pipe', async () => {
+    const pipe = path.join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
+    await writeFile(pipe, 'secret');
+    expect(await reading).toBe('secret');
   });
 });
 
 unixOnlySuite('sh is Unix')('the password command', () => {
-  const run = (command: string, env: Record<string, string> = {}) =>
-    secretOfCommand(command, fakeIo({ env: { PATH, ...env }, cwd: temporaryDirectory() }));
+  const run = (command: string) =>
+    secretOfCommand(command, fakeIo({ env: { PATH }, cwd: temporaryDirectory() }));
 
   it.each([
-    ['no line end', 'printf secret', 'secret'],
     ['several lines', 'printf "secret\\nrest\\n"', 'secret'],
-    ['spaces, which belong to the password', 'printf " a b \\n"', ' a b '],
-    ['letters beyond ASCII', 'printf "p\\303\\244ss\\n"', 'päss'],
+    ['spaces and letters beyond ASCII', 'printf " a p\\303\\244ss"', ' a päss'],
   ])('may print %s', async (_what, command, password) => {
     expect(await run(command)).toBe(password);
   });
@@ -91,45 +93,26 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     await expect(run(command)).rejects.toMatchObject({ code: 'config', message });
   });
 
-  it.each(['echo secret', 'printf secret'])(
-    'is not waited for if its child holds the pipe: %s',
-    async (print) => {
-      const pid = path.join(temporaryDirectory(), 'pid');
-      onTestFinished(() => {
-        process.kill(Number(readFileSync(pid, 'utf8')));
-      });
-      expect(await run(`sleep 60 & echo $! > ${pid}; ${print}`)).toBe('secret');
-    },
-  );
-});
-
-unixOnly('named pipes are Unix')('a password file may be a pipe or a device', async () => {
-  const reading = sourceWith({ IMGCTL_PASSWORD_FILE: '/dev/zero' })?.read();
-  await expect(reading).rejects.toThrow('gave a line too long for a password');
-  for (const written of ['secret\n', 'secret']) {
-    const pipe = path.join(temporaryDirectory(), 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
-    await writeFile(pipe, written);
-    expect(await reading).toBe('secret');
-  }
+  it('is not waited for if its child holds the pipe', async () => {
+    const pid = path.join(temporaryDirectory(), 'pid');
+    onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
+    expect(await run(`sleep 60 & echo $! > ${pid}; printf secret`)).toBe('secret');
+  });
 });
 
 describe('a password on standard input', () => {
   it('is the first line, decoded across chunks', async () => {
-    expect(await passwordOfStdin(fakeIo({ stdin: 'secret\nrest' }))).toBe('secret');
     const stdin = new FakeInput(false);
     const reading = passwordOfStdin(fakeIo({ stdin }));
     for (const byte of Buffer.from('pässwörd')) {
       stdin.write(Buffer.from([byte]));
       await new Promise(setImmediate);
     }
-    stdin.end();
+    stdin.end('\nrest');
     expect(await reading).toBe('pässwörd');
   });
 
-  it('must not be empty nor come from a terminal, and ends at an interrupt', async () => {
-    await expect(passwordOfStdin(fakeIo())).rejects.toMatchObject({ code: 'config' });
+  it('must not come from a terminal, and ends at an interrupt', async () => {
     const terminal = passwordOfStdin(fakeIo({ stdin: fakeTerminal() }));
     await expect(terminal).rejects.toMatchObject({ code: 'usage' });
     const io = fakeIo({ stdin: new FakeInput(false) });
@@ -139,58 +122,47 @@ describe('a password on standard input', () => {
   });
 });
 
-const io = () => fakeIo({ env: { PATH: process.env.PATH } });
+unixOnlySuite('sh is Unix')('a program', () => {
+  const io = () => fakeIo({ env: { PATH } });
 
-describe('a program', () => {
-  unixOnly('sh is Unix')(
-    'gets its arguments unchanged, and input that it need not read',
-    async () => {
-      const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
-      const options = { command: 'sh', args, input: 'given\n', stderr: 'pipe' } as const;
-      expect(await runChild(io(), options)).toMatchObject({
-        stdout: '$(x) "\ngiven\n',
-        stderr: 'said\n',
-        exitCode: 3,
-        failure: 'ended with exit code 3',
-      });
-      const unread = { ...options, command: 'true', args: [], input: 'x'.repeat(1_000_000) };
-      expect(await runChild(io(), unread)).toMatchObject({ exitCode: 0, failure: undefined });
-    },
-  );
+  it('gets its arguments unchanged, and input that it need not read', async () => {
+    const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
+    const options = { command: 'sh', args, input: 'given\n', stderr: 'pipe' } as const;
+    const texts = { stdout: '$(x) "\ngiven\n', stderr: 'said\n' };
+    const ended = { ...texts, exitCode: 3, failure: 'ended with exit code 3' };
+    expect(await runChild(io(), options)).toMatchObject(ended);
+    const unread = { ...options, command: 'true', args: [], input: 'x'.repeat(1_000_000) };
+    expect(await runChild(io(), unread)).toMatchObject({ exitCode: 0, failure: undefined });
+  });
 
-  unixOnly('sh is Unix').each([
+  it.each([
     ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
     ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
   ] as const)('does not see the password and the token on %s: %j', async (platform, secrets) => {
-    const env = environmentOf({
-      platform,
-      env: { PATH: process.env.PATH, ...secrets, Other: 'x' },
-    });
+    const env = environmentOf({ platform, env: { PATH, ...secrets, Other: 'x' } });
     const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
     expect(result.stdout).toMatch(/^other=x$/im);
     expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
   });
 
-  unixOnly('process groups are Unix').each([
-    ['takes too long', async () => {}],
-    ['is interrupted', async (interrupt: () => void) => interrupt()],
-  ])('that %s is killed with its children', async (_how, stop) => {
-    const used = io();
-    const file = path.join(temporaryDirectory(), 'child');
-    const command = `sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
-    const ended = runChild(used, { command, stderr: 'inherit', limit: 1_000 }).catch(() => {});
-    while (!existsSync(file)) await new Promise(setImmediate);
-    const child = Number(readFileSync(file, 'utf8'));
-    // A dead process may still wait for its parent to notice.
-    const isRunning = () => {
-      const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', `${child}`], { encoding: 'utf8' });
-      return /^[^Z]/.test(stdout);
-    };
-    expect(isRunning()).toBe(true);
-    await stop(() => used.interrupt());
-    await ended;
-    await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
-  });
+  it.each(['takes too long', 'is interrupted'])(
+    'that %s is killed with its children',
+    async (how) => {
+      const used = io();
+      const file = path.join(temporaryDirectory(), 'child');
+      const command = `sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
+      const ended = runChild(used, { command, stderr: 'inherit', limit: 1_000 }).catch(() => {});
+      while (!existsSync(file)) await new Promise(setImmediate);
+      const child = readFileSync(file, 'utf8').trim();
+      // A dead process may still wait for its parent to notice.
+      const isRunning = () =>
+        /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
+      expect(isRunning()).toBe(true);
+      if (how === 'is interrupted') used.interrupt();
+      await ended;
+      await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
+    },
+  );
 
   it('that takes too long or does not start is reported', async () => {
     const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });

@@ -4,14 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/session/prompt.ts';
-import { fakeIo, fakeTerminal } from '../support/io.ts';
+import { type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
 
-const prompt = (what: string, label: string, alternative: string) => ({
-  ...{ what, label, alternative },
-  hidden: what === 'password',
+const prompt = (what: string, label: string, hidden: boolean) => ({
+  ...{ what, label, hidden },
+  alternative: '--option',
 });
-const PASSWORD = prompt('password', 'Password', 'IMGCTL_PASSWORD');
-const USER_NAME = prompt('user name', 'User name', '--username');
+const PASSWORD = prompt('password', 'Password', true);
+const USER_NAME = prompt('user name', 'User name', false);
 
 describe('a hidden prompt', () => {
   it.each([
@@ -55,45 +55,18 @@ describe('a hidden prompt', () => {
   });
 });
 
-describe('a visible prompt', () => {
-  it('leaves the echo to the terminal, and input typed ahead to the next prompt', async () => {
-    const terminal = fakeTerminal('demo\nsecret\n');
-    const io = fakeIo({ stdin: terminal });
-    expect(await ask(io, USER_NAME)).toBe('demo');
-    expect(terminal.rawModes).not.toContain(true);
-    expect(io.stderr.text).toBe('User name: ');
-    expect(await ask(io, PASSWORD)).toBe('secret');
-  });
-
-  it('ends its line at an interrupt', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('dem\u0003') });
-    await expect(ask(io, USER_NAME)).rejects.toMatchObject({ code: 'interrupted' });
-    expect(io.stderr.text).toBe('User name: \n');
-  });
+it('a visible prompt leaves the echo to the terminal, and input typed ahead to the next prompt', async () => {
+  const terminal = fakeTerminal('demo\nsecret\ndem\u0003');
+  const io = fakeIo({ stdin: terminal });
+  expect(await ask(io, USER_NAME)).toBe('demo');
+  expect(terminal.rawModes).not.toContain(true);
+  expect(io.stderr.text).toBe('User name: ');
+  expect(await ask(io, PASSWORD)).toBe('secret');
+  await expect(ask(io, USER_NAME)).rejects.toMatchObject({ code: 'interrupted' });
+  expect(io.stderr.text).toBe('User name: Password: \nUser name: \n');
 });
 
 describe('a prompt', () => {
-  it('restores the echo at Ctrl-Z, stops the job, and continues with the same input', async () => {
-    const terminal = fakeTerminal();
-    const io = fakeIo({ stdin: terminal });
-    const modes: (boolean | undefined)[] = [];
-    const stopped = { ...io, suspend: async () => void modes.push(terminal.rawModes.at(-1)) };
-    const asked = ask(stopped, PASSWORD);
-    terminal.type('sec\u001a');
-    await setImmediate();
-    terminal.type('ret\r');
-    expect(await asked).toBe('secret');
-    expect(modes).toEqual([false]);
-    expect(terminal.rawModes).toEqual([true, false, true, false]);
-    expect(io.stderr.text).toBe('Password: Password: \n');
-  });
-
-  it('uses the terminal if stderr is redirected, and is shown again after an empty line', async () => {
-    const io = fakeIo({ stdin: fakeTerminal('\r\rsecret\r'), errorColumns: undefined });
-    expect(await ask(io, PASSWORD)).toBe('secret');
-    expect([io.stderr.text, io.terminal.text]).toEqual(['', 'Password: \n'.repeat(3)]);
-  });
-
   it.each([
     ['Ctrl-C', 'sec\u0003ret\r', 'interrupted'],
     ['Ctrl-C within a sequence', 'sec\u001b[1\u0003', 'interrupted'],
@@ -106,31 +79,24 @@ describe('a prompt', () => {
     expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
-  it('fails if the terminal is gone', async () => {
-    for (const close of ['end', 'destroy'] as const) {
+  type Terminal = ReturnType<typeof fakeTerminal>;
+  it.each([
+    ['at the end of the terminal', 'usage', (terminal: Terminal) => void terminal.end()],
+    [
+      'if the terminal is gone',
+      'usage',
+      (terminal: Terminal) => void terminal.destroy(new Error()),
+    ],
+    ['at an interrupt', 'terminated', (_: Terminal, io: FakeIo) => io.interrupt('terminated')],
+  ])('ends %s', async (_when, code, end) => {
+    for (const isShown of [true, false]) {
       const terminal = fakeTerminal();
-      const asked = ask(fakeIo({ stdin: terminal }), PASSWORD);
-      if (close === 'end') terminal.end();
-      else terminal.destroy(new Error('EIO'));
-      await expect(asked).rejects.toMatchObject({ code: 'usage' });
+      const io = fakeIo({ stdin: terminal });
+      if (!isShown) end(terminal, io);
+      const asked = ask(io, PASSWORD);
+      if (isShown) end(terminal, io);
+      await expect(asked).rejects.toMatchObject({ code });
+      expect(terminal.rawModes).toEqual([true, false]);
     }
-  });
-
-  it.each(['before', 'after'])('ends at an interrupt %s it is shown', async (when) => {
-    const terminal = fakeTerminal();
-    const io = fakeIo({ stdin: terminal });
-    if (when === 'before') io.interrupt('terminated');
-    const asked = ask(io, PASSWORD);
-    if (when === 'after') io.interrupt('terminated');
-    await expect(asked).rejects.toMatchObject({ code: 'terminated' });
-    expect(terminal.rawModes).toEqual([true, false]);
-  });
-
-  it('needs a terminal', async () => {
-    await expect(ask(fakeIo({ stdin: 'secret\n' }), PASSWORD)).rejects.toMatchObject({
-      code: 'usage',
-      message: 'cannot prompt for the password without a terminal',
-      hint: 'provide it with IMGCTL_PASSWORD',
-    });
   });
 });

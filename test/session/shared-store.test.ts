@@ -14,7 +14,6 @@ import { listen } from '../support/sockets.ts';
 import { type SessionUnderTest, sessionWith, startService } from './harness.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
-const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
 
 /**
  * A service and sessions of one account, each on a machine of its own. Long waits take no time, and
@@ -26,27 +25,22 @@ async function fleet(
   budget = 25_000,
 ) {
   const service = await startService(options);
-  const ios: FakeIo[] = [];
-  const open = async (
-    changes: FakeIoOptions['env'] = {},
-    stored: Readonly<Record<string, string>> = { username: 'demo' },
-    directory: string | undefined = temporaryDirectory(),
-  ) => {
-    const io = fakeIo({ env: { ...PASSWORD, ...env, ...changes } });
-    const quick: FakeIo = {
-      ...io,
-      sleep: (milliseconds, signal) =>
-        io.sleep(milliseconds === 100 ? budget / 20 : Math.min(milliseconds, 90), signal),
-    };
-    ios.push(quick);
-    const { baseUrl } = service.emulator;
-    return sessionWith(baseUrl, directory, quick.env, quick, stored);
+  const machine = (changes: FakeIoOptions['env'] = {}): FakeIo => {
+    const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo', ...env, ...changes } });
+    const sleep: FakeIo['sleep'] = (milliseconds, signal) =>
+      io.sleep(milliseconds === 100 ? budget / 20 : Math.min(milliseconds, 90), signal);
+    return { ...io, sleep };
   };
+  const open = (
+    io = machine(),
+    stored: Readonly<Record<string, string>> = { username: 'demo' },
+    directory = temporaryDirectory(),
+  ) => sessionWith(service.emulator.baseUrl, directory, io.env, io, stored);
   const use = async (session: SessionUnderTest) => {
     await session.client.serviceRoot();
     return session;
   };
-  return { ...service, ios, open, use };
+  return { ...service, machine, open, use };
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
@@ -54,7 +48,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const redis = await startRedis({ tls: true });
     const { emulator, open, use, tokenRequests } = await fleet(redis.env);
     const stored = { username: 'demo', 'ca-file': redis.caFile };
-    const sessions = await Promise.all(Array.from({ length: 8 }, () => open({}, stored)));
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => open(undefined, stored)));
     await Promise.all(sessions.map(use));
     expect(sessions.flatMap(({ warnings }) => warnings)).toEqual([]);
     expect(tokenRequests()).toBe(1);
@@ -74,7 +68,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const { open, use, tokenRequests } = await fleet(redis.env);
     const none = path.join(temporaryDirectory(), 'file', 'below');
     writeFileSync(path.dirname(none), '');
-    for (const session of [await open({}, undefined, none), await open({}, undefined, none)]) {
+    for (const session of [
+      await open(undefined, undefined, none),
+      await open(undefined, undefined, none),
+    ]) {
       expect((await use(session)).warnings).toEqual([]);
     }
     expect(tokenRequests()).toBe(1);
@@ -85,7 +82,11 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const users = ['demo', 'alice'].map((name) => ({ name, password: 'demo' }));
     const { open, tokenRequests } = await fleet(redis.env, { users, tokenTtl: 3_600_000 });
     const other = await fleet(redis.env, { users });
-    const sessions = [await open(), await open({}, { username: 'alice' }), await other.open()];
+    const sessions = [
+      await open(),
+      await open(undefined, { username: 'alice' }),
+      await other.open(),
+    ];
     const tokens = new Set<string | undefined>();
     for (const session of sessions) tokens.add(await session.tokens?.current());
     expect(tokens.size).toBe(3);
@@ -94,30 +95,18 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     expect(redis.cli('keys', '*demo*')).toBe('');
     const left = Number(redis.cli('pttl', redis.cli('keys', '*token').split('\n').sort()[0] ?? ''));
     expect(left).toBeGreaterThan(3_000_000);
-    const { store } = await open();
-    const expiresAt = (await store.read())?.expiresAt ?? 0;
-    expect(Math.abs(expiresAt - Date.now() - 3_600_000)).toBeLessThan(60_000);
   });
 
   it('is the database that the URL names, and is not contacted with IMGCTL_TOKEN', async () => {
     const redis = await startRedis();
     const env = { ...redis.env, IMGCTL_TOKEN_STORE: redis.url.replace(/0$/, '3') };
-    const { open, use } = await fleet(env);
+    const { machine, open, use } = await fleet(env);
     const { tokens } = await use(await open());
     const found = [redis.cli('keys', '*'), redis.cli('-n', '3', 'keys', '*token')];
     expect(found).toEqual(['', expect.stringMatching(/token$/)]);
     redis.cli('shutdown', 'nosave');
-    const { warnings } = await use(await open({ IMGCTL_TOKEN: await tokens?.current() }));
-    expect(warnings).toEqual([]);
-  });
-
-  it('that is read-only still gives its token', async () => {
-    const redis = await startRedis();
-    const { open, use, tokenRequests } = await fleet(redis.env);
-    await use(await open());
-    redis.cli('replicaof', '127.0.0.1', '1');
-    expect((await use(await open())).warnings).toEqual([]);
-    expect(tokenRequests()).toBe(1);
+    const fixed = machine({ IMGCTL_TOKEN: await tokens?.current() });
+    expect((await use(await open(fixed))).warnings).toEqual([]);
   });
 
   it('shares what is known of the limit', async () => {
@@ -137,24 +126,22 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     ['sealed', 'another key', KEY, OTHER_KEY, 'its token is sealed with another key'],
     ['sealed', 'no key', KEY, undefined, 'its token is sealed with a key'],
     ['not sealed', 'a key', undefined, KEY, 'its token is not sealed, but a key is set'],
-  ])(
-    'whose token is %s is left alone by a machine with %s',
-    async (_, _key, first, second, reason) => {
-      const redis = await startRedis();
-      const { open, use, tokenRequests } = await fleet(redis.env);
-      const { tokens } = await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }));
-      expect((await use(await open({ IMGCTL_TOKEN_STORE_KEY: first }))).warnings).toEqual([]);
-      expect(tokenRequests()).toBe(1);
-      const before = redis.cli('get', redis.cli('keys', '*token'));
-      expect(before.includes((await tokens?.current()) ?? '')).toBe(first === undefined);
-      const session = await use(await open({ IMGCTL_TOKEN_STORE_KEY: second }));
-      await session.tokens?.login('demo');
-      expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
-      expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
-      expect(tokenRequests()).toBe(3);
-      expect(session.cache.read()).toBeDefined();
-    },
-  );
+  ])('whose token is %s is left alone by a machine with %s', async (...row) => {
+    const [, , first, second, reason] = row;
+    const redis = await startRedis();
+    const { machine, open, use, tokenRequests } = await fleet(redis.env);
+    const openWith = (key: string | undefined) => open(machine({ IMGCTL_TOKEN_STORE_KEY: key }));
+    const { tokens } = await use(await openWith(first));
+    expect((await use(await openWith(first))).warnings).toEqual([]);
+    expect(tokenRequests()).toBe(1);
+    const before = redis.cli('get', redis.cli('keys', '*token'));
+    expect(before.includes((await tokens?.current()) ?? '')).toBe(first === undefined);
+    const session = await use(await openWith(second));
+    await session.tokens?.login('demo');
+    expect(session.warnings).toEqual([`cannot use the token store ${redis.url}: ${reason}`]);
+    expect(redis.cli('get', redis.cli('keys', '*token'))).toBe(before);
+    expect([tokenRequests(), session.cache.read()]).toEqual([3, expect.anything()]);
+  });
 
   it.each([
     ['is full', 'config set maxmemory 1', 'OOM command not allowed'],
@@ -190,9 +177,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       await machines.use(await machines.open());
       const token = redis.cli('keys', '*token');
       redis.cli('del', token);
-      const session = await machines.open();
-      const io = machines.ios.at(-1);
-      if (io === undefined) throw new Error('no machine');
+      const io = machines.machine();
+      const session = await machines.open(io);
       return { ...machines, redis, session, io, lock: token.replace(/token$/, 'lock') };
     }
     const turnOf = (action: (confirm: () => Promise<void>) => Promise<string>) => ({
@@ -204,11 +190,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       const { redis, lock, io, session } = await lockedFleet();
       const left: boolean[] = [];
       const turn = turnOf(async (confirm) => {
-        for (const command of [
-          ['pexpire', lock, '3000'],
-          ['del', lock],
-        ]) {
-          redis.cli(...command);
+        for (const command of ['pexpire', 'del']) {
+          redis.cli(command, lock, ...(command === 'pexpire' ? ['3000'] : []));
           await confirm();
           left.push(Number(redis.cli('pttl', lock)) > 5_000);
         }
@@ -273,51 +256,45 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
 });
 
 describe('a token store', () => {
+  const answer = (text: string | Buffer) => (socket: net.Socket) => socket.write(text);
   it.each([
     ['is silent', () => {}, 'no reply within 2 s'],
     ['hangs up', (socket: net.Socket) => socket.destroy(), /[Cc]losed/],
-    ['speaks HTTP', (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /./],
-    ['answers garbage', (socket: net.Socket) => socket.write(randomBytes(4_096)), /./],
-    [
-      'answers something else',
-      (socket: net.Socket) => socket.on('data', () => socket.write('+OK\r\n:-1\r\n*0\r\n')),
-      /./,
-    ],
+    ['speaks HTTP', answer('HTTP/1.1 400 Bad Request\r\n\r\n'), /./],
+    ['answers garbage', answer(randomBytes(4_096)), /./],
+    ['answers something else', answer('+OK\r\n:-1\r\n*0\r\n'.repeat(9)), /./],
   ])('that %s costs a warning', async (_, serve, reason) => {
-    const server = net.createServer((socket) => serve(socket.on('error', () => {})));
+    const server = net.createServer((socket) => void serve(socket.on('error', () => {})));
     const { baseUrl } = await listen(server);
     const env = { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
     const { open, use, tokenRequests } = await fleet(env, {}, 500);
     const { warnings, cache } = await use(await open());
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(/^cannot use the token store redis:\/\/127.0.0.1:\d+: /);
+    expect(warnings).toEqual([expect.stringMatching(/^cannot use the token store redis:\S+: /)]);
     expect(warnings[0]).toMatch(reason);
-    expect(tokenRequests()).toBe(1);
-    expect(cache.read()).toBeDefined();
+    expect([tokenRequests(), cache.read()]).toEqual([1, expect.anything()]);
   });
 
   it.each([
     [{ IMGCTL_TOKEN_STORE_PASSWORD_FILE: '/nonexistent' }, {}, 'cannot read the file /nonexistent'],
     [{}, { 'token-store-password-command': 'exit 3' }, 'the token store password command ended'],
   ])('without its password costs a warning: %j %j', async (env, settings, reason) => {
-    const { open, use } = await fleet({ IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', ...env });
-    const stored = { username: 'demo', ...settings };
-    const { warnings } = await use(await open({ PATH: process.env.PATH }, stored));
+    const store = { IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:1', PATH: process.env.PATH };
+    const { open, use } = await fleet({ ...store, ...env });
+    const { warnings } = await use(await open(undefined, { username: 'demo', ...settings }));
     expect(warnings[0]).toContain(`redis://127.0.0.1:1: ${reason}`);
   });
 });
 
 const SEAL = Buffer.alloc(32, 1);
 
-it('a sealed text is opened with the same key and name', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, name) => {
-      const sealed = seal(text, name, SEAL);
-      expect(unseal(sealed, name, SEAL)).toBe(text);
-      expect(unseal(sealed, `${name}x`, SEAL)).toBeUndefined();
-      expect(unseal(sealed, name, Buffer.alloc(32, 2))).toBeUndefined();
-    }),
-  );
+it('a sealed text is opened with the same key and name only', () => {
+  const ofAnyText = fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, name) => {
+    const sealed = seal(text, name, SEAL);
+    expect(unseal(sealed, name, SEAL)).toBe(text);
+    expect(unseal(sealed, `${name}x`, SEAL)).toBeUndefined();
+    expect(unseal(sealed, name, Buffer.alloc(32, 2))).toBeUndefined();
+  });
+  fc.assert(ofAnyText);
 });
 
 it('a sealed text differs each time, and is not opened if it was changed or truncated', () => {
@@ -337,10 +314,7 @@ it('a key is 32 bytes in base64 or hexadecimal', () => {
     expect(parseKey(SEAL.toString(encoding), 'KEY')).toEqual(SEAL);
   }
   for (const key of ['secret', SEAL.subarray(1).toString('base64'), 'ab'.repeat(31)]) {
-    expect(thrownBy(() => parseKey(key, 'IMGCTL_TOKEN_STORE_KEY'))).toMatchObject({
-      code: 'config',
-      message: 'IMGCTL_TOKEN_STORE_KEY is not a key of 32 bytes in base64',
-      hint: 'create one with: openssl rand -base64 32',
-    });
+    const { message } = thrownBy(() => parseKey(key, 'KEY'));
+    expect(message).toBe('KEY is not a key of 32 bytes in base64');
   }
 });

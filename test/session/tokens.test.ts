@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import { fixedToken } from '../../src/session/tokens.ts';
+import { issue } from '../support/cli.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
@@ -12,22 +13,19 @@ import { sessionWith, startService } from './harness.ts';
 const DAY = 86_400_000;
 
 describe('a command that needs a token', () => {
-  it('requests one that the next command uses', async () => {
-    const { requests, open } = await startService();
-    await (await open()).client.serviceRoot();
-    await (await open({})).client.serviceRoot();
-    expect(requests).toEqual(['POST /auth/request-token', 'GET /v2', 'GET /v2']);
-  });
-
-  it('renews an expired token before its first request', async () => {
+  it('requests one that the next command uses, until it expires', async () => {
     const { requests, open } = await startService();
     const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
-    const first = await open({}, io);
-    await first.client.serviceRoot();
+    await (await open({}, io)).client.serviceRoot();
+    const unattended = fakeIo({ time: Date.now() });
+    await (await open({}, unattended)).client.serviceRoot();
     io.advance(2 * DAY);
-    const second = await open({}, io);
-    await second.client.serviceRoot();
-    expect(requests.slice(2)).toEqual(['POST /auth/request-token', 'GET /v2']);
+    unattended.advance(2 * DAY);
+    // It cannot renew the expired token.
+    await (await open({}, unattended)).client.serviceRoot();
+    await (await open({}, io)).client.serviceRoot();
+    const first = ['POST /auth/request-token', 'GET /v2', 'GET /v2', 'GET /v2'];
+    expect(requests).toEqual([...first, 'POST /auth/request-token', 'GET /v2']);
   });
 
   it.each([
@@ -96,57 +94,36 @@ describe('a command that needs a token', () => {
     expect([existsSync(asked), requests]).toEqual([false, []]);
   });
 
-  it('uses the token renewed meanwhile instead of one refused late', async () => {
+  it('keeps the token in memory without a directory, and uses one renewed meanwhile', async () => {
     const { emulator, tokenRequests } = await startService();
-    const { tokens } = await sessionWith(emulator.baseUrl, undefined);
+    const { client, tokens, warnings } = await sessionWith(emulator.baseUrl, undefined);
+    await Promise.all([client.serviceRoot(), client.serviceRoot()]);
     const old = (await tokens?.current()) ?? '';
+    expect(tokenRequests()).toBe(1);
     const renewed = await tokens?.renew(old, true);
     expect(renewed).not.toBe(old);
     expect(await tokens?.renew(old, true)).toBe(renewed);
-    expect(tokenRequests()).toBe(2);
-  });
-
-  it('sends an expired token that it cannot renew', async () => {
-    const { open } = await startService();
-    const io = fakeIo({ time: Date.now() });
-    const login = await open({}, io);
-    await login.tokens?.login('demo');
-    io.advance(2 * DAY);
-    const later = await open({}, io);
-    await expect(later.client.serviceRoot()).resolves.toBeDefined();
-  });
-
-  it('keeps the token in memory, with one warning, without a directory', async () => {
-    const { emulator, tokenRequests } = await startService();
-    const session = await sessionWith(emulator.baseUrl, undefined);
-    await Promise.all([session.client.serviceRoot(), session.client.serviceRoot()]);
-    await session.client.serviceRoot();
-    expect(tokenRequests()).toBe(1);
-    expect(session.warnings).toHaveLength(1);
+    expect([tokenRequests(), warnings.length]).toEqual([2, 1]);
   });
 });
 
-it('a token request that fails gets a hint to the source of its password, if the service refuses it', async () => {
-  const login = 'check the user name and password, then: imgctl login';
+it('a token request gets a hint to the source of its password, if the service refuses it', async () => {
   const { open } = await startService();
   const session = await open({}, fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } }));
+  const variable = 'check IMGCTL_PASSWORD and the user name: imgctl config list';
+  const usual = 'check the user name and password, then: imgctl login';
   for (const [request, hint] of [
-    [
-      () => session.client.serviceRoot(),
-      'check IMGCTL_PASSWORD and the user name: imgctl config list',
-    ],
+    [() => session.client.serviceRoot(), variable],
     [() => session.tokens?.login('wrong', 'look there'), 'look there'],
-    [() => session.tokens?.login('wrong'), login],
+    [() => session.tokens?.login('wrong'), usual],
   ] as const) {
     const refusal = { code: 'wrong-credentials', status: 401, hint };
     await expect(request()).rejects.toMatchObject(refusal);
   }
   const faults = [parseFault('POST /auth/request-token=500')];
   const broken = await (await startService({ faults })).open();
-  await expect(broken.tokens?.login('demo', 'look there')).rejects.toMatchObject({
-    code: 'server-error',
-    hint: expect.stringContaining('try again'),
-  });
+  const failed = { code: 'server-error', hint: expect.stringContaining('try again') };
+  await expect(broken.tokens?.login('demo', 'look there')).rejects.toMatchObject(failed);
 });
 
 describe('IMGCTL_TOKEN', () => {
@@ -163,17 +140,14 @@ describe('IMGCTL_TOKEN', () => {
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
 
-  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])(
-    'is rejected without being shown: %j',
-    async (token) => {
-      const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
-      await expect(opened).rejects.toMatchObject({
-        code: 'config',
-        message: 'IMGCTL_TOKEN is not an access token',
-        hint: 'set IMGCTL_TOKEN to a token, without spaces or line breaks',
-      });
-    },
-  );
+  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is rejected if it is %j', async (token) => {
+    const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
+    await expect(opened).rejects.toMatchObject({
+      code: 'config',
+      message: 'IMGCTL_TOKEN is not an access token',
+      hint: 'set IMGCTL_TOKEN to a token, without spaces or line breaks',
+    });
+  });
 });
 
 describe('the token request limit', () => {
@@ -198,23 +172,17 @@ describe('the token request limit', () => {
     expect(tokenRequests()).toBe(3);
   });
 
-  it('does not count a request that was never sent', async () => {
-    const { emulator, open } = await startService();
+  it('counts a request without a response, but none that was never sent', async () => {
+    const fault = parseFault('POST /auth/request-token=drop,every=2');
+    const { emulator, open } = await startService({ faults: [fault] });
     const session = await open();
+    const left = () => session.cache.readLimit(Date.now())?.remaining;
     await logIn(session, 1);
-    const before = session.cache.readLimit(Date.now());
+    await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(left()).toBe(3);
     await emulator.close();
     await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
-    expect(session.cache.readLimit(Date.now())).toEqual(before);
-  });
-
-  it('counts a request without a response', async () => {
-    const fault = parseFault('POST /auth/request-token=drop,every=2');
-    const { emulator } = await startService({ faults: [fault] });
-    const session = await sessionWith(emulator.baseUrl, temporaryDirectory());
-    await logIn(session, 1);
-    await expect(logIn(session, 1)).rejects.toMatchObject({ code: 'unreachable' });
-    expect(session.cache.readLimit(Date.now())?.remaining).toBe(3);
+    expect(left()).toBe(3);
   });
 });
 
@@ -222,17 +190,11 @@ it.each([
   ['the remaining requests', { 'x-ratelimit-remaining': '1' }],
   ['the reset time', { 'x-ratelimit-reset': '60' }],
 ])('the token request limit ignores a response with only %s', async (_, half) => {
-  const issue = { token: 'T', duration: 3_600 };
   const whole = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '60' };
-  const server = await scriptedServer({
-    'POST /auth/request-token': [
-      { json: issue, headers: whole },
-      { json: issue, headers: half },
-    ],
-  });
+  const responses = [whole, half].map((headers) => ({ ...issue('T'), headers }));
+  const server = await scriptedServer({ 'POST /auth/request-token': responses });
   const { tokens, cache } = await sessionWith(server.baseUrl, temporaryDirectory());
-  await tokens?.login('demo');
-  await tokens?.login('demo');
+  for (const _login of responses) await tokens?.login('demo');
   expect(cache.readLimit(Date.now())?.remaining).toBe(3);
 });
 
@@ -276,19 +238,16 @@ describe('--wait-for-token', () => {
 
   it('uses the token that another process gets meanwhile', async () => {
     const { first, io, tokenRequests } = await usedUp('5m');
-    const { store } = first;
     const sleep = io.sleep;
     let waits = 0;
     io.sleep = async (milliseconds, signal) => {
       waits += 1;
-      if (waits === 3) {
-        await store.write({ token: 'T', receivedAt: io.now(), expiresAt: io.now() + 3_600_000 });
-      }
+      const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + DAY };
+      if (waits === 3) await first.store.write(token);
       return sleep(milliseconds, signal);
     };
     expect(await first.tokens?.renew((await first.tokens?.current()) ?? '', true)).toBe('T');
-    expect(waits).toBe(3);
-    expect(tokenRequests()).toBe(1);
+    expect([waits, tokenRequests()]).toEqual([3, 1]);
   });
 
   it.each([
