@@ -49,6 +49,10 @@ describe('config', () => {
       ['config set base-url http://127.0.0.1:8080 --profile work'],
       ['config set token-store redis://me@redis.example', '', redis],
       ['config set token-store redis://127.0.0.1'],
+      ['config set token-store redis://[::1]'],
+      ['config set token-store redis://localhost.example.com', '', /^imgctl: warning: plain redis/],
+      ['config set allow-http true'],
+      ['config set token-store redis://me@redis.example'],
     );
   });
 
@@ -80,6 +84,14 @@ describe('config', () => {
     ['base-url', 'https://alice:hunter2@example.com', 'imgctl login'],
     ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
     ['timeout', '30', '500ms'],
+    ['output', '', 'table, json'],
+    ['retries', '101', 'use a whole number from 0 to 100'],
+    ['retries', '-1', ''],
+    ['concurrency', '0', 'use a whole number from 1 to 32'],
+    ['concurrency', '33', ''],
+    ['auth-scheme', 'digest', 'bearer, basic'],
+    ['allow-http', 'yes', 'true, false'],
+    ['time', 'utc', 'iso, local, age'],
     ['columns.images', 'id,nam', 'name'],
     ['columns.my-images', '__proto__', 'id'],
     ['bas-url', 'x', 'did you mean base-url'],

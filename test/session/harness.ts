@@ -1,39 +1,29 @@
 // A session with the embedded service, over real sockets.
 
 import { onTestFinished } from 'vitest';
-import type { Emulator } from '../../src/emulator/service.ts';
-import type { EmulatorOptions, RequestRecord } from '../../src/emulator/service-options.ts';
+import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
 import { serve } from '../support/emulator.ts';
 import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 
-/** A service, a directory for its users, and sessions in it. */
-interface ServiceUnderTest {
-  readonly emulator: Emulator;
-  /** `GET /v2` and so on, in the order of arrival. */
-  readonly requests: readonly string[];
-  tokenRequests(): number;
-  open(env?: FakeIoOptions['env'], io?: Io, stored?: StoredSettings): Promise<SessionUnderTest>;
-}
+type SessionOptions = [env?: FakeIoOptions['env'], io?: Io, stored?: Record<string, string>];
 
-type StoredSettings = Readonly<Record<string, string>>;
-
-export async function startService(
-  options: Partial<EmulatorOptions> = {},
-): Promise<ServiceUnderTest> {
+/** A service, a directory for its users, and sessions in it. `requests` has `GET /v2` and so on. */
+export async function startService(options: Partial<EmulatorOptions> = {}) {
   const requests: string[] = [];
   const directory = temporaryDirectory();
-  const onRequest = ({ method, target }: RequestRecord) => {
-    requests.push(`${method} ${target}`);
-  };
-  const emulator = await serve({ images: 1, ...options, onRequest });
+  const emulator = await serve({
+    images: 1,
+    onRequest: ({ method, target }) => requests.push(`${method} ${target}`),
+    ...options,
+  });
   return {
     emulator,
     requests,
     tokenRequests: () => requests.filter((request) => request.startsWith('POST')).length,
-    open: (...args) => sessionWith(emulator.baseUrl, directory, ...args),
+    open: (...args: SessionOptions) => sessionWith(emulator.baseUrl, directory, ...args),
   };
 }
 
@@ -46,17 +36,18 @@ export interface SessionUnderTest extends Session {
 export async function sessionWith(
   baseUrl: string,
   directory: string | undefined,
-  env: FakeIoOptions['env'] = { IMGCTL_PASSWORD: 'demo' },
-  io: Io = fakeIo({ env }),
-  stored: StoredSettings = { username: 'demo' },
+  ...[
+    env = { IMGCTL_PASSWORD: 'demo' },
+    io = fakeIo({ env }),
+    stored = { username: 'demo' },
+  ]: SessionOptions
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
   const notes: string[] = [];
   const profile = { 'base-url': baseUrl, ...stored };
-  const settings = new Settings('default', { retries: '0' }, io.env, profile);
   const session = await openSession({
     io,
-    settings,
+    settings: new Settings('default', { retries: '0' }, io.env, profile),
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),

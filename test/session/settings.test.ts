@@ -4,14 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkName } from '../../src/files/paths.ts';
-import { requireStoreAddress } from '../../src/session/session.ts';
-import {
-  MAX_AGE,
-  parseDuration,
-  SETTING_KEYS,
-  SETTINGS,
-  type SettingKey,
-} from '../../src/session/setting-table.ts';
+import { MAX_AGE, parseDuration, SETTING_KEYS, SETTINGS } from '../../src/session/setting-table.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -57,27 +50,6 @@ describe('a setting', () => {
     for (const key of SETTING_KEYS) settings.get(key);
     expect([settings.get('username'), settings.get('retries')]).toEqual([undefined, 4]);
   });
-
-  it.each<[SettingKey, string, string]>([
-    ['base-url', 'not a url', 'https://images.example'],
-    ['username', 'a:b', 'demo'],
-    ['output', 'xml', 'yaml'],
-    ['timeout', '5', '500ms'],
-    ['retries', '101', '100'],
-    ['retries', '-1', '0'],
-    ['concurrency', '0', '1'],
-    ['concurrency', '33', '32'],
-    ['auth-scheme', 'digest', 'basic'],
-    ['allow-http', 'yes', 'true'],
-    ['time', 'utc', 'age'],
-    ['output', '', 'csv'],
-  ])('%s rejects %j when it is read, and accepts %s', (key, bad, good) => {
-    const settingsOf = (text: string) => new Settings('work', {}, {}, { [key]: text });
-    const { code, message, hint } = thrownBy(() => settingsOf(bad).text(key));
-    expect([code, hint]).toEqual(['config', expect.any(String)]);
-    expect(message).toMatch(/ \(from profile work\)$/);
-    expect(settingsOf(good).text(key)).toBe(good);
-  });
 });
 
 describe('parseDuration', () => {
@@ -122,20 +94,6 @@ describe('the setting token-store', () => {
   it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
     const { code, message, hint } = thrownBy(() => SETTINGS['token-store'].parse(text));
     expect([code, `${message} ${hint}`.includes('canary')]).toEqual(['usage', false]);
-  });
-
-  it.each([
-    ['rediss://h', false, true],
-    ['redis://h', false, false],
-    ['redis://h', true, true],
-    ['redis://127.0.0.1', false, true],
-    ['redis://[::1]', false, true],
-    ['redis://localhost.example.com', false, false],
-  ])('%s is safe with allow-http %s: %s', (text, allowHttp, isSafe) => {
-    const flags = { 'token-store': text, 'allow-http': `${allowHttp}` };
-    const require = () => requireStoreAddress(new Settings('p', flags, {}, {}));
-    if (isSafe) expect(require()).toMatchObject({ text });
-    else expect(thrownBy(require).message).toContain('plain redis:// would expose tokens');
   });
 });
 

@@ -69,25 +69,18 @@ describe('a command that needs a token', () => {
 
   it('names the login command and sends nothing without a password', async () => {
     const { emulator, requests, open } = await startService();
-    const session = await open({});
-    await expect(session.client.serviceRoot()).rejects.toMatchObject({
-      code: 'not-logged-in',
-      message: `not logged in to ${emulator.baseUrl} as demo`,
-      hint: 'run: imgctl login',
-    });
+    const message = `not logged in to ${emulator.baseUrl} as demo`;
+    const refusal = { code: 'not-logged-in', message, hint: 'run: imgctl login' };
+    await expect((await open({})).client.serviceRoot()).rejects.toMatchObject(refusal);
     expect(requests).toEqual([]);
   });
 
   it('does not run the password command without a user name', async () => {
     const { emulator, requests, open } = await startService();
-    const directory = temporaryDirectory();
-    const asked = path.join(directory, 'asked');
+    const asked = path.join(temporaryDirectory(), 'asked');
     const env = { PATH: process.env.PATH, IMGCTL_PASSWORD_COMMAND: `touch ${asked}` };
     const { client, tokens } = await open(env, undefined, {});
-    const refusal = {
-      code: 'not-logged-in',
-      message: `not logged in to ${emulator.baseUrl}`,
-    };
+    const refusal = { code: 'not-logged-in', message: `not logged in to ${emulator.baseUrl}` };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
     await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
