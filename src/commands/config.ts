@@ -1,7 +1,6 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
-import type { FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, printValue, readGet } from '../cli/printing.ts';
 import { argument, type CommandSpec, GET_OPTION } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
@@ -18,12 +17,6 @@ import { changeProfile, configFilePath, requireDirectory } from '../session/sett
 import { readColumns } from './images-shared.ts';
 
 const KEY = argument('key', 'name of the setting', 'setting-keys');
-
-const FIELDS: readonly FieldDeclaration[] = [
-  ['key', 'string', 'name of the setting'],
-  ['value', 'string or null', 'value; null if it is invalid or not set'],
-  ['origin', 'string or null', 'where the value comes from'],
-];
 
 export const config: CommandSpec = {
   name: 'config',
@@ -43,7 +36,12 @@ export const config: CommandSpec = {
       ],
       examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
       options: [GET_OPTION],
-      fields: [...FIELDS, ['error', 'string or null', 'why the value is invalid']],
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string or null', 'value; null if it is invalid or not set'],
+        ['origin', 'string or null', 'where the value comes from'],
+        ['error', 'string or null', 'why the value is invalid'],
+      ],
       run: list,
     },
     {
@@ -55,7 +53,11 @@ export const config: CommandSpec = {
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
-      fields: FIELDS,
+      fields: [
+        ['key', 'string', 'name of the setting'],
+        ['value', 'string', 'value'],
+        ['origin', 'string', 'where the value comes from'],
+      ],
       run: get,
     },
     {
