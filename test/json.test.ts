@@ -10,10 +10,6 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
 
-/** Objects in objects; each also has a longer list under the same name. */
-const duplicates = (depth: number): string =>
-  depth === 0 ? '1' : `{"a":${list('{}', 900)},"a":${duplicates(depth - 1)}}`;
-
 describe('parseJson', () => {
   it.each([
     ['100,000 empty objects', list('{}', 100_000), 'more than 100000 JSON values'],
@@ -68,16 +64,5 @@ describe('parseJson', () => {
     const expected = JSON.stringify(JSON.parse(text.replace('N', '"N"')));
     const big = '1234567890123456789';
     expect(roundTrip(`\ufeff${text.replace('N', big)}`)).toBe(expected.replace('"N"', big));
-  });
-
-  it.each([
-    ['unsafe integers', list('12345678901234567890123', 99_000)],
-    ['an integer of 4 million digits', `[${'7'.repeat(4_000_000)}]`],
-    ['equal duplicates', `[12345678901234567,${list('{"a":[1,2,3],"a":[1,2,3]}', 10_000)}]`],
-    ['nested duplicates', `[12345678901234567,${duplicates(45)}]`],
-  ])('takes less than a second for %s', (_, text) => {
-    const start = process.cpuUsage();
-    expect(parse(text).text === text).toBe(true);
-    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
   });
 });

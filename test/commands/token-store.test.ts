@@ -1,10 +1,10 @@
 // The commands that show, check and delete a token in a shared store.
 
-import { once } from 'node:events';
 import net from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
+import { listen } from '../support/sockets.ts';
 import { expectSteps } from '../support/steps.ts';
 import { type Environment, emulatorUser, localUser, PASSWORD } from '../support/users.ts';
 
@@ -41,17 +41,11 @@ describe('logout --all with a token store', () => {
   });
 
   it('that is silent can be interrupted', async () => {
-    const silent = net.createServer();
-    onTestFinished(() => void silent.close());
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as net.AddressInfo;
-    const { env } = localUser({ profiles: { default: accountOf(`redis://127.0.0.1:${port}`) } });
-    const io = fakeIo({ env });
-    silent.on('connection', (socket) => {
-      socket.once('data', () => io.interrupt());
-      socket.on('error', () => {});
+    const silent = net.createServer((socket) => {
+      socket.once('data', () => io.interrupt()).on('error', () => {});
     });
+    const store = (await listen(silent)).baseUrl.replace('http', 'redis');
+    const io = fakeIo({ env: localUser({ profiles: { default: accountOf(store) } }).env });
     expect((await runCli(['logout', '--all'], io)).exitCode).toBe(130);
   });
 });
