@@ -7,11 +7,11 @@ import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
 
-interface Disk {
+export interface Disk {
   readonly title: string;
   /** Shell commands that limit the program. */
   readonly prelude?: string;
-  readonly skipped: boolean;
+  readonly skipped?: boolean;
   readonly folder: () => string;
   /** Fills the disk of the folder. */
   readonly fill: (folder: string) => void;
@@ -55,7 +55,6 @@ export const DISKS: readonly Disk[] = [
   {
     title: 'a limit of 0 bytes for files',
     prelude: 'ulimit -f 0',
-    skipped: false,
     folder: temporaryDirectory,
     fill: () => {},
   },

@@ -46,9 +46,3 @@ export function cachedToken(home: string): string {
   expect(token).toMatch(/^\S+$/);
   return token;
 }
-
-/** True if the service accepts the token. */
-export async function isAccepted(baseUrl: string, token: string): Promise<boolean> {
-  const headers = { Authorization: `Bearer ${token}` };
-  return (await fetch(`${baseUrl}/v2`, { headers })).status === 200;
-}

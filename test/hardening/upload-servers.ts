@@ -53,10 +53,7 @@ export function inFolder(url: string, folder: string): UploadServer {
   return {
     settings: { 'upload-url': url },
     // Apache keeps properties in a folder of its own.
-    files: async () =>
-      readdirSync(folder)
-        .filter((name) => name !== '.DAV')
-        .sort(),
+    files: async () => readdirSync(folder).filter((name) => name !== '.DAV'),
     read: async (name) => readFileSync(path.join(folder, name)),
     remove: async (name) => rmSync(path.join(folder, name)),
   };
@@ -89,9 +86,11 @@ location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFI
       // Its own user has to reach them.
       for (const each of [own, folder, path.dirname(folder)]) chmodSync(each, 0o777);
       const file = path.join(own, 'apache.conf');
-      const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'];
-      const text = `${modules.map((name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`).join('\n')}
-${isRoot ? 'User www-data\nGroup www-data' : ''}
+      const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map((name) => {
+        return `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so\n`;
+      });
+      const user = isRoot ? 'User www-data\nGroup www-data' : '';
+      const text = `${modules.join('')}${user}
 ServerName localhost
 Listen ${new URL(baseUrl).host}
 PidFile ${own}/pid
