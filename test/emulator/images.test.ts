@@ -1,12 +1,9 @@
 // GET /v2/image and GET /v2/image/<id>: sections 4.3 and 4.4, 2.3 and 2.4, per_page of section 8.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Image, ImageListMeta } from '../../src/api/types.ts';
 import { buildCatalog } from '../../src/emulator/catalog.ts';
-import { findImages } from '../../src/emulator/resources.ts';
 import { END, serve } from '../support/emulator.ts';
-import { aServiceFilter, aSort, serviceFinds, IMAGES as VARIED } from '../support/naive-query.ts';
 
 const IMAGES = buildCatalog(25, 1, END);
 
@@ -73,18 +70,5 @@ describe('the image list', () => {
       expect([query, status, body]).toEqual([query, 400, error]);
       expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
     }
-  });
-
-  it('with a random filter and sort has what a naive implementation finds', () => {
-    const odd = ['folder,eq,null', 'folder,ne,null', 'name,like,%,%', 'name,in,a,,b'];
-    const random = aServiceFilter.map((each) => `${each.field},${each.operator},${each.text}`);
-    const queries = fc.oneof(fc.constantFrom(...odd), { arbitrary: random, weight: 9 });
-    fc.assert(
-      fc.property(queries, fc.option(aSort, { nil: undefined }), (query, sort) => {
-        const expected = serviceFinds(query, sort?.join(',') ?? null);
-        expect(findImages(VARIED, query, sort?.join(','))).toEqual(expected);
-      }),
-      { numRuns: 300, seed: 20_250_801 },
-    );
   });
 });

@@ -2,7 +2,7 @@
 
 import { watch } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CliOptions, runBuilt, startCli } from '../support/cli.ts';
+import { type CliOptions, startCli } from '../support/cli.ts';
 import type { CliResult } from '../support/io.ts';
 
 export const KILLS = Number(process.env.HARDENING_KILLS || 40);
@@ -14,29 +14,28 @@ const MAX_CHANGES = 12;
 interface Runs extends CliOptions {
   readonly argv: readonly string[];
   readonly folder: string;
-  /** Called before each run but the first, which is never killed. */
   readonly before?: () => void;
   readonly check: (result: CliResult) => Promise<unknown>;
 }
 
-/** Runs a command until so many runs were killed, and checks each. */
+/** Runs a command until so many runs were killed, but not the first, and checks each. */
 export async function killRuns(kills: number, { argv, folder, before, check, ...options }: Runs) {
-  const started = performance.now();
-  await runBuilt(argv, options);
-  const life = performance.now() - started;
+  let life = 0;
   for (let hits = 0; hits < kills; ) {
     before?.();
+    const started = performance.now();
     const { child, ended } = startCli(argv, options);
     const kill = () => child.kill('SIGKILL');
     const isTimed = Math.random() < 0.5;
-    let left = isTimed ? 0 : 1 + Math.floor(MAX_CHANGES * Math.random());
+    let left = isTimed || life === 0 ? 0 : 1 + Math.floor(MAX_CHANGES * Math.random());
     const watcher = watch(folder, () => {
       left -= 1;
       if (left === 0) kill();
     });
-    if (isTimed) await Promise.race([wait(life * Math.random()), ended]).then(kill);
+    if (isTimed && life > 0) await Promise.race([wait(life * Math.random()), ended]).then(kill);
     const result = await ended;
     watcher.close();
+    life ||= performance.now() - started;
     if (result.exitCode === -1) hits += 1;
     await check(result);
   }

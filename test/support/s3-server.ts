@@ -1,12 +1,11 @@
 // An S3 server for tests: one bucket, which holds the files of a folder, multipart uploads in memory, and faults.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import { AwsV4Signer } from 'aws4fetch';
+import type { ApiResponse } from '../../src/emulator/api-request.ts';
 import {
   createFaultPicker,
   type FaultKind,
@@ -15,132 +14,108 @@ import {
   sendWithFault,
 } from '../../src/emulator/faults.ts';
 import type { RequestRecord } from '../../src/emulator/service-options.ts';
-import { S3Error, verifySignature } from './s3-signature.ts';
+import { listen } from './sockets.ts';
 
-const BUCKET = 's3';
+export const ACCESS_KEY = 'demo';
+const BUCKET = '/s3';
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 const MIN_PART_SIZE = 5 * 2 ** 20;
+const MAX_SKEW = 15 * 60_000;
 const WRONG_ETAG = '0'.repeat(32);
 
-export interface S3Options {
+interface S3Options {
   /** Where the objects are; created if it is missing. */
   readonly folder: string;
-  readonly accessKey: string;
   readonly secret: string;
-  readonly host?: string;
   /** As `imgctl emulator --fault` takes them; the kind `etag` shows a wrong ETag for an upload. */
-  readonly faults?: readonly string[];
-  readonly onRequest?: (record: RequestRecord) => void;
+  readonly faults: readonly string[];
+  readonly onRequest: (record: RequestRecord) => void;
 }
 
 interface Upload {
   readonly key: string;
-  readonly parts: Map<number, { readonly etag: string; readonly body: Buffer }>;
+  readonly parts: Map<number, Buffer>;
+}
+
+/** Starts the server for the running test. */
+export async function serveS3({ folder, secret, faults, onRequest }: S3Options) {
+  mkdirSync(folder, { recursive: true });
+  const bucket = createBucket(folder);
+  const parsed = faults.map((fault) => parseFault(fault.replace('=etag', '=partial')));
+  const pickFault = createFaultPicker(parsed);
+  const server = createServer(async (incoming, stream) => {
+    const { method = '', url: target = '', headers } = incoming;
+    onRequest({ method, target, headers });
+    const url = new URL(target, `http://${headers.host}`);
+    const fault = pickFault(method, url.pathname);
+    const replaced = fault && faultResponse(fault);
+    if (replaced) return sendWithFault(stream, replaced, undefined);
+    try {
+      const body = await readBody(incoming, fault);
+      const refusal =
+        (await signatureError(url, incoming, secret)) ?? bodyError(body, headers, fault);
+      const response =
+        refusal ?? bucket({ method, url, headers, body, hasWrongEtag: fault?.type === 'partial' });
+      sendWithFault(stream, response, fault?.type);
+    } catch {
+      // The upload broke.
+      stream.destroy();
+    }
+  });
+  return listen(server);
+}
+
+async function readBody(incoming: IncomingMessage, fault?: FaultKind): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    received += chunk.length;
+    if (fault?.type === 'drop-after' && received >= fault.bytes) incoming.socket.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Signs the request again, as its Authorization header says (AWS Signature Version 4). */
+async function signatureError(
+  url: URL,
+  { method = '', headers }: IncomingMessage,
+  secretAccessKey: string,
+): Promise<ApiResponse | undefined> {
+  const { authorization = '', 'x-amz-date': datetime = '' } = headers;
+  const time = String(datetime).replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
+  if (!(Math.abs(Date.parse(time) - Date.now()) < MAX_SKEW))
+    return s3Error(403, 'RequestTimeTooSkewed');
+  const [, region = '', names = ''] = /\/([\w-]+)\/s3\/.*Headers=([^,]*)/.exec(authorization) ?? [];
+  const signed = names.split(';').map((name) => [name, String(headers[name])]);
+  const signer = new AwsV4Signer({
+    ...{ method, url: url.href, headers: Object.fromEntries(signed), datetime: String(datetime) },
+    ...{ accessKeyId: ACCESS_KEY, secretAccessKey, service: 's3', region, allHeaders: true },
+  });
+  const isSame = (await signer.sign()).headers.get('authorization') === authorization;
+  return isSame ? undefined : s3Error(403, 'SignatureDoesNotMatch');
+}
+
+type Headers = IncomingMessage['headers'];
+
+function bodyError(body: Buffer, headers: Headers, fault?: FaultKind): ApiResponse | undefined {
+  const md5 = headers['content-md5'] ?? md5Of(body, 'base64');
+  const sha256 = String(headers['x-amz-content-sha256']);
+  const isSha256 = createHash('sha256').update(body).digest('hex') === sha256;
+  if (md5 !== md5Of(body, 'base64')) return s3Error(400, 'BadDigest');
+  if (/^[0-9a-f]{64}$/.test(sha256) && !isSha256) return s3Error(400, 'XAmzContentSHA256Mismatch');
+  return fault?.type === 'late' ? s3Error(fault.status, 'FaultInjected') : undefined;
 }
 
 interface S3Request {
   readonly method: string;
-  readonly key: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body: Buffer;
   readonly hasWrongEtag: boolean;
-  /** Reads the body. @throws BrokenUpload; S3Error: the fault of the request, or a digest does not match */
-  readonly body: () => Promise<Buffer>;
 }
 
-interface S3Response {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-class BrokenUpload extends Error {}
-
-/** Starts the server for the running test. `url` is that of the bucket. */
-export async function serveS3(options: S3Options): Promise<{ baseUrl: string; url: string }> {
-  const { folder, host = '127.0.0.1', faults = [], onRequest } = options;
-  mkdirSync(folder, { recursive: true });
-  const bucket = createBucket(folder);
-  const isEtagFault = (fault: string) => /=etag(,|$)/.test(fault);
-  const pickFault = createFaultPicker(
-    faults.filter((fault) => !isEtagFault(fault)).map(parseFault),
-  );
-  const pickEtagFault = createFaultPicker(
-    faults.filter(isEtagFault).map((fault) => parseFault(fault.replace('=etag', '=partial'))),
-  );
-
-  const answer = async (incoming: IncomingMessage, stream: ServerResponse): Promise<void> => {
-    const { method = '', url: target = '', headers } = incoming;
-    onRequest?.({ method, target, headers });
-    const { pathname, searchParams: query } = new URL(target, 'http://storage');
-    const fault = pickFault(method, pathname);
-    const replacement = fault && faultResponse(fault);
-    if (replacement) return sendWithFault(stream, replacement, undefined);
-    let response: S3Response;
-    try {
-      verifySignature(incoming, options);
-      response = await bucket({
-        method,
-        key: decodeURIComponent(pathname.slice(`/${BUCKET}/`.length)),
-        query,
-        headers,
-        hasWrongEtag: pickEtagFault(method, pathname) !== undefined,
-        body: () => readBody(incoming, fault),
-      });
-    } catch (error) {
-      if (error instanceof BrokenUpload) return void stream.destroy();
-      if (!(error instanceof S3Error)) throw error;
-      const { status, code, message } = error;
-      response = { ...xmlResponse('Error', { Code: code, Message: message }), status };
-    }
-    if (fault?.type === 'stall') return;
-    if (fault?.type === 'drop') return void stream.destroy();
-    const { status = 200, body = '' } = response;
-    const type = body === '' ? {} : { 'Content-Type': 'application/xml' };
-    const length = { 'Content-Length': Buffer.byteLength(body) };
-    stream.writeHead(status, { ...type, ...length, ...response.headers }).end(body);
-  };
-
-  const server = createServer((incoming, stream) => {
-    answer(incoming, stream).catch((error: unknown) => {
-      stream.writeHead(500).end(String(error));
-    });
-  });
-  server.listen(0, host);
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  return { baseUrl, url: `s3+${baseUrl}/${BUCKET}` };
-}
-
-async function readBody(incoming: IncomingMessage, fault: FaultKind | undefined): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let received = 0;
-  try {
-    for await (const chunk of incoming as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      received += chunk.length;
-      if (fault?.type === 'drop-after' && received >= fault.bytes) incoming.socket.destroy();
-    }
-  } catch {
-    throw new BrokenUpload();
-  }
-  const body = Buffer.concat(chunks);
-  const digest = (name: string) => createHash(name).update(body).digest('hex');
-  const { 'content-md5': md5, 'x-amz-content-sha256': sha256 } = incoming.headers;
-  if (md5 !== undefined && Buffer.from(String(md5), 'base64').toString('hex') !== digest('md5'))
-    throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
-  if (/^[0-9a-f]{64}$/.test(String(sha256)) && sha256 !== digest('sha256'))
-    throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The SHA-256 is not that of the body.');
-  if (fault?.type === 'late') throw new S3Error(fault.status, 'FaultInjected', 'After the body.');
-  return body;
-}
-
-function createBucket(folder: string): (request: S3Request) => Promise<S3Response> {
+function createBucket(folder: string): (request: S3Request) => ApiResponse {
   const uploads = new Map<string, Upload>();
   /** ETags of finished uploads by key, valid for one time of change. */
   const etags = new Map<string, { readonly time: number; readonly etag: string }>();
@@ -151,138 +126,118 @@ function createBucket(folder: string): (request: S3Request) => Promise<S3Respons
     if (!stats?.isFile()) return undefined;
     const known = etags.get(key);
     const etag = known?.time === stats.mtimeMs ? known.etag : md5Of(readFileSync(file));
-    return { size: stats.size, etag };
+    return { size: stats.size, etag: `"${etag}"` };
   };
 
-  const listObjects = (prefix: string): S3Response => {
-    const keys = readdirSync(folder).filter((key) => !key.startsWith('.'));
+  const listObjects = (prefix: string): ApiResponse => {
+    const keys = readdirSync(folder).filter(
+      (key) => !key.startsWith('.') && key.startsWith(prefix),
+    );
     const Contents = keys.flatMap((Key) => {
-      const object = Key.startsWith(prefix) ? objectOf(Key) : undefined;
-      return object ? { Key, ETag: `"${object.etag}"`, Size: object.size } : [];
+      const object = objectOf(Key);
+      return object ? { Key, ETag: object.etag, Size: object.size } : [];
     });
     return xmlResponse('ListBucketResult', { IsTruncated: 'false', Contents });
   };
 
-  const listUploads = (prefix: string): S3Response =>
-    xmlResponse('ListMultipartUploadsResult', {
-      IsTruncated: 'false',
-      Upload: [...uploads]
-        .filter(([, { key }]) => key.startsWith(prefix))
-        .map(([UploadId, { key }]) => ({ Key: key, UploadId })),
-    });
-
-  const startUpload = ({ key }: S3Request): S3Response => {
-    const UploadId = randomUUID();
-    uploads.set(UploadId, { key, parts: new Map() });
-    return xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
+  const listUploads = (prefix: string): ApiResponse => {
+    const own = [...uploads].filter(([, { key }]) => key.startsWith(prefix));
+    const Upload = own.map(([UploadId, { key }]) => ({ Key: key, UploadId }));
+    return xmlResponse('ListMultipartUploadsResult', { IsTruncated: 'false', Upload });
   };
 
-  const putPart = async (request: S3Request, upload: Upload): Promise<S3Response> => {
-    const body = await request.body();
-    const etag = md5Of(body);
-    upload.parts.set(Number(request.query.get('partNumber')), { etag, body });
-    return { headers: { ETag: `"${request.hasWrongEtag ? WRONG_ETAG : etag}"` } };
-  };
-
-  const listParts = ({ query }: S3Request, { parts }: Upload): S3Response => {
-    const after = Number(query.get('part-number-marker') ?? 0);
+  const listParts = (after: number, { parts }: Upload): ApiResponse => {
     const all = [...parts].sort(([left], [right]) => left - right);
     const page = all.filter(([number]) => number > after).slice(0, 1000);
     const [last = 0] = page.at(-1) ?? [];
     return xmlResponse('ListPartsResult', {
       NextPartNumberMarker: last,
       IsTruncated: String(last < (all.at(-1)?.[0] ?? 0)),
-      Part: page.map(([PartNumber, { etag, body }]) => {
-        return { PartNumber, ETag: `"${etag}"`, Size: body.length };
+      Part: page.map(([PartNumber, body]) => {
+        return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length };
       }),
     });
   };
 
-  const complete = async (request: S3Request, id: string, upload: Upload): Promise<S3Response> => {
-    const listed = partsOf((await request.body()).toString());
-    if (request.headers['if-none-match'] === '*' && objectOf(request.key))
-      throw new S3Error(412, 'PreconditionFailed', 'The object exists.');
-    if (listed.length === 0) throw new S3Error(400, 'MalformedXML', 'The request lists no parts.');
-    const bodies = listed.map(({ number, etag }, index) => {
-      const part = upload.parts.get(number);
-      if (part?.etag !== etag) throw new S3Error(400, 'InvalidPart', `Part ${number} is unknown.`);
-      if (index < listed.length - 1 && part.body.length < MIN_PART_SIZE)
-        throw new S3Error(400, 'EntityTooSmall', `Part ${number} is too small.`);
-      return part.body;
+  const complete = (request: S3Request, { key, parts }: Upload): ApiResponse => {
+    const { body, headers, hasWrongEtag } = request;
+    const listed = [...body.toString().matchAll(/<Part>[\s\S]*?<\/Part>/g)].map(([part]) => {
+      const content = parts.get(Number(/<PartNumber>(\d+)</.exec(part)?.[1])) ?? Buffer.alloc(0);
+      return { content, isSame: part.includes(md5Of(content)) };
     });
-    const file = path.join(folder, upload.key);
-    writeFileSync(file, Buffer.concat(bodies));
-    const digests = Buffer.from(listed.map(({ etag }) => etag).join(''), 'hex');
-    const etag = `${request.hasWrongEtag ? WRONG_ETAG : md5Of(digests)}-${listed.length}`;
-    etags.set(upload.key, { time: statSync(file).mtimeMs, etag });
-    uploads.delete(id);
-    return xmlResponse('CompleteMultipartUploadResult', { Key: upload.key, ETag: `"${etag}"` });
+    const contents = listed.map(({ content }) => content);
+    const isTooSmall = contents.slice(0, -1).some(({ length }) => length < MIN_PART_SIZE);
+    if (headers['if-none-match'] === '*' && objectOf(key))
+      return s3Error(412, 'PreconditionFailed');
+    if (listed.some(({ isSame }) => !isSame)) return s3Error(400, 'InvalidPart');
+    if (isTooSmall) return s3Error(400, 'EntityTooSmall');
+    const file = path.join(folder, key);
+    writeFileSync(file, Buffer.concat(contents));
+    const digests = Buffer.from(contents.map((content) => md5Of(content)).join(''), 'hex');
+    const etag = `${hasWrongEtag ? WRONG_ETAG : md5Of(digests)}-${listed.length}`;
+    etags.set(key, { time: statSync(file).mtimeMs, etag });
+    return xmlResponse('CompleteMultipartUploadResult', { Key: key, ETag: `"${etag}"` });
   };
 
-  const serveUpload = async (request: S3Request, id: string): Promise<S3Response> => {
+  const serveUpload = (request: S3Request, key: string, id: string): ApiResponse => {
+    const { method, url, body, hasWrongEtag } = request;
     const upload = uploads.get(id);
-    if (upload?.key !== request.key) {
-      throw new S3Error(404, 'NoSuchUpload', 'The upload does not exist.');
+    if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
+    if (method === 'GET')
+      return listParts(Number(url.searchParams.get('part-number-marker')), upload);
+    if (method === 'PUT') {
+      upload.parts.set(Number(url.searchParams.get('partNumber')), body);
+      return { status: 200, headers: { ETag: `"${hasWrongEtag ? WRONG_ETAG : md5Of(body)}"` } };
     }
-    if (request.method === 'POST') return complete(request, id, upload);
-    if (request.method === 'PUT') return putPart(request, upload);
-    if (request.method === 'GET') return listParts(request, upload);
-    uploads.delete(id);
-    return { status: 204 };
+    const response = method === 'POST' ? complete(request, upload) : { status: 204 };
+    if (response.status < 300) uploads.delete(id);
+    return response;
   };
 
-  return async (request) => {
-    const { method, key, query, hasWrongEtag } = request;
-    if (key === '') {
-      if (method !== 'GET') throw new S3Error(405, 'MethodNotAllowed', 'The bucket is fixed.');
-      const prefix = query.get('prefix') ?? '';
-      return query.has('uploads') ? listUploads(prefix) : listObjects(prefix);
-    }
-    if (key.includes('/')) throw new S3Error(400, 'InvalidArgument', 'There are no prefixes.');
-    const id = query.get('uploadId');
-    if (id !== null) return serveUpload(request, id);
-    if (method === 'POST') return startUpload(request);
-    if (method === 'DELETE') {
-      rmSync(path.join(folder, key), { force: true });
-      return { status: 204 };
+  return (request) => {
+    const { method, url } = request;
+    const key = decodeURIComponent(url.pathname.slice(BUCKET.length + 1));
+    const prefix = url.searchParams.get('prefix') ?? '';
+    if (key === '')
+      return url.searchParams.has('uploads') ? listUploads(prefix) : listObjects(prefix);
+    const id = url.searchParams.get('uploadId');
+    if (id !== null) return serveUpload(request, key, id);
+    if (method === 'POST') {
+      const UploadId = randomUUID();
+      uploads.set(UploadId, { key, parts: new Map() });
+      return xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
     }
     const object = objectOf(key);
-    if (method !== 'HEAD' || !object) throw new S3Error(404, 'NoSuchKey', 'No such object.');
-    const etag = hasWrongEtag ? WRONG_ETAG : object.etag;
-    return { headers: { ETag: `"${etag}"`, 'Content-Length': String(object.size) } };
+    if (method === 'DELETE') rmSync(path.join(folder, key), { force: true });
+    if (method === 'DELETE') return { status: 204 };
+    if (method !== 'HEAD' || !object) return s3Error(404, 'NoSuchKey');
+    const ETag = request.hasWrongEtag ? `"${WRONG_ETAG}"` : object.etag;
+    return { status: 200, headers: { ETag, 'Content-Length': String(object.size) } };
   };
 }
 
-function md5Of(bytes: Buffer): string {
-  return createHash('md5').update(bytes).digest('hex');
+function md5Of(bytes: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {
+  return createHash('md5').update(bytes).digest(encoding);
 }
 
-/** Returns what a complete request lists. */
-function partsOf(body: string) {
-  return [...body.matchAll(/<Part>([\s\S]*?)<\/Part>/g)].map(([, part = '']) => ({
-    number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
-    etag: /<ETag>(?:"|&quot;|&#34;)?([0-9a-f-]+)/.exec(part)?.[1] ?? '',
-  }));
-}
+const s3Error = (status: number, Code: string): ApiResponse => ({
+  ...xmlResponse('Error', { Code, Message: `${Code}.` }),
+  status,
+});
 
 /** Elements in order; an array repeats its name. */
 type Content = Readonly<Record<string, string | number | readonly Content[]>>;
 
-function xmlResponse(name: string, content: Content): S3Response {
-  const xmlns = name === 'Error' ? '' : ` xmlns="${NAMESPACE}"`;
-  return {
-    body: `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${xmlns}>${xmlOf(content)}</${name}>`,
-  };
+function xmlResponse(name: string, content: Content): ApiResponse {
+  const body = `<${name} xmlns="${NAMESPACE}">${xmlOf(content)}</${name}>`;
+  return { status: 200, headers: { 'Content-Type': 'application/xml' }, body };
 }
 
 function xmlOf(content: Content): string {
-  return Object.entries(content)
-    .map(([name, value]) => {
-      if (typeof value === 'object') {
-        return value.map((each) => `<${name}>${xmlOf(each)}</${name}>`).join('');
-      }
-      const text = String(value).replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-      return `<${name}>${text}</${name}>`;
-    })
-    .join('');
+  const elements = Object.entries(content).flatMap(([name, value]) => {
+    const text = String(value).replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+    const all = typeof value === 'object' ? value.map(xmlOf) : [text];
+    return all.map((each) => `<${name}>${each}</${name}>`);
+  });
+  return elements.join('');
 }

@@ -10,7 +10,7 @@ import type { EmulatorOptions, RequestRecord } from '../../src/emulator/service-
 import { serve } from './emulator.ts';
 import { runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
-import { serveS3 } from './s3-server.ts';
+import { ACCESS_KEY, serveS3 } from './s3-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
@@ -109,7 +109,7 @@ export async function storageUser(
   };
   const storage =
     kind === 's3'
-      ? await serveS3({ ...common, folder, accessKey: 'demo', secret: SECRETS.storage, faults })
+      ? await serveS3({ folder, secret: SECRETS.storage, faults, onRequest: common.onRequest })
       : await serve({
           ...common,
           uploads,
@@ -119,7 +119,7 @@ export async function storageUser(
         });
   const settings = {
     dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },
-    s3: { 'upload-url': `s3+${storage.baseUrl}/s3`, 'upload-access-key': 'demo' },
+    s3: { 'upload-url': `s3+${storage.baseUrl}/s3`, 'upload-access-key': ACCESS_KEY },
   };
   const env = {
     IMGCTL_BASE_URL: service.baseUrl,
