@@ -1,4 +1,4 @@
-// No secret shows: every command, failures that send a secret back, push, the MCP server and a token store, traced.
+// No secret shows: every command, failures that send a secret back, pushes and a token store, traced.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,14 +13,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeclaration } from '../../src/cli/declarations.ts';
 import { ROOT } from '../../src/commands/index.ts';
-import { type Tool, toolsFor } from '../../src/mcp/tools.ts';
 import { FAILURES } from '../commands/failures.ts';
 import { account, type CliOptions, freshHome, issue, runBuilt, startCli } from '../support/cli.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
+import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 import { SECRETS, storageUser, writeOva } from '../support/uploads.ts';
@@ -39,7 +38,9 @@ function newSecrets() {
   const pairs = [`alice:${password}`, `${token}:`, proxy].map(base64);
   const user = { name: 'alice', password };
   const ofPush = Object.values(SECRETS).flatMap((text) => [text, base64(`demo:${text}`)]);
-  return { user, token, proxy, forms: [password, token, other, ...pairs, ...ofPush] };
+  const ofStore = [KEY, STORE_PASSWORD, base64(STORE_PASSWORD)];
+  const forms = [password, token, other, ...pairs, ...ofPush, ...ofStore];
+  return { user, token, proxy, forms };
 }
 
 /** Returns a password command that records its environment and its parent's command line, beside the searched folders. */
@@ -129,6 +130,7 @@ type Row = readonly [
   prepare: (secrets: Secrets) => Prepared | Promise<Prepared>,
 ];
 
+const KEY = base64('canary of a key: 32 bytes, never');
 const LIST = 'images list --retries 0 --timeout 2s';
 
 /** A user with a token and a password: what differs, with PASSWORD, TOKEN and PROXY for secrets. */
@@ -237,7 +239,44 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   };
 };
 
+/** A user with a token store and a credential helper, after a login. */
+const withStore =
+  (event: 'is in use' | 'refuses the password' | 'is stopped') =>
+  async ({ user }: Secrets): Promise<Prepared> => {
+    const redis = await startRedis();
+    const emulator = await serve({ users: [user] });
+    const helper = fakeHelper();
+    const { command, seen } = recordingCommand(STORE_PASSWORD);
+    const { IMGCTL_PASSWORD: stdin, ...plain } = account(
+      emulator.baseUrl,
+      user.name,
+      user.password,
+    );
+    const IMGCTL_TOKEN_STORE_KEY_FILE = path.join(temporaryDirectory(), 'key');
+    writeFileSync(IMGCTL_TOKEN_STORE_KEY_FILE, KEY);
+    const settings = { 'credential-helper': 'fake', 'token-store-password-command': command };
+    const config = JSON.stringify({ profiles: { default: settings } });
+    const env = {
+      ...{ ...plain, PATH: helper.PATH, IMGCTL_CONFIG_DIR: settingsIn(plain.HOME, config) },
+      ...{ IMGCTL_TOKEN_STORE: redis.url, IMGCTL_TOKEN_STORE_KEY_FILE },
+    };
+    const login = ['login', '--store-password', '--password-stdin', '--debug'];
+    expect((await runBuilt(login, { env, stdin })).exitCode).toBe(0);
+    const stored = redis.cli('get', redis.cli('keys', '*token'));
+    emulator.expireTokens();
+    if (event === 'is stopped') await redis.stop();
+    if (event === 'refuses the password') redis.cli('acl', 'setuser', 'imgctl', 'resetpass');
+    // The helper reads the record that it stores.
+    const helped = () => helper.calls().map((call) => call.replace(/^\{.*\}$/m, ''));
+    return { argv: LIST.split(' '), env, seen: () => [seen(), stored, ...helped()].join() };
+  };
+
+const STORE: readonly Row[] = (['is in use', 'refuses the password', 'is stopped'] as const).map(
+  (event) => [`a token store ${event}`, 0, withStore(event)],
+);
+
 const FAILING: readonly Row[] = [
+  ...(NO_REDIS ? [] : STORE),
   ...FAILURES.map(([title, exitCode, , prepare]): Row => {
     return [title, exitCode, ({ user }) => prepare(user)];
   }),
@@ -314,116 +353,3 @@ describe.each([
     if (title.startsWith('imgctl images list')) expect(tokensBelow(HOME)).toHaveLength(2);
   });
 });
-
-/** Returns valid arguments of an MCP tool, and the same with a text wherever it may stand. */
-function argumentsOfTool({ input: { shape } }: Tool, text: string): object[] {
-  const pick = (values: object) =>
-    Object.fromEntries(Object.entries(values).filter(([name]) => name in shape));
-  return [
-    pick({ text: ['ubuntu'], images: ['1001'], file: 'missing.ova' }),
-    pick({ text: [text], images: [text], file: text, id: text }),
-  ];
-}
-
-it('the MCP server shows no secret in the answer of any tool', async () => {
-  const { user, forms } = newSecrets();
-  const { baseUrl } = await serve({ users: [user], syncDelay: 1 });
-  const env = withTemporaryFolder(account(baseUrl, user.name, user.password));
-  const clientInfo = { name: 'test', version: '1' };
-  const start = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-  // A user may have pasted the password.
-  const calls = toolsFor(true).flatMap((tool) =>
-    argumentsOfTool(tool, user.password).map((values) => ({ name: tool.name, arguments: values })),
-  );
-  const messages = [
-    { id: 1, method: 'initialize', params: start },
-    { method: 'notifications/initialized' },
-    { id: 2, method: 'tools/list' },
-    ...calls.map((params, index) => ({ id: 3 + index, method: 'tools/call', params })),
-  ];
-  const lines = messages.map((each) => `${JSON.stringify({ jsonrpc: '2.0', ...each })}\n`);
-  const stdin = lines.join('');
-  const ended = await watchedRun(['mcp', '--allow-sync', '--debug'], { env, stdin });
-  expect(ended.stdout.trim().split('\n')).toHaveLength(messages.length - 1);
-  expect(ended.stdout).toContain('***');
-  const tokens = tokensBelow(env.HOME);
-  expect(tokens).toHaveLength(2);
-  expect(placesOf([...forms, ...tokens], ended, env.HOME)).toEqual([]);
-});
-
-const KEY = base64('canary of a key: 32 bytes, never');
-const LOGIN = 'login --store-password --password-stdin';
-const ONE = 'images list --limit 1';
-const BY_VARIABLE = { IMGCTL_TOKEN_STORE_KEY: KEY, IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD };
-const REFUSES = 'refuses the password';
-
-type StoreStep = readonly [
-  line: string,
-  exitCode?: number,
-  /** Variables that hold secrets, and are for no other process; `token` is one that the service does not know. */
-  variables?: Readonly<Record<string, string>> | 'token' | undefined,
-  /** What happens to the store before. */
-  store?: typeof REFUSES | 'is stopped',
-];
-
-const STORE_STEPS: readonly StoreStep[] = [
-  ...[LOGIN, 'whoami --check', ONE, 'doctor', 'profile list', `${ONE} -o json`].map(
-    (line) => [line] as const,
-  ),
-  ['doctor', 4, 'token'],
-  ['logout --all', 0, 'token'],
-  [ONE, 4],
-  [LOGIN, 0, BY_VARIABLE],
-  [ONE, 0, BY_VARIABLE],
-  [ONE, 0, undefined, REFUSES],
-  [ONE, 0, BY_VARIABLE, REFUSES],
-  [ONE, 0, undefined, 'is stopped'],
-  ['doctor', 0, BY_VARIABLE, 'is stopped'],
-];
-
-it.skipIf(NO_REDIS)(
-  `a token store and a credential helper show no secret${REDIS_REASON}`,
-  async () => {
-    const redis = await startRedis();
-    const { user, token, forms } = newSecrets();
-    const emulator = await serve({ users: [user], tokenLimit: 1_000 });
-    const helper = fakeHelper();
-    const { command, seen } = recordingCommand(STORE_PASSWORD);
-    const { IMGCTL_PASSWORD: _password, ...plain } = account(emulator.baseUrl, user.name);
-    const IMGCTL_TOKEN_STORE_KEY_FILE = path.join(temporaryDirectory(), 'key');
-    writeFileSync(IMGCTL_TOKEN_STORE_KEY_FILE, KEY);
-    const settings = { 'credential-helper': 'fake', 'token-store-password-command': command };
-    const config = JSON.stringify({ profiles: { default: settings } });
-    const env = {
-      ...withTemporaryFolder(plain),
-      PATH: helper.PATH,
-      IMGCTL_CONFIG_DIR: settingsIn(plain.HOME, config),
-      IMGCTL_TOKEN_STORE: redis.url,
-      IMGCTL_TOKEN_STORE_KEY_FILE,
-    };
-    const tokens = new Set<string>();
-    for (const [line, exitCode = 0, variables, store] of STORE_STEPS) {
-      emulator.expireTokens();
-      if (store === 'is stopped') await redis.stop();
-      else if (store) redis.cli('acl', 'setuser', 'imgctl', 'resetpass');
-      const stdin = line === LOGIN ? `${user.password}\n` : undefined;
-      const own = variables === 'token' ? { IMGCTL_TOKEN: token } : variables;
-      const argv = [...line.split(' '), '--debug'];
-      const ended = await watchedRun(argv, { env: { ...env, ...own }, stdin });
-      const told = store && /token store/.test(ended.stdout + ended.stderr);
-      expect([line, ended.exitCode, told]).toEqual([line, exitCode, store && true]);
-      for (const each of tokensBelow(env.HOME)) tokens.add(each);
-      const texts = [...forms, STORE_PASSWORD, base64(STORE_PASSWORD), KEY, ...tokens];
-      // The helper reads the record that it stores.
-      const helped = helper.calls().map((call) => call.replace(/^\{.*\}$/m, ''));
-      const stored = store ? '' : redis.cli('get', redis.cli('keys', '*token'));
-      // A new child is a copy of imgctl, with its variables, until it runs its program.
-      const shown = variables ? '' : ended.processes;
-      const run = { ...ended, processes: [shown, seen(), ...helped, stored].join() };
-      expect([line, placesOf(texts, run, env.HOME)]).toEqual([line, []]);
-    }
-    expect(tokens.size).toBeGreaterThan(2);
-    expect(helper.calls().length).toBeGreaterThan(4);
-    expect(seen()).toContain('PATH=');
-  },
-);

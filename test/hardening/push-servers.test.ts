@@ -56,7 +56,8 @@ async function killPushes(
   const timer = setInterval(look, 2);
   onTestFinished(() => clearInterval(timer));
   const check = async () => {
-    expect(await runBuilt(argv, { env })).toMatchObject({ exitCode: 0 });
+    const { exitCode, stderr } = await runBuilt(argv, { env });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(digestOf(await server.read(`${name}.ova`))).toBe(digestOf(readFileSync(file)));
     await server.remove(`${name}.ova`);
   };

@@ -55,7 +55,11 @@ export function inFolder(url: string, folder: string): UploadServer {
     // Apache keeps properties in a folder of its own.
     files: async () => readdirSync(folder).filter((name) => name !== '.DAV'),
     read: async (name) => readFileSync(path.join(folder, name)),
-    remove: async (name) => rmSync(path.join(folder, name)),
+    remove: async (name) => {
+      // rclone remembers for minutes what is in the folder.
+      if (url.startsWith('dav+')) await fetch(`${url.slice(4)}${name}`, { method: 'DELETE' });
+      else rmSync(path.join(folder, name));
+    },
   };
 }
 

@@ -2,9 +2,10 @@
 
 import http, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
+import { start } from './sockets.ts';
 
 export interface ScriptedRequest {
   readonly method: string;
@@ -39,14 +40,8 @@ export type Handler = (
  */
 export type Script = Readonly<Record<string, ScriptedResponse | readonly ScriptedResponse[]>>;
 
-export interface ScriptedServer {
-  /** Its origin, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Every request so far, in order. */
-  readonly requests: readonly ScriptedRequest[];
-  /** Closes the server and every connection at once. */
-  close(): Promise<void>;
-}
+/** `requests` has every request so far, in order. */
+export type ScriptedServer = Awaited<ReturnType<typeof startScriptedServer>>;
 
 /** Closes the connection without a response. */
 export const DROP: ScriptedResponse = { raw: (socket) => socket.destroy() };
@@ -69,11 +64,10 @@ export function requestsTo({ requests }: Pick<ScriptedServer, 'requests'>): stri
 export async function startScriptedServer(
   script: Handler | Script,
   tls?: Identity,
-  address = '127.0.0.1',
-): Promise<ScriptedServer> {
+  address?: string,
+) {
   const handler = typeof script === 'function' ? script : follow(script);
   const requests: ScriptedRequest[] = [];
-  const sockets = new Set<Socket>();
   let baseUrl = '';
 
   const listener: http.RequestListener = async (incoming, outgoing) => {
@@ -91,22 +85,9 @@ export async function startScriptedServer(
   };
 
   const server = tls ? https.createServer(tls, listener) : http.createServer(listener);
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}); // some tests abort their requests
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
-  baseUrl = `${tls ? 'https' : 'http'}://${address}:${(server.address() as AddressInfo).port}`;
-  return {
-    baseUrl,
-    requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  const started = await start(server, address);
+  baseUrl = started.baseUrl;
+  return { ...started, requests };
 }
 
 /** Starts the server for the running test, and closes it afterwards. */

@@ -5,26 +5,38 @@ import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
 
-/** Starts a TCP server, and closes it with all connections after the test. */
-export async function listen(server: net.Server): Promise<{ baseUrl: string }> {
+/** Starts a server on a free port; `close` closes it and every connection at once. */
+export async function start(server: net.Server, address = '127.0.0.1') {
   const sockets = new Set<net.Socket>();
-  server.on('connection', (socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    // Some tests abort their requests.
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
   });
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const scheme = server instanceof tls.Server ? 'https' : 'http';
-  return { baseUrl: `${scheme}://127.0.0.1:${(server.address() as net.AddressInfo).port}` };
+  const baseUrl = `${scheme}://${address}:${(server.address() as net.AddressInfo).port}`;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return { baseUrl, close };
+}
+
+/** Starts a server for the running test. */
+export async function listen(...options: Parameters<typeof start>): Promise<{ baseUrl: string }> {
+  const { baseUrl, close } = await start(...options);
+  onTestFinished(close);
+  return { baseUrl };
 }
 
 /** Returns the URL of a port that was just closed. */
 export async function unusedPort(): Promise<{ baseUrl: string }> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return { baseUrl: `http://127.0.0.1:${port}` };
+  const { baseUrl, close } = await start(net.createServer());
+  await close();
+  return { baseUrl };
 }
 
 /**
@@ -34,7 +46,6 @@ export async function unusedPort(): Promise<{ baseUrl: string }> {
 export async function tunnelTo(response: string | undefined, target?: string, identity?: Identity) {
   const heads: string[] = [];
   const serve = (socket: net.Socket) => {
-    socket.on('error', () => {});
     socket.once('data', (head) => {
       heads.push(head.toString());
       if (response === undefined) {

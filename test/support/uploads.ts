@@ -69,11 +69,6 @@ export async function folderUser(options: Partial<EmulatorOptions> = {}) {
 /** The secrets of a user, none of which is part of another. */
 export const SECRETS = { service: 'service-canary-1', storage: 'storage-canary-2' };
 
-interface SeenRequest {
-  readonly request: string;
-  readonly headers: IncomingHttpHeaders;
-}
-
 /**
  * A user whose storage is a server of its own, with another password than the service.
  * @param faults of the storage, as `imgctl emulator --fault` takes them; S3 has the kind `etag` too
@@ -87,34 +82,26 @@ export async function storageUser(
   host = '127.0.0.1',
 ) {
   const uploads = temporaryDirectory();
-  const seen = { service: [] as SeenRequest[], storage: [] as SeenRequest[] };
-  const record =
-    (list: SeenRequest[]) =>
-    ({ method, target, headers }: RequestRecord) =>
-      list.push({ request: `${method} ${target}`, headers });
+  type Seen = { readonly request: string; readonly headers: IncomingHttpHeaders };
+  const seen: Record<'service' | 'storage', Seen[]> = { service: [], storage: [] };
+  const recordTo = (list: Seen[]) => (record: RequestRecord) => {
+    const { method, target, headers } = record;
+    list.push({ request: `${method} ${target}`, headers });
+    if (list === seen.storage) onRequest(record);
+  };
+  const users = (password: string) => [{ name: 'demo', password }];
   const service = await serve({
-    uploads,
-    syncDelay: 0,
-    images: 5,
-    users: [{ name: 'demo', password: SECRETS.service }],
-    onRequest: record(seen.service),
+    ...{ uploads, syncDelay: 0, images: 5, users: users(SECRETS.service) },
+    onRequest: recordTo(seen.service),
   });
   const folder = path.join(uploads, 'demo');
-  const common = {
-    host,
-    onRequest: (request: RequestRecord) => {
-      record(seen.storage)(request);
-      onRequest(request);
-    },
-  };
+  const secret = SECRETS.storage;
+  const common = { onRequest: recordTo(seen.storage) };
   const storage =
     kind === 's3'
-      ? await serveS3({ folder, secret: SECRETS.storage, faults, onRequest: common.onRequest })
+      ? await serveS3({ ...common, folder, secret, faults })
       : await serve({
-          ...common,
-          uploads,
-          images: 0,
-          users: [{ name: 'demo', password: SECRETS.storage }],
+          ...{ ...common, host, uploads, images: 0, users: users(secret) },
           faults: faults.map(parseFault),
         });
   const settings = {
