@@ -1,21 +1,13 @@
-// The time and memory of the built program for small responses and packages that hold more than any program should.
+// The time and memory of the built program for small responses that hold more than any program should.
 
 import { EventEmitter, once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { bombs, envelopeOf } from '../support/bombs.ts';
-import {
-  type Environment,
-  freshHome,
-  runBuilt,
-  scriptedService,
-  startCli,
-} from '../support/cli.ts';
-import { temporaryDirectory } from '../support/io.ts';
-import { sampleMembers } from '../support/package-writer.ts';
+import { type Environment, runBuilt, scriptedService, startCli } from '../support/cli.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
+import { bombs, envelopeOf } from './hostile-response.ts';
 
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 /** The peak memory of a process is read there. */
@@ -29,7 +21,7 @@ async function expectCheapFailure(argv: readonly string[], env: Environment, mes
   expect(performance.now() - start).toBeLessThan(5_000);
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('hint: '));
   expect(JSON.parse(lines.pop() ?? '').peak).toBeLessThan(400);
-  expect([exitCode, argv[0] === 'validate' ? '' : stdout]).toEqual([1, '']);
+  expect([exitCode, stdout]).toEqual([1, '']);
   expect(lines).toEqual([expect.stringMatching(message)]);
 }
 
@@ -76,36 +68,5 @@ describe.each(RESPONSES)('a response of %s', (_kind, response) => {
       await requested;
       return started;
     });
-  });
-});
-
-const around = (content: string) =>
-  `<Envelope xmlns="http://schemas.dmtf.org/ovf/envelope/1">${content}</Envelope>`;
-const [descriptor] = sampleMembers('vm');
-const digest = `SHA256(x)= ${'0'.repeat(64)}\n`;
-
-describe.each([
-  ['a descriptor nested 1,000,000 deep', () => around('<a>'.repeat(1e6) + '</a>'.repeat(1e6)), ''],
-  ['a descriptor of 5,000,000 elements', () => around('<a/>'.repeat(5e6)), ''],
-  ['an attribute of 60 MB', () => around(`<a b="${'x'.repeat(60e6)}"/>`), ''],
-  ['a manifest of 2,000,000 lines', () => descriptor.content, digest.repeat(2e6)],
-])('a package with %s', (_name, content, manifest) => {
-  /** Returns the path of the descriptor. */
-  const write = () => {
-    const folder = temporaryDirectory();
-    writeFileSync(path.join(folder, 'vm.mf'), manifest);
-    writeFileSync(path.join(folder, 'vm.ovf'), content());
-    return path.join(folder, 'vm.ovf');
-  };
-
-  it.skipIf(!canMeasure)('fails in time, with little memory (skipped without /proc)', async () => {
-    const message = /vm\.ovf is invalid: \d+ errors?$/;
-    await expectCheapFailure(['validate', write()], freshHome(), message);
-  });
-
-  it('ends within a second after SIGINT at any moment', async () => {
-    const argv = ['validate', write()];
-    const start = async () => startCli(argv, { env: freshHome() });
-    await expectQuickEnd([60, 120, 180, 300, 500], start);
   });
 });

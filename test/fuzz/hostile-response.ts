@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText, HOSTILE } from '../output/hostile.ts';
-import { bombs } from '../support/bombs.ts';
 
 /** They stand for the service itself, and for a server that must get no request. */
 export const OWN = 'http://own.invalid';
@@ -26,6 +25,23 @@ export function soundResponse(status: number, headers: Header[], body: Buffer) {
     sent: 1,
     /** `keep` needs a response whose end the client can see. */
     end: 'keep' as 'keep' | 'close' | 'reset',
+  };
+}
+
+/** Returns a list of `count` elements as JSON. */
+export function envelopeOf(element: string, count: number): string {
+  const meta = '{"pages":{"page":1,"pages":12,"per_page":100,"total":1200,"next_url":null}}';
+  return `{"data":[${`${element},`.repeat(count).slice(0, -1)}],"meta":${meta}}`;
+}
+
+/** Small lists that unfold into so many elements, or into 100,000 levels. */
+export function bombs(count: number): Readonly<Record<string, Buffer>> {
+  const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+  return {
+    objects: gzipSync(envelopeOf('{}', count)),
+    arrays: gzipSync(envelopeOf('[]', count)),
+    numbers: gzipSync(envelopeOf('1', count)),
+    nested: gzipSync(envelopeOf(nested, 1)),
   };
 }
 

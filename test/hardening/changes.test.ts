@@ -1,12 +1,10 @@
-// images changes: twenty processes, kills at random moments, a full disk and a reader that closes early.
+// images changes: twenty processes, kills at random moments and a full disk.
 
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import { runBuilt, SHELL_COMMAND, scriptedService, type User } from '../support/cli.ts';
+import { runBuilt, scriptedService, type User } from '../support/cli.ts';
 import { DISKS } from './disks.ts';
 import { ageLeftovers } from './home.ts';
 import { HOMES, KILLS, killRuns } from './kills.ts';
@@ -89,15 +87,4 @@ describe.each(DISKS)('on $title', ({ prelude, skipped, folder, fill }) => {
     expect((await changesIn(env)).ids).toEqual([4]);
     expect((await changesIn(env)).ids).toEqual([]);
   });
-});
-
-it('a reader that closes early leaves the changes to the next run', async () => {
-  const { service, env } = await watched(0);
-  await changesIn(env);
-  service.images = testImages(3_000);
-  const line = `${SHELL_COMMAND} ${CHANGES.join(' ')} | head -c 1; echo " \${PIPESTATUS[0]}"`;
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { env });
-  expect({ stdout, stderr }).toEqual({ stdout: '{ 0\n', stderr: '' });
-  expect((await changesIn(env)).ids).toHaveLength(3_000);
-  expect((await changesIn(env)).ids).toEqual([]);
 });

@@ -10,7 +10,6 @@ import { serve } from '../support/emulator.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
-import { cachedToken } from './home.ts';
 
 /** Their number is 200 in `npm run test:fleet`. */
 const MACHINES = Number(process.env.FLEET_MACHINES || 20);
@@ -30,7 +29,6 @@ type Moment = (counts: Counts) => boolean;
 async function startFleet(isMoment: Moment = () => false, faults: readonly string[] = []) {
   const redis = await startRedis({ tls: true });
   const counts: Counts = { tokenRequests: 0, lists: 0 };
-  const users = ['demo', 'alice'].map((name) => ({ name, password: name }));
   let reach = () => {};
   const reached = new Promise<void>((resolve) => {
     reach = resolve;
@@ -38,7 +36,6 @@ async function startFleet(isMoment: Moment = () => false, faults: readonly strin
   const service = await serve({
     images: IMAGES,
     tokenLimit: ALLOWED,
-    users,
     faults: faults.map(parseFault),
     onRequest: ({ method }) => {
       counts[method === 'POST' ? 'tokenRequests' : 'lists'] += 1;
@@ -46,8 +43,8 @@ async function startFleet(isMoment: Moment = () => false, faults: readonly strin
     },
   });
   const env = { ...redis.env, NODE_EXTRA_CA_CERTS: redis.caFile };
-  const machinesOf = (count: number, own: Environment = {}, name = 'demo') =>
-    Array.from({ length: count }, () => ({ ...account(service.baseUrl, name), ...env, ...own }));
+  const machinesOf = (count: number, own: Environment = {}) =>
+    Array.from({ length: count }, () => ({ ...account(service.baseUrl), ...env, ...own }));
   return { redis, service, counts, reached, machinesOf };
 }
 
@@ -98,15 +95,6 @@ describe.skipIf(NO_REDIS)(`${MACHINES} machines with a token store${REDIS_REASON
     expect(counts.tokenRequests).toBe(2);
   });
 
-  it('send one more token request if the token is revoked in the middle of their lists', async () => {
-    const inTheMiddle: Moment = ({ lists }) => lists === MACHINES / 2;
-    const { service, counts, reached, machinesOf } = await startFleet(inTheMiddle);
-    const machines = listOn(machinesOf(MACHINES));
-    await reached.then(service.expireTokens);
-    expectComplete(await endOf(machines));
-    expect(counts.tokenRequests).toBe(2);
-  });
-
   it('send one more token request if the machine that sends the first is killed', async () => {
     const faults = ['POST /auth/request-token=stall,first=1'];
     const { counts, reached, machinesOf } = await startFleet(() => true, faults);
@@ -121,20 +109,8 @@ describe.skipIf(NO_REDIS)(`${MACHINES} machines with a token store${REDIS_REASON
     expect(counts.tokenRequests).toBe(2);
   });
 
-  it('of two users never get the token of the other one', async () => {
-    const { redis, counts, machinesOf } = await startFleet();
-    const fleets = ['demo', 'alice'].map((name) => machinesOf(MACHINES / 2, {}, name));
-    expectComplete(await endOf(listOn(fleets.flat())));
-    expect(counts.tokenRequests).toBe(2);
-    expect(redis.cli('keys', '*token').split('\n')).toHaveLength(2);
-    const tokens = fleets.map((own) => [...new Set(own.map(({ HOME }) => cachedToken(HOME)))]);
-    expect(tokens.map((own) => own.length)).toEqual([1, 1]);
-    expect(tokens[0]).not.toEqual(tokens[1]);
-  });
-
   it.each<[string, Moment]>([
     ['is stopped while one requests the token', ({ tokenRequests }) => tokenRequests === 1],
-    ['is stopped while they list', ({ lists }) => lists === MACHINES / 4],
     ['restarts empty meanwhile', ({ lists }) => lists === 1],
   ])('list, or say that the limit is reached, if the store %s', async (when, isMoment) => {
     const { redis, reached, machinesOf } = await startFleet(isMoment);

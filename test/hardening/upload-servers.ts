@@ -32,21 +32,38 @@ const missing = (program: string) =>
   spawnSync('which', [program]).status === 0 ? '' : `${program} is not installed`;
 
 const NGINX_DAV = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so';
-const APACHE_MODULES = '/usr/lib/apache2/modules';
 
-/** Starts a program and waits until its port answers. */
-async function startProgram(command: string, args: readonly string[], baseUrl: string) {
-  const child = spawn(command, args, { stdio: 'ignore' });
+/** Starts a program with a folder of its own, and waits until it answers at its address, which it returns. */
+async function startProgram(command: string, argsOf: (host: string, own: string) => string[]) {
+  const { baseUrl } = await unusedPort();
+  const own = temporaryDirectory();
+  chmodSync(own, 0o777);
+  const child = spawn(command, argsOf(new URL(baseUrl).host, own), { stdio: 'ignore' });
   onTestFinished(async () => {
     child.kill('SIGTERM');
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
   });
   for (let tries = 0; tries < 200; tries += 1) {
-    const response = await fetch(baseUrl).catch(() => undefined);
-    if (response) return;
+    if (await fetch(baseUrl).catch(() => undefined)) return baseUrl;
     await wait(50);
   }
   throw new Error(`${command} does not answer`);
+}
+
+/** Starts a program with this configuration, which serves a folder. */
+async function startWebDav(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  configOf: (host: string, own: string) => string,
+) {
+  // Its own user has to reach them.
+  for (const each of [folder, path.dirname(folder)]) chmodSync(each, 0o777);
+  const baseUrl = await startProgram(command, (host, own) => {
+    writeFileSync(path.join(own, 'config'), configOf(host, own));
+    return [...args, path.join(own, 'config')];
+  });
+  return inFolder(`dav+${baseUrl}/`, folder);
 }
 
 export function inFolder(url: string, folder: string): UploadServer {
@@ -67,66 +84,41 @@ export const SERVERS: readonly ServerKind[] = [
   {
     name: 'nginx with dav',
     reason: missing('nginx') || (existsSync(NGINX_DAV) ? '' : 'nginx has no dav-ext module'),
-    async start(folder) {
-      const { baseUrl } = await unusedPort();
-      const own = temporaryDirectory();
-      for (const each of [own, folder]) chmodSync(each, 0o777);
-      const file = path.join(own, 'nginx.conf');
-      const user = isRoot ? 'user root;' : '';
-      const text = `load_module ${NGINX_DAV}; ${user} pid ${own}/pid; error_log ${own}/error.log; daemon off; events {}
-http { access_log off; client_body_temp_path ${own}/body; server { listen ${new URL(baseUrl).host}; client_max_body_size 0;
+    start: (folder) =>
+      startWebDav(folder, 'nginx', ['-c'], (host, own) => {
+        const user = isRoot ? 'user root;' : '';
+        return `load_module ${NGINX_DAV}; ${user} pid ${own}/pid; error_log ${own}/error.log; daemon off; events {}
+http { access_log off; client_body_temp_path ${own}/body; server { listen ${host}; client_max_body_size 0;
 location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFIND OPTIONS; } } }`;
-      writeFileSync(file, text);
-      await startProgram('nginx', ['-c', file], baseUrl);
-      return inFolder(`dav+${baseUrl}/`, folder);
-    },
+      }),
   },
   {
     name: 'Apache with mod_dav',
     reason: missing('apache2'),
-    async start(folder) {
-      const { baseUrl } = await unusedPort();
-      const own = temporaryDirectory();
-      // Its own user has to reach them.
-      for (const each of [own, folder, path.dirname(folder)]) chmodSync(each, 0o777);
-      const file = path.join(own, 'apache.conf');
-      const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map((name) => {
-        return `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so\n`;
-      });
-      const user = isRoot ? 'User www-data\nGroup www-data' : '';
-      const text = `${modules.join('')}${user}
-ServerName localhost
-Listen ${new URL(baseUrl).host}
-PidFile ${own}/pid
-ErrorLog ${own}/error.log
-DavLockDB ${own}/locks
-DocumentRoot ${folder}
-<Directory ${folder}>
-Dav On
-Require all granted
-</Directory>
-`;
-      writeFileSync(file, text);
-      await startProgram('apache2', ['-f', file, '-DFOREGROUND'], baseUrl);
-      return inFolder(`dav+${baseUrl}/`, folder);
-    },
+    start: (folder) =>
+      startWebDav(folder, 'apache2', ['-DFOREGROUND', '-f'], (host, own) => {
+        const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map((name) => {
+          return `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`;
+        });
+        return `${modules.join('')}${isRoot ? 'User www-data\nGroup www-data' : ''}
+ServerName localhost\nListen ${host}\nPidFile ${own}/pid\nErrorLog ${own}/error.log\nDavLockDB ${own}/locks
+DocumentRoot ${folder}\n<Directory ${folder}>\nDav On\nRequire all granted\n</Directory>\n`;
+      }),
   },
   {
     name: 'rclone serve webdav',
     reason: missing('rclone'),
     async start(folder) {
-      const { baseUrl } = await unusedPort();
-      const args = ['serve', 'webdav', folder, '--addr', new URL(baseUrl).host];
-      await startProgram('rclone', args, baseUrl);
-      return inFolder(`dav+${baseUrl}/`, folder);
+      const args = (host: string) => ['serve', 'webdav', folder, '--addr', host];
+      return inFolder(`dav+${await startProgram('rclone', args)}/`, folder);
     },
   },
   {
     name: 'moto (S3)',
     reason: missing('moto_server'),
     async start() {
-      const { baseUrl } = await unusedPort();
-      await startProgram('moto_server', ['-p', new URL(baseUrl).port], baseUrl);
+      const args = (host: string) => ['-p', host.replace(/.*:/, '')];
+      const baseUrl = await startProgram('moto_server', args);
       await fetch(`${baseUrl}/bucket`, { method: 'PUT' });
       const namesIn = async (query: string) => {
         const text = await (await fetch(`${baseUrl}/bucket${query}`)).text();

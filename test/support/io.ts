@@ -67,8 +67,6 @@ export interface FakeIo extends Io {
   readonly stderr: MemorySink;
   /** What was written to the terminal beside stderr. */
   readonly terminal: MemorySink;
-  /** How often the job was stopped. */
-  readonly suspensions: number;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
   /** Moves the fake clock, forwards or backwards. */
@@ -83,7 +81,6 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
   const terminal = new MemorySink(80);
-  let suspensions = 0;
   let time = options.time;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
@@ -93,12 +90,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     ),
     terminal,
     openTerminal: () => (input.isTTY ? terminal : undefined),
-    get suspensions() {
-      return suspensions;
-    },
-    async suspend() {
-      suspensions += 1;
-    },
+    suspend: async () => {},
     env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },
