@@ -9,7 +9,6 @@ import type { Io } from './io.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
   createListWriter,
-  createValueWriter,
   type Format,
   type ListWriter,
   type PrintOptions,
@@ -116,13 +115,8 @@ export class Context implements ConsoleStyle {
   }
 
   /** Opens a list whose rows arrive gradually; the caller ends it. */
-  openList(columns: readonly string[], options: PrintOptions = {}): ListWriter<Row> {
+  openList(columns: readonly string[], options: PrintOptions = {}): ListWriter {
     return createListWriter({ ...this.#outputOptions(options), columns });
-  }
-
-  /** Opens a list of single values, which csv and tsv call `name`. */
-  openValues(name: string, options: PrintOptions = {}): ListWriter<unknown> {
-    return createValueWriter(name, this.#outputOptions(options));
   }
 
   async printList(

@@ -5,7 +5,6 @@ import type { Batch } from '../catalogue/listing.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { ListWriter } from '../output/writers.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
 import {
   describeCount,
@@ -81,9 +80,8 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
     return isTotal ? meta.pages?.total : undefined;
   };
   const summary = () => describeCount(count, options, total());
-  const list: ListWriter<unknown> = urls
-    ? context.openValues('url', { header: view.header })
-    : context.openList(view.columns, { ...view, summary });
+  const shown = urls ? { header: view.header, only: 'url' } : { ...view, summary };
+  const list = context.openList(view.columns, shown);
   const source = await openSource(context, options);
   const query = { plan, limit, perPage, page, streams: format === 'ndjson' };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
@@ -92,7 +90,9 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   const names = collectNames([]);
   for await (const batch of readBatches(context, source, query, quiet)) {
     const { images } = batch;
-    await list.write(urls ? images.map((image) => urlOf(image, source.baseUrl)) : images);
+    await list.write(
+      urls ? images.map((image) => ({ url: urlOf(image, source.baseUrl) })) : images,
+    );
     count += images.length;
     collectNames(images, names);
     meta = batch.meta;

@@ -19,6 +19,8 @@ export interface PrintOptions extends Layout {
   readonly columns?: readonly string[] | undefined;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
+  /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
+  readonly only?: string | undefined;
   /** Returns how many rows there are, for the line below a table on a terminal. */
   readonly summary?: () => string;
 }
@@ -40,17 +42,18 @@ export interface ListOptions extends RecordOptions {
   readonly columns: readonly string[];
 }
 
-export interface ListWriter<Item> {
+export interface ListWriter {
   /** Writes ndjson at once; the other formats are written by `end`. */
-  write(items: readonly Item[]): Promise<void>;
+  write(rows: readonly Row[]): Promise<void>;
   /** With meta, json and yaml become `{"data": [...], "meta": ...}`; the others ignore it. */
   end(meta?: unknown): Promise<void>;
 }
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
-export function createListWriter(options: ListOptions): ListWriter<Row> {
-  const { get, quiet, idField = 'id', format } = options;
+export function createListWriter(options: ListOptions): ListWriter {
+  const { get, only, quiet, idField = 'id', format } = options;
   if (get !== undefined) return createBareWriter(get, options);
+  if (only !== undefined) return createColumnWriter(only, options);
   if (quiet) {
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
     const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
@@ -62,13 +65,7 @@ export function createListWriter(options: ListOptions): ListWriter<Row> {
   });
 }
 
-/** Writes single values, such as URLs: one per line in a table, a column `name` in csv and tsv. */
-export function createValueWriter(name: string, options: RecordOptions): ListWriter<unknown> {
-  const list = createColumnWriter(name, options);
-  return { ...list, write: (values) => list.write(values.map((value) => ({ [name]: value }))) };
-}
-
-function createColumnWriter(name: string, options: RecordOptions): ListWriter<Row> {
+function createColumnWriter(name: string, options: RecordOptions): ListWriter {
   const value = (row: Row) => fieldOf(row, name);
   return createWriter({ ...options, columns: [name] }, value, (rows) =>
     writeText(
@@ -125,7 +122,7 @@ function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): 
  * Returns a writer of one line per row. All rows are read first, so that nothing is written if a value is missing.
  * @throws ImgctlError not-found, at the end
  */
-function createBareWriter(field: string, options: ListOptions): ListWriter<Row> {
+function createBareWriter(field: string, options: ListOptions): ListWriter {
   const { sink, times } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
     const values = rows.map((row) => fieldOf(row, field, times));
@@ -152,7 +149,7 @@ function createWriter(
   options: ListOptions,
   dataOfRow: (row: Row) => unknown,
   writeAsTable: (rows: readonly Row[]) => Promise<void>,
-): ListWriter<Row> {
+): ListWriter {
   const { sink, format, header = true, columns } = options;
   const all: Row[] = [];
   return {

@@ -65,7 +65,7 @@ function matches(filter: string, image: Record<string, unknown> = IMAGE): boolea
 
 describe('filterPredicate', () => {
   it.each([
-    ...rows(true, 'id,eq,012', 'id,like,1%'),
+    ...rows(true, 'id,eq,012', 'id,like,1%', 'id,le,12', 'id,ge,12'),
     ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
     ...rows(false, 'name,like,ubuntu', 'name,lt,Z'),
     ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),

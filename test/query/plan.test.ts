@@ -94,7 +94,8 @@ describe('likePredicate', () => {
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '%'), maxLength: 10 });
     const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b'), maxLength: 14 });
     const property = fc.property(pattern, text, (like, name) => {
-      expect(likePredicate(like)(name)).toBe(naiveLike(like.toUpperCase(), name.toUpperCase()));
+      const naive = new RegExp(`^${like.replaceAll('%', '.*')}$`, 'i');
+      expect(likePredicate(like)(name)).toBe(naive.test(name));
     });
     fc.assert(property, { numRuns: 2000 });
   });
@@ -108,11 +109,3 @@ describe('likePredicate', () => {
     expect(likePredicate(pattern)(text)).toBe(expected);
   });
 });
-
-function naiveLike(pattern: string, text: string): boolean {
-  if (pattern === '') return text === '';
-  if (pattern[0] !== '%') {
-    return text !== '' && pattern[0] === text[0] && naiveLike(pattern.slice(1), text.slice(1));
-  }
-  return naiveLike(pattern.slice(1), text) || (text !== '' && naiveLike(pattern, text.slice(1)));
-}

@@ -23,7 +23,6 @@ describe('a word', () => {
     ['20240528', 'a-9-20240528.0.x86_64', ''],
     ['64', 'a-64.ova', 'a-9.x86_64-amd64-arm64-64bit'],
     ['11', '', 'photon-hw11-3.0'],
-    ['10', '', 'disk-10G.ova'],
     ['rocky-8', 'Rocky-8.10-GenericCloud', 'rocky-80'],
     ['0-server', '', 'ubuntu-20.10-server'],
     ['ROCKY', 'rocky-9', ''],
