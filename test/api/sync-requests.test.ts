@@ -49,15 +49,6 @@ describe('a submitted sync', () => {
     },
   );
 
-  it.each<[object, string | undefined, string | undefined]>([
-    [{ message: 'Accepted.', request: { id: 41, status: 'PENDING' } }, 'PENDING', 'Accepted'],
-    [{ data: { request: { id: 41, status: 'Processed' } } }, 'Processed', undefined],
-    [{ data: { id: 41, status: 'SCHEDULED' } }, 'SCHEDULED', undefined],
-    [{ id: 41, status: 202 }, undefined, undefined],
-  ])('with the response %j has the status %s and the message %s', async (json, status, message) => {
-    expect(await submit({ status: 202, json })).toMatchObject({ status, message });
-  });
-
   it('has an unknown outcome if its response cannot be decoded', async () => {
     const response = { status: 202, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' };
     expect((await failure(submit(response))).code).toBe('outcome-unknown');

@@ -31,26 +31,21 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
   return { io, ended, baseUrl, login, get };
 }
 
-it('emulator prints one JSON line and exits 0 when terminated', async () => {
-  const { io, ended, baseUrl, get } = await emulate();
-  expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(await get('/v2')).toMatchObject({ status: 401 });
-  io.interrupt('terminated');
-  const stdout = `{"base_url":"${baseUrl}"}\n`;
-  expect(await ended).toEqual({ stdout, stderr: '', exitCode: 0 });
-  await expect(get('/v2')).rejects.toThrow();
-});
-
 it.each([
   [[], 'demo', ' (password: demo)'],
   [['--user', 'alice:secret'], 'alice', ''],
 ])(
-  'emulator says on a terminal how to log in and how to stop: %j',
+  'emulator %j prints one JSON line, on a terminal also how to log in and to stop',
   async (options, name, password) => {
-    const { io, baseUrl } = await emulate(options, { errorColumns: 80 });
+    const { io, ended, baseUrl, get } = await emulate(options, { errorColumns: 80 });
+    expect(await get('/v2')).toMatchObject({ status: 401 });
     const login = `imgctl login --base-url ${baseUrl} -u ${name}${password}`;
-    const stderr = `imgctl: log in from another terminal: ${login}\nimgctl: stop the service with Ctrl-C\n`;
+    const lines = [`log in from another terminal: ${login}`, 'stop the service with Ctrl-C'];
+    const stderr = lines.map((line) => `imgctl: ${line}\n`).join('');
     await expect.poll(() => io.stderr.text, { timeout: 10_000 }).toBe(stderr);
+    io.interrupt('terminated');
+    expect(await ended).toEqual({ stdout: `{"base_url":"${baseUrl}"}\n`, stderr, exitCode: 0 });
+    await expect(get('/v2')).rejects.toThrow();
   },
 );
 
