@@ -25,9 +25,8 @@ import {
   type WaitOptions,
 } from './sync-status.ts';
 
-const withWait = STATUS_FIELDS.filter(
-  ([name]) => !SUBMITTED_FIELDS.some(([submitted]) => submitted === name),
-);
+const SUBMITTED = SUBMITTED_FIELDS.map(([name]) => name);
+const WITH_WAIT = STATUS_FIELDS.filter(([name]) => !SUBMITTED.includes(name));
 
 export const sync: CommandSpec = {
   name: 'sync',
@@ -52,7 +51,7 @@ export const sync: CommandSpec = {
   mutates: true,
   fields: [
     ...SUBMITTED_FIELDS,
-    ...withWait.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
+    ...WITH_WAIT.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
     ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
     ['images', 'array', 'with --dry-run: names of your images'],
   ],
@@ -64,7 +63,7 @@ async function run(
   context: Context,
   options: WaitOptions & GetOptions & MetricsOptions,
 ): Promise<void> {
-  const fields = (options.wait ? STATUS_FIELDS : SUBMITTED_FIELDS).map(([name]) => name);
+  const fields = options.wait ? STATUS_FIELDS.map(([name]) => name) : SUBMITTED;
   const get = readGet(context, options, fields);
   return withMetrics(context, options, 'sync', (measure) =>
     options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure),

@@ -78,7 +78,6 @@ export function createAccessTokens(settings: EmulatorSettings) {
     },
     /** Rejects the user's tokens, which do not expire, and token requests from now on. */
     revokeAccess: (user: string) => void denied.add(user),
-    restoreAccess: (user: string) => void denied.delete(user),
     expireTokens: () => {
       for (const issued of tokens.values()) issued.expiresAt = Math.min(issued.expiresAt, now());
     },

@@ -20,12 +20,6 @@ import { BrokenUpload, createStorage } from './webdav.ts';
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
 const KEEP_ALIVE = 60_000;
 
-/** The reachable address of a service that listens on all addresses. */
-const REACHABLE = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-]);
-
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /**
@@ -74,17 +68,17 @@ export async function startEmulator(options: EmulatorOptions) {
   if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
   const { address, port } = bound;
 
-  const origin = `http://${urlHost(REACHABLE.get(address) ?? address)}:${port}`;
-  const { revokeAccess, restoreAccess, expireTokens } = tokens;
+  // One that listens on all addresses is reachable by the loopback's.
+  const reachable = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');
+  const origin = `http://${urlHost(reachable)}:${port}`;
   return {
     /** Without a trailing slash. */
     baseUrl: origin,
     /** Of its WebDAV storage; undefined without a folder for uploads. */
     uploadUrl: uploads === undefined ? undefined : `dav+${origin}/upload`,
     port,
-    revokeAccess,
-    restoreAccess,
-    expireTokens,
+    revokeAccess: tokens.revokeAccess,
+    expireTokens: tokens.expireTokens,
     /** Stops listening and closes all connections, even those with a request in progress. */
     close: async () => {
       if (!server.listening) return;

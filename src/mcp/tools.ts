@@ -50,7 +50,7 @@ const LISTING = ARGUMENTS.pick({
 /** Enough to tell images apart; all fields would make an answer twice as long. */
 const DEFAULT_COLUMNS = ['id', 'name', 'path', 'updated_on'];
 
-const READING_TOOLS: readonly Tool[] = [
+const TOOLS: readonly Tool[] = [
   {
     name: 'images_list',
     description: 'List public images. Returns the total; narrow it with text or filter.',
@@ -90,19 +90,18 @@ const READING_TOOLS: readonly Tool[] = [
     input: ARGUMENTS.pick({ file: true }).required(),
     command: ['inspect'],
   },
+  {
+    name: 'sync',
+    description:
+      'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
+    input: z.strictObject({}),
+    mutates: true,
+    command: ['sync'],
+  },
 ];
 
-const SYNC: Tool = {
-  name: 'sync',
-  description:
-    'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
-  input: z.strictObject({}),
-  mutates: true,
-  command: ['sync'],
-};
-
 export function toolsFor(allowSync: boolean): readonly Tool[] {
-  return allowSync ? [...READING_TOOLS, SYNC] : READING_TOOLS;
+  return TOOLS.filter(({ mutates }) => allowSync || !mutates);
 }
 
 /**

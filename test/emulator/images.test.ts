@@ -1,8 +1,8 @@
-// GET /v2/image and GET /v2/image/<id>: sections 4.3 and 4.4, 2.3 and 2.4, per_page of section 8.
+// The catalogue, its timestamps, and GET /v2/image: sections 4.3, 2.2 to 2.4, per_page of section 8.
 
 import { describe, expect, it } from 'vitest';
 import type { Image, ImageListMeta } from '../../src/api/types.ts';
-import { buildCatalog } from '../../src/emulator/catalog.ts';
+import { buildCatalog, serviceTimestamp } from '../../src/emulator/catalog.ts';
 import { END, serve } from '../support/emulator.ts';
 
 const IMAGES = buildCatalog(25, 1, END);
@@ -71,4 +71,22 @@ describe('the image list', () => {
       expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
     }
   });
+});
+
+it('the catalogue depends only on count, seed and last day, and ends there', () => {
+  expect(buildCatalog(300, 7, END)).toEqual(buildCatalog(300, 7, END));
+  expect(buildCatalog(300, 7, END)).not.toEqual(buildCatalog(300, 8, END));
+  for (const count of [0, 1, 25, 39, 40]) expect(buildCatalog(count, 1, END)).toHaveLength(count);
+  const moved = buildCatalog(25, 1, Date.UTC(2030, 1, 3, 15, 30));
+  const days = moved.flatMap(({ name }) => name.match(/20\d{6}/g) ?? []).map(Number);
+  expect(Math.max(...days)).toBeGreaterThan(20290000);
+});
+
+it.each([
+  ['2025-03-09T06:59:59Z', '2025-03-09 Sun 01:59:59 EST'],
+  ['2025-03-09T07:00:00Z', '2025-03-09 Sun 03:00:00 EDT'],
+  ['2026-11-01T05:59:59Z', '2026-11-01 Sun 01:59:59 EDT'],
+  ['2026-11-01T06:00:00Z', '2026-11-01 Sun 01:00:00 EST'],
+])('serviceTimestamp writes %s as %s', (time, expected) => {
+  expect(serviceTimestamp(Date.parse(time))).toBe(expected);
 });
