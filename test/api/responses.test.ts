@@ -101,8 +101,8 @@ describe('the error of a status', () => {
 });
 
 it('utcTime rounds up to the next second', () => {
-  expect(utcTime(NOW + 1)).toBe('2026-01-05T10:00:01Z');
-  expect(utcTime(NOW)).toBe('2026-01-05T10:00:00Z');
+  const times = [NOW, NOW + 1].map(utcTime);
+  expect(times).toEqual(['2026-01-05T10:00:00Z', '2026-01-05T10:00:01Z']);
 });
 
 const FIRST = 'https://images.example.com/api/v2/image?page=1';

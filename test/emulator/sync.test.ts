@@ -81,23 +81,23 @@ it('a sync request is pending, then in progress, then processed', async () => {
   const credentials = await login();
   await send('PATCH', USER_IMAGES, credentials);
   const at = (second: number) => `2025-01-15 Wed 07:00:0${second} EST`;
-  const pending = {
-    ...{ id: 1, status: 'PENDING', type: 'image_sync', added: null, deleted: null },
-    ...{ created_on: at(0), updated_on: at(0), task_id: expect.any(String) },
-    ...{ user: { username: 'demo' }, message: { errors: [], warnings: [] } },
-  };
-  const inProgress = { ...pending, status: 'IN_PROGRESS', updated_on: at(1) };
   const warnings = ['this service was started without an uploads folder'];
-  const message = { errors: [], warnings };
-  const ended = { status: 'PROCESSED', added: [], deleted: [], updated_on: at(3), message };
-  for (const [milliseconds, data] of [
-    [999, pending],
-    [1, inProgress],
-    [1999, inProgress],
-    [1, { ...pending, ...ended }],
+  const [unknown, ended] = [
+    { added: null, deleted: null },
+    { added: [], deleted: [] },
+  ];
+  for (const [milliseconds, status, second, changes, messages] of [
+    [999, 'PENDING', 0, unknown, []],
+    [1, 'IN_PROGRESS', 1, unknown, []],
+    [1999, 'IN_PROGRESS', 1, unknown, []],
+    [1, 'PROCESSED', 3, ended, warnings],
   ] as const) {
     advance(milliseconds);
-    expect((await send('GET', '/v2/request/image_sync/1', credentials)).body).toEqual({ data });
+    const { body } = await send('GET', '/v2/request/image_sync/1', credentials);
+    const times = { created_on: at(0), updated_on: at(second), task_id: expect.any(String) };
+    const common = { id: 1, type: 'image_sync', user: { username: 'demo' }, ...times };
+    const message = { errors: [], warnings: messages };
+    expect(body).toEqual({ data: { ...common, status, ...changes, message } });
   }
 });
 
