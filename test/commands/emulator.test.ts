@@ -1,8 +1,6 @@
 // emulator: options, output and end of the command. test/emulator tests the service.
 
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { basic } from '../support/emulator.ts';
@@ -101,15 +99,9 @@ it.each([
 });
 
 it('emulator fails if the port is in use', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  onTestFinished(async () => {
-    holder.close();
-    await once(holder, 'close');
-  });
-  const { port } = holder.address() as { port: number };
+  const { port } = new URL((await emulate()).baseUrl);
   const message = `cannot listen on 127.0.0.1:${port}: another program uses that port`;
   const hint = 'use a free port with: imgctl emulator --port 0';
-  const result = await runCli(['emulator', '--port', String(port)]);
+  const result = await runCli(['emulator', '--port', port]);
   expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
 });
