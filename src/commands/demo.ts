@@ -65,16 +65,14 @@ export async function run(context: Context): Promise<void> {
     );
     await context.console.print('# That is all. To use your service: imgctl login\n');
   } catch (error) {
-    throw context.io.signal.aborted ? stopped(asImgctlError(context.io.signal.reason)) : error;
+    if (!context.io.signal.aborted) throw error;
+    const reason = asImgctlError(context.io.signal.reason);
+    const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
+    throw reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function stopped(reason: ImgctlError): ImgctlError {
-  const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
-  return reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
 }
 
 /** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */

@@ -104,8 +104,12 @@ async function run(
   if (options.list) return list(context, options, argument);
   const fields = STATUS_FIELDS.map(([name]) => name);
   const get = readGet(context, options, fields);
+  if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
+    throw new ImgctlError('usage', `invalid sync request id: ${argument}`, { hint: LIST_REQUESTS });
+  }
+  const { parseSyncId } = await import('../api/sync-requests.ts');
   const known = await localRequests(context);
-  const id = argument === undefined ? known.at(-1)?.id : await parseId(argument);
+  const id = argument === undefined ? known.at(-1)?.id : parseSyncId(argument);
   if (id === undefined) {
     throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
   }
@@ -142,12 +146,6 @@ async function list(context: Context, options: GetOptions, id: string | undefine
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
-
-async function parseId(text: string): Promise<number | string> {
-  const { parseSyncId } = await import('../api/sync-requests.ts');
-  if (/^\w[\w.-]{0,99}$/.test(text)) return parseSyncId(text);
-  throw new ImgctlError('usage', `invalid sync request id: ${text}`, { hint: LIST_REQUESTS });
-}
 
 const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 

@@ -24,18 +24,14 @@ interface SyncRequest {
   scan?: Scan & { readonly at: number };
 }
 
-type Account = ReturnType<typeof newAccount>;
-
-function newAccount() {
-  return {
-    /** By file name; the version changes whenever one of the package's files does. */
-    images: new Map<string, { readonly image: Image; readonly version: string }>(),
-    records: [] as SyncRequestRecord[],
-    /** Those that have not ended, oldest first. */
-    open: [] as SyncRequest[],
-    /** Settles after the last scan: a user's scans run one after the other. */
-    scanning: Promise.resolve(),
-  };
+interface Account {
+  /** By file name; the version changes whenever one of the package's files does. */
+  readonly images: Map<string, { readonly image: Image; readonly version: string }>;
+  readonly records: SyncRequestRecord[];
+  /** Those that have not ended, oldest first. */
+  readonly open: SyncRequest[];
+  /** Settles after the last scan: a user's scans run one after the other. */
+  scanning: Promise<void>;
 }
 
 export function createImageSync(settings: EmulatorSettings, signal: AbortSignal) {
@@ -62,7 +58,8 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
 
   /** Returns the account with every request as of now. */
   const accountOf = (user: string): Account => {
-    const account = accounts.get(user) ?? newAccount();
+    const fresh = { images: new Map(), records: [], open: [], scanning: Promise.resolve() };
+    const account: Account = accounts.get(user) ?? fresh;
     accounts.set(user, account);
     const { images, open } = account;
     for (const { record, created } of open) {
