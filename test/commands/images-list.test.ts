@@ -6,6 +6,7 @@ import {
   catalogueOf,
   cataloguePage,
   idsOf,
+  named,
   testImage,
   testImages,
 } from '../support/catalogue-page.ts';
@@ -229,9 +230,8 @@ describe('--get of other commands', () => {
 });
 
 describe('my-images', () => {
-  const own = (id: number, name: string, updated_on: string): Image => {
-    return { ...testImage(id), name, label: name, folder: null, public: false, updated_on };
-  };
+  const own = (id: number, name: string, updated_on: string): Image =>
+    named(id, name, { folder: null, public: false, updated_on });
   const OWN = [
     own(3, 'web.ova', '2024-03-01 Fri 10:00:00 EST'),
     own(1, 'db.ova', '2024-03-01 Fri 14:30:00 UTC'),
@@ -258,8 +258,8 @@ describe('my-images', () => {
 
   it('prints a table, and the meta of the service with its own count', async () => {
     const table =
-      'id  name     path                           updated_on\n' +
-      ' 3  web.ova  [images] linux/image-0003.ova  2024-03-01 Fri 10:00:00 EST\n';
+      'id  name     path                    updated_on\n' +
+      ' 3  web.ova  [images] linux/web.ova  2024-03-01 Fri 10:00:00 EST\n';
     const meta = { count: 2, time: '0.1s', user: 'tester' };
     await expectSteps(
       (await userOf(...OWN)).imgctl,

@@ -122,37 +122,29 @@ describe('--from', () => {
     await expectSteps(imgctl, [`${line} --max-age 1h`, '', future, 1]);
   });
 
-  it('reads a snapshot that another program has formatted', async () => {
-    const { imgctl, file, value } = offline();
-    fs.writeFileSync(file, `\ufeff${JSON.stringify(value, null, 4)}`);
-    await expectSteps(imgctl, ['images list --from all.json -q', '1\n2\n3\n']);
-  });
-
-  it.each([
-    ['a newer format', { version: 2 }, 'has the newer format 2\nhint: upgrade imgctl'],
-    ['an older format', { version: 0 }, 'has an unknown format\nhint: save one in another file'],
-    ['no images', { images: undefined }, 'has an unknown format'],
-    ['no time', { taken_at: 'yesterday' }, 'has an unknown format'],
-    ['images of another type', { images: [1] }, 'is damaged\nhint: save a new one'],
-  ])('exits 2 for a file with %s', async (_, changes, message) => {
-    const result = await offline(changes).imgctl('images list --from all.json -q');
-    expect(result).toEqual(failed(2, `imgctl: the snapshot all.json ${message}`));
-  });
-
-  it('exits 2 for a file that is damaged anywhere, and leaves it', async () => {
+  it.each<[string, (text: string) => string, string?]>([
+    ['formatted by others', (text) => `\ufeff${JSON.stringify(JSON.parse(text), null, 4)}`],
+    ['newer', (text) => text.replace('1', '2'), 'has the newer format 2\nhint: upgrade imgctl'],
+    ['older', (text) => text.replace('1', '0'), 'has an unknown format\nhint: save one in another'],
+    ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
+    ['another file', () => 'root:x:0:0', 'has an unknown format'],
+    ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
+    ['with a number for an image', (text) => text.replace('\n{', '\n1,{'), 'is damaged'],
+    ['broken in an image', (text) => text.replace('"id":2', '"id":2"'), 'is damaged'],
+    ['empty', () => '', 'is damaged\nhint: save a new one with: imgctl images snapshot'],
+    ['cut in the head', (text) => text.slice(0, 20), 'is damaged'],
+    ['cut in an image', (text) => text.slice(0, -60), 'is damaged'],
+    ['cut at its end', (text) => text.slice(0, -3), 'is damaged'],
+  ])('exits 2 for a file that is %s, or reads it', async (_, change, problem) => {
     const service = await scriptedUser(catalogueOf(testImages(3)));
     const { imgctl, file, directory } = offline();
     await service.imgctl('images snapshot --file all.json', { cwd: directory });
-    const text = fs.readFileSync(file, 'utf8');
-    const places = [0, 20, text.indexOf('\n') + 10, text.length - 60, text.length - 3];
-    const damaged = places.map((place) => text.slice(0, place));
-    for (const content of [...damaged, text.replace('"id":2', '"id":2"'), 'root:x:0:0']) {
-      fs.writeFileSync(file, content);
-      const problem = content.startsWith('root') ? 'has an unknown format' : 'is damaged';
-      const message = `imgctl: the snapshot all.json ${problem}\nhint: save`;
-      expect(await imgctl('images list --from all.json -q'), content).toEqual(failed(2, message));
-      expect(fs.readFileSync(file, 'utf8')).toBe(content);
-    }
+    const text = change(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, text);
+    const read = { stdout: '1\n2\n3\n', stderr: '', exitCode: 0 };
+    const expected = problem ? failed(2, `imgctl: the snapshot all.json ${problem}`) : read;
+    expect(await imgctl('images list --from all.json -q')).toEqual(expected);
+    expect(fs.readFileSync(file, 'utf8')).toBe(text);
   });
 });
 

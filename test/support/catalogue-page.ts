@@ -8,8 +8,10 @@ export function testImages(count: number, first = 1): Image[] {
   return Array.from({ length: count }, (_, index) => testImage(first + index));
 }
 
-export function testImage(id: number): Image {
-  const name = `image-${String(id).padStart(4, '0')}.ova`;
+export const testImage = (id: number) => named(id, `image-${String(id).padStart(4, '0')}.ova`);
+
+/** Returns an image of this name, with changes. */
+export function named(id: number, name: string, changes: Partial<Image> = {}): Image {
   return {
     id,
     name,
@@ -20,16 +22,6 @@ export function testImage(id: number): Image {
     public: true,
     created_on: '2018-07-18 Wed 15:36:49 EDT',
     updated_on: '2018-07-19 Thu 08:00:00 EDT',
-  };
-}
-
-/** Returns an image of this name, with changes. */
-export function named(id: number, name: string, changes: Partial<Image> = {}): Image {
-  return {
-    ...testImage(id),
-    name,
-    path: `[images] linux/${name}`,
-    label: `linux/${name}`,
     ...changes,
   };
 }
