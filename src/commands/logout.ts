@@ -25,49 +25,35 @@ export const logout: CommandSpec = {
   run,
 };
 
-async function run(context: Context, options: { all?: boolean }): Promise<void> {
-  return options.all ? logoutAll(context) : logoutProfile(context);
-}
-
-async function logoutProfile(context: Context): Promise<void> {
-  const { settings } = context;
-  const { count, alsoUsedBy } = forgetTokens(
-    context.paths.config,
-    settings.profile,
-    settings.account,
-  );
+async function run(context: Context, { all = false }: { all?: boolean }): Promise<void> {
+  const { console, config, paths, settings } = context;
+  const { IMGCTL_TOKEN_STORE } = context.io.env;
+  const { count, alsoUsedBy } = all
+    ? forgetTokens(paths.config)
+    : forgetTokens(paths.config, settings.profile, settings.account);
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
-  if (count > 0) context.console.success(`Logged out${several}`);
-  else context.console.note('you were not logged in');
+  if (count > 0) console.success(`Logged out${several}`);
+  else console.note('you were not logged in');
   if (alsoUsedBy.length > 0) {
-    context.console.note(`also logged out, with the same token: ${alsoUsedBy.join(', ')}`);
+    console.note(`also logged out, with the same token: ${alsoUsedBy.join(', ')}`);
   }
-  if (await deleteStoredPassword(context, settings)) {
-    context.console.success('Deleted the stored password');
+  const profiles = all
+    ? [...config.profiles.keys()].map((name) =>
+        storedSettings(config, name, { IMGCTL_TOKEN_STORE }),
+      )
+    : [settings];
+  for (const each of profiles) {
+    const whose = all ? ` of profile ${each.profile}` : '';
+    const isDeleted = await deleteStoredPassword(context, each);
+    if (isDeleted) console.success(`Deleted the stored password${whose}`);
   }
-}
-
-async function logoutAll(context: Context): Promise<void> {
-  const { count } = forgetTokens(context.paths.config);
-  if (count > 0) context.console.success(`Deleted ${counted(count, 'token')}`);
-  else context.console.note('you were not logged in');
-  for (const profile of context.config.profiles.keys()) {
-    if (await deleteStoredPassword(context, storedSettings(context.config, profile))) {
-      context.console.success(`Deleted the stored password of profile ${profile}`);
-    }
-  }
-  await deleteSharedTokens(context);
+  if (all) await deleteSharedTokens(context, [settings, ...profiles]);
 }
 
 /** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
-async function deleteSharedTokens(context: Context): Promise<void> {
-  const { io, config, settings: current } = context;
-  const { IMGCTL_TOKEN_STORE } = io.env;
-  const profiles = [...config.profiles.keys()].map((profile) =>
-    storedSettings(config, profile, { IMGCTL_TOKEN_STORE }),
-  );
+async function deleteSharedTokens(context: Context, profiles: readonly Settings[]): Promise<void> {
   const seen = new Set<string>();
-  for (const settings of [current, ...profiles]) {
+  for (const settings of profiles) {
     const address = settings.text('token-store') ?? 'file';
     const { baseUrl, username } = settings.account;
     const key = [address, baseUrl, username].join('\0');

@@ -133,10 +133,8 @@ const MAX_REMOVALS = 100;
 const MAX_REASON = 200;
 
 /**
- * Opens the store at a location: `keychain`, or `helper:NAME`. Every function may throw ImgctlError config: the store
- * cannot be used.
- * @param limit milliseconds for each call
- * @throws ImgctlError config: there is no system keychain on Windows
+ * Opens the store at a location: `keychain`, or `helper:NAME`.
+ * @throws ImgctlError config, as every function does: it cannot be used
  */
 export function openPasswordStore(io: Io, location: string, limit?: number) {
   const helper = helperAt(location);

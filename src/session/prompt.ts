@@ -17,7 +17,6 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
- * Without a terminal, the error names the alternative: the options to use.
  * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines)
  */
 export async function ask(

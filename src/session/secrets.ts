@@ -63,10 +63,7 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-/**
- * Returns the first line that the shell command prints within 30 s. The user sees its stderr.
- * @param setting of the command; undefined if no setting shows it yet
- */
+/** Returns the first line that a shell command prints. @param setting undefined if none shows the command yet */
 export async function secretOfCommand(
   command: string,
   io: Io,

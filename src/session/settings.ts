@@ -84,7 +84,6 @@ export function requireDirectory(directory: string | undefined): string {
   });
 }
 
-/** Reads, changes and writes config.json under a lock. */
 export async function changeConfigFile(
   directory: string | undefined,
   io: Io,

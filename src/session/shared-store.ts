@@ -49,10 +49,8 @@ interface StoreOptions {
   /** Seals tokens. */
   readonly key: Buffer | undefined;
   readonly settings: Settings;
-  /** The tokens of this machine. */
   readonly files: TokenCache;
   readonly io: Io;
-  /** Additional trusted certificates, PEM. */
   readonly ca: string | undefined;
   readonly warn: (message: string, hint?: string) => void;
   readonly onSecret: (secret: string) => void;
@@ -349,11 +347,7 @@ const KEY_LENGTH = 32;
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
-/**
- * @param text 32 bytes in hexadecimal or base64
- * @param origin the variable it comes from, for messages
- * @throws ImgctlError config
- */
+/** Reads 32 bytes in hexadecimal or base64. @param origin the variable, for messages @throws ImgctlError config */
 export function parseKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === KEY_LENGTH) return key;
@@ -362,10 +356,7 @@ export function parseKey(text: string, origin: string): Buffer {
   });
 }
 
-/**
- * Seals a token, so that the store itself cannot read or change it.
- * @param name the key of the text in the store; under another one it is not unsealed
- */
+/** Seals a token, so that the store cannot read it, change it or show it under another name. */
 export function seal(text: string, name: string, key: Buffer): string {
   const { createCipheriv, randomBytes } = builtin('node:crypto');
   const nonce = randomBytes(NONCE_LENGTH);

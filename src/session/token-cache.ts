@@ -231,10 +231,9 @@ function isTime(value: unknown): value is number {
 }
 
 /**
- * Removes every token that a profile used, also of another user or base URL, or without a profile all tokens. What
- * killed runs left behind goes too; the limits stay, because the service still counts.
- * @param account the token of this account is removed too; without it, those that other profiles used stay
- * @returns their number, and other profiles that used one of them
+ * Removes every token that a profile used, also of another user or base URL, or without a profile all tokens. The
+ * limits stay, because the service still counts.
+ * @param account its token is removed too; without it, tokens that other profiles used stay
  * @throws ImgctlError config: one cannot be removed
  */
 export function forgetTokens(

@@ -205,7 +205,7 @@ describe('logout', () => {
     const both = 'imgctl: logged out (deleted 2 tokens)\n';
     await expectSteps(imgctl, ['IMGCTL_USERNAME= logout --profile one', '', both]);
     expect([await whoami('one'), await whoami('two')]).toEqual([4, 0]);
-    await expectSteps(imgctl, ['logout --all', '', 'imgctl: deleted 2 tokens\n']);
+    await expectSteps(imgctl, ['logout --all', '', 'imgctl: logged out (deleted 2 tokens)\n']);
     const left = readdirSync(path.join(directory, 'tokens'));
     expect(left.filter((name) => !name.startsWith('_limit.'))).toEqual([]);
   });
@@ -295,7 +295,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     const { imgctl, keychain, store } = await keychainUser();
     for (const profile of ['one', 'two']) await store(`--profile ${profile}`);
     const deleted = 'imgctl: deleted the stored password of profile';
-    const output = `imgctl: deleted 1 token\n${deleted} one\n${deleted} two\n`;
+    const output = `imgctl: logged out\n${deleted} one\n${deleted} two\n`;
     await expectSteps(imgctl, ['logout --all', '', output]);
     expect(keychain.held()).toEqual({});
   });
