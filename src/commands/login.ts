@@ -101,14 +101,12 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
   checkConflicts(context, options, given);
   const baseUrl =
     given.text('base-url') ??
-    withScheme(
-      await prompt(
-        context,
-        'base URL',
-        'Base URL (https:// if you leave it out)',
-        '--base-url or IMGCTL_BASE_URL',
-      ),
-    );
+    (await prompt(
+      context,
+      'base URL',
+      'Address of the service, such as images.example.com',
+      '--base-url or IMGCTL_BASE_URL',
+    ));
   // Rejected before the next prompt.
   requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
   const username =
@@ -147,12 +145,6 @@ function promptForPassword(context: Context, { username, baseUrl }: Account): Pr
   const label = `Password for ${printable(username)} at ${printable(baseUrl)}`;
   const others = '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE';
   return prompt(context, 'password', label, others);
-}
-
-/** `images.example.com:8443` is a host and port, although it looks like a scheme to a URL parser. */
-function withScheme(typed: string): string {
-  const text = typed.trim();
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
 }
 
 const MAX_ATTEMPTS = 3;

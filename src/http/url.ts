@@ -48,9 +48,9 @@ export function refusePlainHttp(
   });
 }
 
-/** Returns the URL that was probably meant, if only the scheme is missing. */
-function withScheme(text: string): string | undefined {
-  const [, host] = /^(localhost|[\w-]+(?:\.[\w-]+)+)(:\d+)?(\/[\w./-]*)?$/.exec(text) ?? [];
+/** Returns the URL of a host, perhaps with a port and a path; undefined for any other text. */
+export function withScheme(text: string): string | undefined {
+  const [, host] = /^(\[::1\]|[\w-]+(?:\.[\w-]+)*)(:\d+)?(\/[\w./-]*)?$/.exec(text) ?? [];
   if (host === undefined) return undefined;
   return `${isLoopback(host) ? 'http' : 'https'}://${text}`;
 }

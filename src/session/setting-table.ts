@@ -1,7 +1,7 @@
 // The settings and their valid values: texts, durations, addresses of the token store and the upload storage.
 
 import { ImgctlError, valueOr } from '../errors.ts';
-import { hideUserInfo, parseBaseUrl } from '../http/url.ts';
+import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
 import { builtin } from '../io.ts';
 
 export interface SettingDefinition {
@@ -41,7 +41,7 @@ export const SETTINGS = {
   'base-url': {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
-    parse: (text) => parseBaseUrl(text, true),
+    parse: (text) => parseBaseUrl(withScheme(text.trim()) ?? text, true),
   },
   username: { summary: 'user name for token requests', env: 'IMGCTL_USERNAME', parse: userName },
   'password-command': {

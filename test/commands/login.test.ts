@@ -39,7 +39,7 @@ describe('login', () => {
     const stdin = fakeTerminal(`${baseUrl}/\rdemo\rdemo\r`);
     expect(await imgctl('login', { env: NOTHING, stdin, time: Date.now() })).toEqual({
       stdout: '',
-      stderr: `Base URL (https:// if you leave it out): User name: Password for demo at ${baseUrl}: \n✓ Logged in to ${baseUrl} as demo (token valid for 24 h)\n`,
+      stderr: `Address of the service, such as images.example.com: User name: Password for demo at ${baseUrl}: \n✓ Logged in to ${baseUrl} as demo (token valid for 24 h)\n`,
       exitCode: 0,
     });
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
@@ -93,7 +93,7 @@ describe('login', () => {
     async (typed) => {
       const { typing } = await newUser();
       const { stderr, exitCode } = await typing(`${typed}\rdemo\rdemo\r`, 'login', NOTHING);
-      expect(stderr).toMatch(/^Base URL [^)]*\): \n?imgctl: .+\nhint: .+\n$/);
+      expect(stderr).toMatch(/^Address of [^:]*: \n?imgctl: .+\nhint: .+\n$/);
       expect(exitCode).toBe(2);
     },
   );
@@ -163,12 +163,17 @@ describe('login at a terminal', () => {
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'bob', ...command });
   });
 
-  it('adds https:// to a base URL without a scheme', async () => {
+  it.each([
+    ['images.invalid', 'https://images.invalid'],
+    ['images:8443/api', 'https://images:8443/api'],
+    ['127.0.0.1:9', 'http://127.0.0.1:9'],
+  ])('takes %s, typed or as an option, for %s', async (typed, url) => {
     const { typing } = await newUser();
-    const line = 'login --retries 0';
-    const { stderr, exitCode } = await typing('127.0.0.1:9\rdemo\rdemo\r', line, NOTHING);
-    expect(stderr).toContain('Password for demo at https://127.0.0.1:9: ');
-    expect([stderr.endsWith('base URL: imgctl config list\n'), exitCode]).toEqual([true, 3]);
+    const line = 'login --retries 0 --timeout 1s';
+    const options = await typing('demo\r\u0003', `${line} --base-url ${typed}`, NOTHING);
+    for (const { stderr } of [options, await typing(`${typed}\rdemo\r\u0003`, line, NOTHING)]) {
+      expect(stderr).toContain(`Password for demo at ${url}: `);
+    }
   });
 
   it('explains that it cannot send a one-time password', async () => {

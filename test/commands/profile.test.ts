@@ -13,7 +13,7 @@ const TWO = {
   profile: 'staging',
   profiles: {
     default: { 'base-url': 'https://images.example', username: 'alice' },
-    staging: { 'base-url': 'nonsense', 'password-command': 'echo x' },
+    staging: { 'base-url': 'ftp://x', 'password-command': 'echo x' },
   },
 };
 
@@ -48,10 +48,10 @@ describe('profile', () => {
     const { stdout } = await imgctl(`${variables} profile list --json`);
     expect(JSON.parse(stdout).map(Object.values)).toEqual([
       ['default', false, 'https://images.example', 'alice', 'none', null],
-      ['staging', true, 'nonsense', null, 'none', 'command'],
+      ['staging', true, 'ftp://x', null, 'none', 'command'],
     ]);
     const table =
-      /^name +default +base_url +username +token +password\ndefault +https:.*\nstaging +\* +nonsense/i;
+      /^name +default +base_url +username +token +password\ndefault +https:.*\nstaging +\* +ftp:/i;
     await expectSteps(imgctl, ['profile list', table], ['profile list -q', 'default\nstaging\n']);
     const none = 'imgctl: no profiles yet\nhint: create one with: imgctl login\n';
     await expectSteps(
