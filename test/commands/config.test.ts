@@ -56,11 +56,14 @@ describe('config', () => {
     );
   });
 
-  it.each(['ca-file', 'upload-ca-file'])('stores the absolute path of %s', async (key) => {
-    const { imgctl } = localUser();
-    await imgctl(`config set ${key} certificates/ca.pem`, { cwd: '/srv' });
-    await expectSteps(imgctl, [`config get ${key}`, '/srv/certificates/ca.pem\n']);
-  });
+  it.each(['ca-file', 'upload-ca-file', 'metrics-file', 'credential-helper'])(
+    'stores the absolute path of %s',
+    async (key) => {
+      const { imgctl } = localUser();
+      await imgctl(`config set ${key} below/x`, { cwd: '/srv' });
+      await expectSteps(imgctl, [`config get ${key}`, '/srv/below/x\n']);
+    },
+  );
 
   it('list shows the origin of each value: option, environment, profile or default', async () => {
     const { imgctl } = localUser();
@@ -99,6 +102,7 @@ describe('config', () => {
     ['username', '', 'remove the setting: imgctl config unset username'],
     ['password-command', '', 'remove the setting: imgctl config unset password-command'],
     ['ca-file', '', 'remove the setting: imgctl config unset ca-file'],
+    ['credential-helper', 'a b', 'use a name such as pass, or a path'],
     ['upload-url', 'ftp://host/x', 's3+https'],
     ['upload-url', 'https://host/x', 'use a URL such as dav+https://'],
     ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],

@@ -61,7 +61,7 @@ describe('profile', () => {
     );
   });
 
-  it('use changes the default and nothing else', async () => {
+  it('use changes the default and nothing else, and delete removes it', async () => {
     const { imgctl, config } = userWith({ ...TWO, future: 1 });
     const changed = 'imgctl: the default profile is now default\n';
     await expectSteps(imgctl, ['profile use default', '', changed]);
@@ -69,8 +69,9 @@ describe('profile', () => {
     const line = 'IMGCTL_PROFILE=x profile use staging';
     await expectSteps(imgctl, [line, '', /IMGCTL_PROFILE=x overrides it/]);
     expect(config().profile).toBe('staging');
-    const other = userWith({ profile: 'a', profiles: { a: {} } });
-    await expectSteps(other.imgctl, ['profile use default', '', /now default/]);
+    const deleted = 'imgctl: deleted profile staging\n';
+    await expectSteps(imgctl, ['profile delete staging', '', deleted]);
+    expect(config()).toEqual({ profiles: { default: TWO.profiles.default }, future: 1 });
   });
 
   it.each([
@@ -87,13 +88,6 @@ describe('profile', () => {
     expect(config()).toEqual(TWO);
   });
 
-  it('delete removes the default with its profile', async () => {
-    const { imgctl, config } = userWith(TWO);
-    const deleted = 'imgctl: deleted profile staging\n';
-    await expectSteps(imgctl, ['profile delete staging', '', deleted]);
-    expect(config()).toEqual({ profiles: { default: TWO.profiles.default } });
-  });
-
   it('delete leaves the profile if it cannot delete the stored password', async () => {
     const given = { profiles: { work: { 'stored-password': 'keychain' } } };
     const { imgctl, config } = userWith(given);
@@ -103,26 +97,23 @@ describe('profile', () => {
   });
 
   const withKeychain = unixOnly('the keychain is a shell script');
-  withKeychain(
-    'delete deletes settings, tokens and stored password of that profile only',
-    async () => {
-      const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
-      const keychain = fakeKeychain('secret-tool');
-      const run = (line: string | readonly string[]) =>
-        imgctl(line, { stdin: 'demo', env: { PATH: keychain.PATH } });
-      for (const profile of ['work', 'work2']) {
-        await run(`login --store-password --password-stdin --profile ${profile}`);
-      }
-      await expectSteps(
-        run,
-        ['profile delete work --profile work2', '', 'imgctl: deleted profile work\n'],
-        ['profile list -o csv --profile work2', /^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/],
-      );
-      const tokens = path.join(env.IMGCTL_CONFIG_DIR, 'tokens');
-      expect(readdirSync(tokens).filter((name) => name.startsWith('work.'))).toEqual([]);
-      expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
-    },
-  );
+  withKeychain('delete deletes tokens and stored password of that profile only', async () => {
+    const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
+    const keychain = fakeKeychain('secret-tool');
+    const run = (line: string | readonly string[]) =>
+      imgctl(line, { stdin: 'demo', env: { PATH: keychain.PATH } });
+    for (const profile of ['work', 'work2']) {
+      await run(`login --store-password --password-stdin --profile ${profile}`);
+    }
+    await expectSteps(
+      run,
+      ['profile delete work --profile work2', '', 'imgctl: deleted profile work\n'],
+      ['profile list -o csv --profile work2', /^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/],
+    );
+    const tokens = path.join(env.IMGCTL_CONFIG_DIR, 'tokens');
+    expect(readdirSync(tokens).filter((name) => name.startsWith('work.'))).toEqual([]);
+    expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
+  });
 
   it('is rejected by images list if it is unknown, unless a base URL is set', async () => {
     const { imgctl } = localUser({ profiles: TWO.profiles });
@@ -179,13 +170,14 @@ describe('whoami', () => {
     );
   });
 
-  it.each([
-    ['default', 'imgctl login --profile default'],
-    ['staging', 'imgctl login'],
-  ])('--profile %s hints at a login to that profile', async (profile, command) => {
-    const line = `IMGCTL_BASE_URL=https://images.example whoami --profile ${profile}`;
-    const hint = new RegExp(`\nhint: run: ${command}\n$`);
-    await expectSteps(localUser(TWO).imgctl, [line, /none/, hint, 4]);
+  it('hints at a login to its profile', async () => {
+    const { imgctl } = localUser(TWO);
+    const line = 'IMGCTL_BASE_URL=https://images.example whoami';
+    await expectSteps(
+      imgctl,
+      [line, /none/, /\nhint: run: imgctl login\n$/, 4],
+      [`${line} --profile default`, /none/, /\nhint: run: imgctl login --profile default\n$/, 4],
+    );
   });
 });
 

@@ -39,16 +39,12 @@ describe('the sync history', () => {
     expect(ids(directory).slice(-10).sort()).toEqual(added);
   });
 
-  it('ignores invalid entries', () => {
-    const directory = temporaryDirectory();
-    const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
-    writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
-    expect(ids(directory)).toEqual([2]);
-  });
-
-  it('is empty and is not overwritten if it is unreadable', async () => {
+  it('ignores invalid entries, and is empty and not overwritten if it is unreadable', async () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'sync-history.json');
+    const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
+    writeFileSync(file, JSON.stringify({ requests }));
+    expect(ids(directory)).toEqual([2]);
     writeFileSync(file, '{"requests": [');
     expect(ids(directory)).toEqual([]);
     await expect(remember(directory, fakeIo(), entry(1))).rejects.toMatchObject({ code: 'config' });

@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkName } from '../../src/files/paths.ts';
-import { MAX_AGE, parseDuration, SETTING_KEYS, SETTINGS } from '../../src/session/setting-table.ts';
+import { MAX_AGE, parseDuration, SETTINGS } from '../../src/session/setting-table.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -16,40 +16,14 @@ import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
-describe('a setting', () => {
-  const flags = { timeout: '1s' };
-  const env = { IMGCTL_TIMEOUT: '2s' };
-  const stored = { timeout: '3s' };
-
-  it.each([
-    ['flag', '--timeout', flags, env, stored, 1_000],
-    ['environment', 'IMGCTL_TIMEOUT', {}, env, stored, 2_000],
-    ['profile', 'profile work', {}, {}, stored, 3_000],
-    ['profile', 'profile work', {}, { IMGCTL_TIMEOUT: '' }, stored, 3_000],
-    ['default', 'default', {}, {}, {}, 30_000],
-  ])('comes from the %s: %s', (source, origin, flag, variables, profile, value) => {
-    const settings = new Settings('work', flag, variables, profile);
-    expect(settings.get('timeout')).toBe(value);
-    const text = `${value / 1_000}s`;
-    expect(settings.find('timeout')).toEqual({ text, source, origin });
-  });
-
-  it.each([
-    ['https://own', {}, ''],
-    ['https://other', {}, ' --base-url https://other'],
-    ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
-  ])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
-    const settings = new Settings('default', { 'base-url': url }, env, {
-      'base-url': 'https://own',
-    });
-    expect(settings.loginCommand).toBe(`imgctl login${added}`);
-  });
-
-  it('has a valid default', () => {
-    const settings = new Settings('work', {}, {}, {});
-    for (const key of SETTING_KEYS) settings.get(key);
-    expect([settings.get('username'), settings.get('retries')]).toEqual([undefined, 4]);
-  });
+it.each([
+  ['https://own', {}, ''],
+  ['https://other', {}, ' --base-url https://other'],
+  ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
+])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
+  const stored = { 'base-url': 'https://own' };
+  const settings = new Settings('default', { 'base-url': url }, env, stored);
+  expect(settings.loginCommand).toBe(`imgctl login${added}`);
 });
 
 describe('parseDuration', () => {
