@@ -1,6 +1,7 @@
 // Draws docs/terminal.svg: a short session on a real pseudo terminal, with the embedded service.
 // Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg; needs a build and script of util-linux)
-// The picture shows a fixed port and a fixed time of the sync, because the real ones change with each run.
+// The picture shows the screen while the push waits for its sync, then the screen at the end. Port, times and the frame
+// of the spinner are fixed, because the real ones change with each run.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,21 +44,34 @@ try {
     spawnSync(process.execPath, [launcher, 'config', 'set', ...setting], { env });
   }
   const lines = [];
-  for (const command of COMMANDS) {
-    const output = await onTerminal(command.replace(BASE_URL, baseUrl), env);
-    const shown = output
+  let during = [];
+  const screen = (output) =>
+    output
       .replaceAll(baseUrl, BASE_URL)
-      .replace(/20(?!25)\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30');
-    lines.push(`\u001b[1m$ imgctl ${command}\u001b[22m`, ...shown.trimEnd().split('\n'), '');
+      .replace(/20(?!25)\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
+      .replace(/(succeeded in )\d+ s/, '$12 s')
+      .replace(/[\u2800-\u28ff]/g, '⠹')
+      .trimEnd()
+      .split('\n')
+      .map(cellsOf);
+  for (const command of COMMANDS) {
+    const { output, waiting } = await onTerminal(command.replace(BASE_URL, baseUrl), env);
+    lines.push(cellsOf(`\u001b[1m$ imgctl ${command}\u001b[22m`));
+    if (waiting !== undefined) during = [lines.length, screen(waiting)];
+    lines.push(...screen(output), []);
   }
-  const rows = lines.slice(0, -1).map(cellsOf);
-  writeFileSync(process.argv[2] ?? absolute('../docs/terminal.svg'), draw(rows));
+  const [count, shown] = during;
+  const picture = draw(lines.slice(0, count), shown, lines.slice(count, -1));
+  writeFileSync(process.argv[2] ?? absolute('../docs/terminal.svg'), picture);
 } finally {
   emulator.kill();
   rmSync(folder, { recursive: true });
 }
 
-/** Runs imgctl on a pseudo terminal, types the password when it is asked for, and returns what was written. */
+/**
+ * Runs imgctl on a pseudo terminal and types the password when it is asked for.
+ * @returns what was written, at the end and while it waited for a sync
+ */
 async function onTerminal(command, env) {
   const line = `stty cols ${COLUMNS}; exec '${process.execPath}' '${launcher}' ${command}`;
   const script = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
@@ -65,12 +79,14 @@ async function onTerminal(command, env) {
     env,
   });
   let output = '';
+  let waiting;
   script.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
     if (/Password[^\n]*: $/.test(output)) script.stdin.write('demo\r');
+    if (/PENDING.* 1 s/.test(output)) waiting ??= output;
   });
   await once(script, 'close');
-  return output;
+  return { output, waiting };
 }
 
 /** Returns what a line of the terminal shows in the end: its characters, each with its style. */
@@ -90,11 +106,46 @@ function cellsOf(line) {
   return cells;
 }
 
-/** Returns the rows as SVG, with selectable text in the colours of the reader's theme. */
-function draw(rows) {
+/** Returns the rows as SVG, with selectable text in the colours of the reader's theme; `during` is shown first. */
+function draw(common, during, after) {
   // In pixels. The font is the reader's own; the cells of common fonts have at most this width.
   const width = Math.ceil(COLUMNS * 8.43) + 32;
-  const height = rows.length * 20 + 32;
+  const height = (common.length + after.length) * 20 + 32;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
+  <title id="title">imgctl in a terminal</title>
+  <desc id="description">A login, the newest image, a push that waits for its sync, then its result, and a mistyped option with its hint.</desc>
+  <style>
+    rect { fill: #ffffff; stroke: #d0d7de; }
+    text {
+      fill: #1f2328;
+      font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
+      font-size: 14px;
+      white-space: pre;
+    }
+    .during { opacity: 0; animation: during 12s step-end infinite; }
+    .after { animation: after 12s step-end infinite; }
+    @keyframes during { from { opacity: 1; } 25% { opacity: 0; } }
+    @keyframes after { from { opacity: 0; } 25% { opacity: 1; } }
+    @media (prefers-reduced-motion: reduce) { .during, .after { animation: none; } }
+    .bold { font-weight: bold; }
+    .red { fill: #cf222e; } .green { fill: #116329; } .cyan { fill: #0969da; } .dim { fill: #6e7781; }
+    @media (prefers-color-scheme: dark) {
+      rect { fill: #0d1117; stroke: #30363d; }
+      text { fill: #e6edf3; }
+      .red { fill: #ff7b72; } .green { fill: #7ee787; } .cyan { fill: #79c0ff; } .dim { fill: #8b949e; }
+    }
+  </style>
+  <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${textsOf(common, 0)}<g class="during">
+${textsOf(during, common.length)}</g>
+<g class="after">
+${textsOf(after, common.length)}</g>
+</svg>
+`;
+}
+
+/** Returns a text for each row with characters. */
+function textsOf(rows, first) {
   const texts = rows.map((cells, index) => {
     let spans = '';
     for (let at = 0; at < cells.length; ) {
@@ -105,30 +156,10 @@ function draw(rows) {
       spans += style === '' ? text : `<tspan class="${style}">${text}</tspan>`;
       at += run.length;
     }
-    return `  <text x="16" y="${16 + (index + 0.75) * 20}" xml:space="preserve">${spans}</text>\n`;
+    const y = 16 + (first + index + 0.75) * 20;
+    return spans && `  <text x="16" y="${y}" xml:space="preserve">${spans}</text>\n`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
-  <title id="title">imgctl in a terminal</title>
-  <desc id="description">A login, the newest image, a push with its sync, and a mistyped option with its hint.</desc>
-  <style>
-    rect { fill: #ffffff; stroke: #d0d7de; }
-    text {
-      fill: #1f2328;
-      font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
-      font-size: 14px;
-      white-space: pre;
-    }
-    .bold { font-weight: bold; }
-    .red { fill: #cf222e; } .green { fill: #116329; } .cyan { fill: #0969da; } .dim { fill: #6e7781; }
-    @media (prefers-color-scheme: dark) {
-      rect { fill: #0d1117; stroke: #30363d; }
-      text { fill: #e6edf3; }
-      .red { fill: #ff7b72; } .green { fill: #7ee787; } .cyan { fill: #79c0ff; } .dim { fill: #8b949e; }
-    }
-  </style>
-  <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
-${texts.join('')}</svg>
-`;
+  return texts.join('');
 }
 
 function escapeXml(text) {
