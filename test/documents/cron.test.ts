@@ -1,0 +1,63 @@
+// The lines for crontab in docs/, run as cron does: no output if all is well, else one message with its hint.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { SHELL_COMMAND } from '../support/cli.ts';
+import { serve } from '../support/emulator.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { writeSampleOva } from '../support/package-writer.ts';
+import { unusedPort } from '../support/sockets.ts';
+
+const DOCS = path.resolve(import.meta.dirname, '../../docs');
+const LINES = ['unattended.md', 'integrations.md'].flatMap((page) => {
+  const text = readFileSync(path.join(DOCS, page), 'utf8');
+  const blocks = [...text.matchAll(/^```crontab\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  return blocks.join('').match(/(?<=^(?:[\d*]+ +){5})imgctl.*/gm) ?? [];
+});
+
+/** A home with a login, a storage, a package, a lock and baselines of the changes. */
+async function world() {
+  const uploads = temporaryDirectory();
+  const { baseUrl, uploadUrl } = await serve({ uploads, syncDelay: 0 });
+  const home = temporaryDirectory();
+  for (const name of ['bin', 'images', 'build']) mkdirSync(path.join(home, name));
+  const program = `#!/bin/sh\nexec ${SHELL_COMMAND} "$@"\n`;
+  writeFileSync(path.join(home, 'bin/imgctl'), program, { mode: 0o755 });
+  await writeSampleOva(path.join(home, 'images/appliance.ova'), 'appliance');
+  const env = { HOME: home, PATH: `${home}/bin:/usr/bin:/bin`, LOGNAME: 'demo', SHELL: '/bin/sh' };
+  /** Returns all output, as cron mails it. */
+  const run = (line: string, more = {}) =>
+    new Promise<string>((resolve) => {
+      const text = line.replace('/var/lib/prometheus/node-exporter', home);
+      const options = { cwd: home, env: { ...env, ...more } };
+      execFile('/bin/sh', ['-c', text], options, (_error, stdout, stderr) => {
+        resolve(stdout + stderr);
+      }).stdin?.end();
+    });
+  await run(`imgctl login -q --base-url ${baseUrl} -u demo --password-command 'echo demo'`);
+  await run(`imgctl config set upload-url ${uploadUrl}; imgctl config set upload-username demo`);
+  await run("imgctl config set upload-password-command 'echo demo'");
+  await run('imgctl images lock add web ubuntu 22.04 server --file images.lock.json');
+  for (const words of ['--cursor mail', 'ubuntu --cursor build']) {
+    await run(`imgctl images changes ${words}`);
+  }
+  return run;
+}
+
+it('the lines for crontab in docs/ are silent on success and mail one message on failure', async () => {
+  expect(LINES).toHaveLength(11);
+  const run = await world();
+  for (const line of LINES) expect([line, await run(line)]).toEqual([line, '']);
+  const { baseUrl } = await unusedPort();
+  await run('imgctl config set retries 0');
+  for (const line of LINES) {
+    // The storage still answers, so that only one thing fails.
+    const mail = await run(line, { IMGCTL_BASE_URL: baseUrl });
+    const message = line.includes('ndjson')
+      ? /^\{"error":\{"code":"\S+","message":"[^"]+","hint":"[^"]+","exitCode":\d\}\}\n$/
+      : /^(connection\n)?imgctl: [^\n]+\nhint: [^\n]+\n$/;
+    expect([line, mail]).toEqual([line, expect.stringMatching(message)]);
+  }
+});
