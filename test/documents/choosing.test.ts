@@ -60,7 +60,7 @@ describe('the recipes for choosing images', () => {
   it('mail what is new, once, and nothing else', async () => {
     const { service, shell } = await world();
     const [, crontab = ''] = blocksOf('cron');
-    const [, , line = ''] = crontab.split('\n');
+    const line = crontab.split('\n').find((each) => each.includes('--cursor mail')) ?? '';
     expect(line).not.toContain('%');
     const command = line.split(' ').slice(5).join(' ');
     expect(await shell(command)).toMatchObject({ stdout: '', exitCode: 0 });
