@@ -1,12 +1,49 @@
 // The MCP server of the built program, with the official client in another process.
 
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import { account, freshHome, scriptedService, startCli } from '../support/cli.ts';
+import {
+  account,
+  COMMAND,
+  type Environment,
+  freshHome,
+  scriptedService,
+  startCli,
+} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
-import { connect } from '../support/mcp-client.ts';
 import { RESET, STALL } from '../support/scripted-server.ts';
+
+/**
+ * Starts `imgctl mcp` with these options and connects to it; both end with the test.
+ * @param mode the protocol with an opening handshake (legacy), or the newest one that both sides know
+ */
+async function connect(
+  env: Environment,
+  options: readonly string[] = [],
+  mode: 'legacy' | 'auto' = 'auto',
+) {
+  const [command, ...program] = COMMAND;
+  const args = [...program, 'mcp', ...options];
+  const transport = new StdioClientTransport({ command, args, env: { ...env }, stderr: 'pipe' });
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    pid: transport.pid,
+    /** Calls a tool; returns the parsed text and whether it is an error. */
+    async call(name: string, given: Record<string, unknown> = {}, signal?: AbortSignal) {
+      const options = signal === undefined ? {} : { signal };
+      const result = await client.callTool({ name, arguments: given }, options);
+      const [content] = result.content;
+      const text = content?.type === 'text' ? content.text : '';
+      return { isError: result.isError === true, content: JSON.parse(text) };
+    },
+  };
+}
 
 describe('the MCP server', () => {
   it.each([

@@ -17,13 +17,12 @@ import { FAILURES } from '../commands/failures.ts';
 import { account, type CliOptions, freshHome, issue, runBuilt, startCli } from '../support/cli.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { serve } from '../support/emulator.ts';
-import { filesBelow } from '../support/files.ts';
+import { filesBelow, filesHolding, tokensOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 import { SECRETS, storageUser, writeOva } from '../support/uploads.ts';
-import { filesHolding, tokensOf } from './home.ts';
 
 /** Without the padding, which may differ. */
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');

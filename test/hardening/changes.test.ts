@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { runBuilt, scriptedService, type User } from '../support/cli.ts';
 import { DISKS } from './disks.ts';
-import { ageLeftovers } from './home.ts';
-import { HOMES, KILLS, killRuns } from './kills.ts';
+import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
 const CHANGES = ['images', 'changes', '-o', 'ndjson'];
 

@@ -1,22 +1,15 @@
 // Full disks and killed logins: old files stay complete and in use, and the responses of the service are used.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Emulator } from '../../src/emulator/service.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
+import { filesHolding, tokensOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { DISKS, type Disk } from './disks.ts';
-import {
-  AFTER_LOGIN,
-  ageLeftovers,
-  cachedToken,
-  entriesOf,
-  filesHolding,
-  tokensOf,
-} from './home.ts';
-import { HOMES, KILLS, killRuns } from './kills.ts';
+import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
 const USER = { name: 'alice', password: 'unlike-any-name' };
 const LIST = ['images', 'list', '--limit', '1', '-q'];
@@ -27,6 +20,28 @@ const NOT_STORED = /^imgctl: warning: cannot store the access token \((ENOSPC|EF
 const MAX_RERUN = 32_000;
 
 const ROOM = 'a disk with room';
+
+/** The entries after a login: settings, the token request limit, the token and the profile that used it. */
+const AFTER_LOGIN = [
+  'config.json',
+  'tokens',
+  expect.stringMatching(/^tokens\/_limit\.[0-9a-f]{16}\.json$/),
+  expect.stringMatching(/^tokens\/_token\.[0-9a-f]{16}\.json$/),
+  expect.stringMatching(/^tokens\/default\.[0-9a-f]{16}\.used$/),
+];
+
+/** Returns every file and folder of the configuration. */
+const entriesOf = (home: string) =>
+  readdirSync(path.dirname(tokensOf(home)), { recursive: true, encoding: 'utf8' }).sort();
+
+/** Returns the cached token. */
+function cachedToken(home: string): string {
+  const folder = tokensOf(home);
+  const name = readdirSync(folder).find((entry) => /^_token\.[0-9a-f]{16}\.json$/.test(entry));
+  const { token } = JSON.parse(readFileSync(path.join(folder, `${name}`), 'utf8'));
+  expect(token).toMatch(/^\S+$/);
+  return token;
+}
 
 const contentOf = (home: string) => ({
   entries: entriesOf(home),

@@ -13,14 +13,8 @@ export const testImage = (id: number) => named(id, `image-${String(id).padStart(
 /** Returns an image of this name, with changes. */
 export function named(id: number, name: string, changes: Partial<Image> = {}): Image {
   return {
-    id,
-    name,
-    path: `[images] linux/${name}`,
-    label: `linux/${name}`,
-    folder: 'linux',
-    data_store: 'images',
-    public: true,
-    created_on: '2018-07-18 Wed 15:36:49 EDT',
+    ...{ id, name, path: `[images] linux/${name}`, label: `linux/${name}`, folder: 'linux' },
+    ...{ data_store: 'images', public: true, created_on: '2018-07-18 Wed 15:36:49 EDT' },
     updated_on: '2018-07-19 Thu 08:00:00 EDT',
     ...changes,
   };
@@ -45,31 +39,21 @@ export function cataloguePage(
     return target.href;
   };
   const shown = images.slice((page - 1) * perPage, page * perPage);
-  const filter = searchParams.get('filter');
-  const sort = searchParams.get('sort');
+  const isExpanded = searchParams.get('expand') === '1';
+  const [filter, sort] = [searchParams.get('filter'), searchParams.get('sort')];
+  const pages = {
+    ...{ page, pages: last, per_page: perPage, total: images.length },
+    ...{ first_url: pageUrl(1), last_url: pageUrl(last) },
+    next_url: page < last ? pageUrl(page + 1) : null,
+    prev_url: page > 1 ? pageUrl(page - 1) : null,
+    ...changes,
+  };
   return {
-    data:
-      searchParams.get('expand') === '1'
-        ? shown
-        : shown.map((image) => `${url.origin}/v2/image/${image.id}`),
+    data: isExpanded ? shown : shown.map((image) => `${url.origin}/v2/image/${image.id}`),
     meta: {
-      _link: { self: url.href },
-      count: shown.length,
-      pages: {
-        first_url: pageUrl(1),
-        last_url: pageUrl(last),
-        next_url: page < last ? pageUrl(page + 1) : null,
-        prev_url: page > 1 ? pageUrl(page - 1) : null,
-        page,
-        pages: last,
-        per_page: perPage,
-        total: images.length,
-        ...changes,
-      },
+      ...{ _link: { self: url.href }, count: shown.length, pages, time: '0.01s', user: 'tester' },
       ...(filter === null ? {} : { filter }),
       ...(sort === null ? {} : { sort }),
-      time: '0.01s',
-      user: 'tester',
     },
   };
 }
@@ -93,13 +77,9 @@ export function catalogueByName(images: readonly Image[]): Handler {
   };
 }
 
-/** Returns the rows of a list in JSON or ndjson. */
-export function rowsOf(stdout: string): { id: unknown }[] {
-  const text = stdout.trim();
-  return JSON.parse(text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`);
-}
-
 /** Returns the ids of a list in JSON or ndjson. */
 export function idsOf(stdout: string): readonly unknown[] {
-  return rowsOf(stdout).map(({ id }) => id);
+  const text = stdout.trim();
+  const rows = text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`;
+  return JSON.parse(rows).map(({ id }: { id: unknown }) => id);
 }

@@ -1,6 +1,6 @@
-// File modes, file lists and the folder of real packages.
+// Modes, lists and contents of files, and the folder of real packages.
 
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** Packages of real exporters, beside the project; may be missing. */
@@ -17,3 +17,14 @@ export function filesBelow(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
+
+/** Returns the files below a folder that contain one of these texts. */
+export function filesHolding(folder: string, texts: readonly string[]): string[] {
+  return filesBelow(folder).filter((file) => {
+    const content = readFileSync(file, 'utf8');
+    return texts.some((text) => content.includes(text));
+  });
+}
+
+/** Returns the folder of the access tokens below a home. */
+export const tokensOf = (home: string) => path.join(home, '.config/imgctl/tokens');
