@@ -77,9 +77,11 @@ export function catalogueByName(images: readonly Image[]): Handler {
   };
 }
 
-/** Returns the ids of a list in JSON or ndjson. */
-export function idsOf(stdout: string): readonly unknown[] {
+/** Returns the rows of a list in JSON or ndjson. */
+export function rowsOf(stdout: string): { id: unknown }[] {
   const text = stdout.trim();
-  const rows = text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`;
-  return JSON.parse(rows).map(({ id }: { id: unknown }) => id);
+  return JSON.parse(text.startsWith('[') ? text : `[${text.split('\n').join(',')}]`);
 }
+
+/** Returns the ids of a list in JSON or ndjson. */
+export const idsOf = (stdout: string): unknown[] => rowsOf(stdout).map(({ id }) => id);
