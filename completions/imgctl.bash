@@ -12,9 +12,9 @@ _imgctl() {
   said=$(command imgctl __complete -- "${words[@]:1}" "$current" </dev/null 2>/dev/null)
   mode=${said##*:}
   COMPREPLY=()
-  compopt -o nosort 2>/dev/null
   case $mode in
-    nospace) compopt -o nospace 2>/dev/null ;;
+    space) compopt -o nosort 2>/dev/null ;;
+    nospace) compopt -o nosort -o nospace 2>/dev/null ;;
     files) compopt -o default 2>/dev/null ;;
     folders) compopt -o dirnames 2>/dev/null ;;
     packages)

@@ -67,7 +67,9 @@ export class Context implements ConsoleStyle {
   useOptions(options: GlobalOptions): void {
     if (options.json && options.output !== undefined && options.output !== 'json') {
       const message = `--json and --output ${options.output} cannot be used together`;
-      throw new ImgctlError('usage', message, { hint: 'use one of them' });
+      throw new ImgctlError('usage', message, {
+        hint: `omit --json or --output ${options.output}`,
+      });
     }
     this.options = options;
   }

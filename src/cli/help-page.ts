@@ -57,7 +57,7 @@ function renderCommand(
   const start = `${bold('Usage:')} ${path.join(' ')}`;
   if (command === undefined) {
     const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
-    const topics = `Help topics: ${TOPIC_NAMES.join(', ')}`;
+    const topics = `Use "imgctl help TOPIC" for a topic: ${TOPIC_NAMES.join(', ')}.`;
     const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
     return [`${start} <command> [options]\n`, ...sections, tail].join('\n');
   }

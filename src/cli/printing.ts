@@ -21,7 +21,7 @@ export function readGet(
   const other = json ? '--json' : output !== undefined ? '--output' : quiet ? '--quiet' : undefined;
   if (other !== undefined) {
     throw new ImgctlError('usage', `--get and ${other} cannot be used together`, {
-      hint: 'use one of them',
+      hint: `omit --get or ${other}`,
     });
   }
   return parseChoice(get, { noun: 'field', valid: fields, where: `--get '${get}'` });

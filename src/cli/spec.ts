@@ -56,7 +56,7 @@ export const METRICS_OPTION = option(
   'write metrics for Prometheus to this file, also on failure; node_exporter reads only *.prom',
 );
 
-export const GET_OPTION = option('--get <field>', 'print only the bare value of this field');
+export const GET_OPTION = option('--get <field>', 'print only this field, one value per line');
 
 export const VERSION_OPTION = option('-V, --version', 'print the version');
 
@@ -87,8 +87,10 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   }),
   option(
     '--wait-for-token <duration>',
-    'wait for the end of the token request limit, at most this long',
-    { value: { kind: 'duration', keepText: true } },
+    'if the service allows no login now, wait up to this long',
+    {
+      value: { kind: 'duration', keepText: true },
+    },
   ),
   option('--debug', 'trace requests on stderr, with secrets redacted', { env: 'IMGCTL_DEBUG' }),
   option('--color <when>', 'use colour: auto, always or never', {

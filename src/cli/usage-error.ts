@@ -8,15 +8,29 @@ import { nearest, suggest } from '../query/suggest.ts';
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['list', 'use: imgctl images list'],
+  ['get', 'use: imgctl images get'],
+  ['latest', 'use: imgctl images latest'],
+  ['changes', 'use: imgctl images changes'],
+  ['snapshot', 'use: imgctl images snapshot'],
+  ['lock', 'use: imgctl images lock'],
   ['ls', 'use: imgctl images list'],
+  ['lst', 'use: imgctl images list'],
   ['search', 'use: imgctl images list TEXT'],
+  ['diff', 'use: imgctl images changes'],
+  ['pin', 'use: imgctl images lock add NAME TEXT'],
   ['status', 'use: imgctl sync-status'],
+  ['sync status', 'use: imgctl sync-status'],
   ['upload', 'use: imgctl push FILE'],
-  ['pin', 'use: imgctl images lock'],
   ['auth login', 'use: imgctl login'],
+  ['auth logout', 'use: imgctl logout'],
+  ['auth status', 'use: imgctl whoami'],
+  ['auth token', 'use: imgctl token'],
   ['images search', 'use: imgctl images list TEXT'],
-  ['images delete', 'images disappear when their upload is removed and synced'],
+  ['images show', 'use: imgctl images get'],
   ['images diff', 'use: imgctl images changes'],
+  ['images pin', 'use: imgctl images lock add NAME TEXT'],
+  ['images delete', 'images disappear when their upload is removed and synced'],
+  ['images rm', 'images disappear when their upload is removed and synced'],
 ]);
 
 const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
@@ -34,6 +48,7 @@ const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = n
     ['certificates are always verified; trust another: imgctl config set ca-file FILE'],
   ],
   ['--no-color', ['use --color never']],
+  ['--verbose', ['use --debug']],
   ['--password', ['no option takes a secret; use --password-stdin or IMGCTL_PASSWORD']],
 ]);
 
@@ -52,12 +67,17 @@ export function usageError(
     new ImgctlError('usage', message, { hint });
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   if (option !== undefined) return fail(...explainOption(option, command));
+  const [, ...both] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
+  if (both.length > 0) {
+    return fail(`${both.join(' and ')} cannot be used together`, `omit ${both.join(' or ')}`);
+  }
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
   if (incomplete !== undefined) return fail(`option '${incomplete}' needs a value`);
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`);
+    const guess = COMMANDS.get([...path, ...command.args].join(' '));
+    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, guess);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
   if (error.code !== 'commander.unknownCommand') return fail(message);

@@ -17,7 +17,7 @@ export const api: CommandSpec = {
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break; with --slurp, the pages are one JSON array, which stays open if a page fails. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the bytes of the body unchanged, except that secrets in error responses are redacted and that a terminal gets escaped control characters. With --paginate, each page ends with a line break. With --slurp, the pages are one JSON array; if a page fails, the array is left unclosed, so no program takes it for complete. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',
@@ -96,7 +96,6 @@ async function run(context: Context, options: ApiOptions, path: string): Promise
     }
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
-  // A failure leaves the array open: a program that reads it must not take it for complete.
   if (options.slurp) await context.console.print(']\n');
 }
 

@@ -164,5 +164,6 @@ async function change(context: Context, key: SettingKey, value: string | undefin
 }
 
 function requireKey(text: string): SettingKey {
-  return parseChoice(text, { noun: 'setting', valid: SETTING_KEYS, where: 'imgctl config' });
+  const command = 'imgctl config list';
+  return parseChoice(text, { noun: 'setting', valid: SETTING_KEYS, command });
 }

@@ -29,12 +29,27 @@ import { readColumns } from './images-shared.ts';
 import { noValidToken, openCache, openSharedStore, tokenState } from './token-state.ts';
 import { openUploadStorage } from './upload-storage.ts';
 
+const UPLOAD =
+  'if upload-url is set, runs upload-password-command or upload-secret-command, sends the storage that password (S3: a signature), and lists the folder';
+
 export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check configuration, network and login',
   description: [
-    'Checks the files and their modes, the configuration, the shared token store, the connection to the service, the clock, the token and the upload storage. The result of a check is ok, warning, failed, or not checked because another check failed. Each problem comes with a hint.',
-    'Sends one GET /v2, with the token if it is valid, and waits at most as long as --timeout. Does not request a token, send a password to the service or run its password command. Reads the token store, and writes a value that expires after 1 s. If upload-url is set, runs upload-password-command or upload-secret-command, logs in to the storage and lists it.',
+    'The checks, each with a hint if something is wrong:',
+    {
+      terms: [
+        ['program', 'shows the versions of imgctl and Node'],
+        ['files', 'checks who can read settings and tokens, and whether they can be written'],
+        ['configuration', 'parses every setting and variable'],
+        ['token store', 'if one is set, reads the shared store and writes a value for a second'],
+        ['connection', 'sends one GET /v2, with the token if it is valid'],
+        ['clock', 'compares the clock with the date of the response'],
+        ['token', 'shows its expiry, and whether the service accepts it'],
+        ['storage', UPLOAD],
+      ],
+    },
+    'doctor requests no token. It does not run password-command, and sends no password to the service.',
     'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks with a warning or failure.',
   ],
   examples: [

@@ -8,7 +8,6 @@ export const help: CommandSpec = {
   name: 'help',
   summary: 'show help for a command or topic',
   examples: ['imgctl help images list', 'imgctl help filters'],
-  seeAlso: TOPIC_NAMES.map((name) => `help ${name}`),
   arguments: [
     {
       name: 'command or topic',

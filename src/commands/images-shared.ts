@@ -16,7 +16,7 @@ import type {
   OptionDeclaration,
 } from '../cli/declarations.ts';
 import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
-import { option } from '../cli/spec.ts';
+import { GET_OPTION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
@@ -49,10 +49,11 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
     { value: { kind: 'text', from: 'columns' } },
   ),
-  option('--get <field>', 'print only the bare values of this field, one line per image', {
+  {
+    ...GET_OPTION,
     value: { kind: 'text', suggested: FIELDS },
     conflicts: ['columns', 'urls', 'meta'],
-  }),
+  },
   ...TABLE_OPTIONS,
 ];
 

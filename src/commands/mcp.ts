@@ -7,7 +7,7 @@ import type { ServerOptions } from '../mcp/server.ts';
 
 export const mcp: CommandSpec = {
   name: 'mcp',
-  summary: 'serve images to assistants over MCP',
+  summary: 'let AI assistants list images (MCP)',
   description: [
     'Speaks the Model Context Protocol on standard input and output. An MCP client starts it, and it ends when the client closes its input. It uses the login, settings and tokens of the other commands, but never prompts.',
     'Tools:',

@@ -23,21 +23,23 @@ const MAX_LISTED = 12;
  * Returns the valid word, ignoring case.
  * @param choice.noun what the words are, such as `field`
  * @param choice.where the option and its value: `--sort 'nam,asc'`
+ * @param choice.command lists the words, if they are too many for a hint
  * @throws ImgctlError usage
  */
 export function parseChoice<Word extends string>(
   word: string,
-  { noun, valid, where }: { noun: string; valid: readonly Word[]; where: string },
+  choice: { noun: string; valid: readonly Word[]; where?: string; command?: string },
 ): Word {
+  const { noun, valid, where, command } = choice;
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = nearest(word, valid);
-  const list = `valid: ${valid.join(', ')}`;
+  const list = command === undefined ? `valid: ${valid.join(', ')}` : `see: ${command}`;
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
-  throw new ImgctlError('usage', `${problem} in ${where}`, {
+  throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
     hint: meant === undefined ? list : hint,
   });
 }

@@ -163,7 +163,7 @@ export function tokenOfEnvironment(token: string): TokenSource {
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
   if (url === undefined) {
-    throw new ImgctlError('config', 'no service configured', {
+    throw new ImgctlError('config', 'no service address is set', {
       hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
     });
   }

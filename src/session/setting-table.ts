@@ -43,7 +43,7 @@ export const SETTINGS = {
     env: 'IMGCTL_BASE_URL',
     parse: (text) => parseBaseUrl(withScheme(text.trim()) ?? text, true),
   },
-  username: { summary: 'user name for token requests', env: 'IMGCTL_USERNAME', parse: userName },
+  username: { summary: 'user name to log in with', env: 'IMGCTL_USERNAME', parse: userName },
   'password-command': {
     summary: 'command whose first output line is the password',
     env: 'IMGCTL_PASSWORD_COMMAND',

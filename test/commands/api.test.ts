@@ -115,7 +115,7 @@ describe('api', () => {
     ['//evil.example/v2', 'not a URL of'],
     ['/v2 -X CONNECT', 'invalid --method'],
     ['/v2 -X POST --paginate', '--paginate works only with GET'],
-    ['/v2 --slurp --paginate -i', "option '--slurp' cannot be used with option '-i, --include'"],
+    ['/v2 --slurp --paginate -i', '--slurp and --include cannot be used together'],
     ['/v2 -f novalue', '--field must be key=value'],
     ['/v2 -f =x', '--field must be key=value'],
   ])('rejects %s without a request', async (line, message) => {

@@ -92,7 +92,9 @@ describe('doctor', () => {
     const show = async (...argv: string[]) => (await runCli(['doctor', ...argv], { env })).stdout;
     const { stdout, stderr, exitCode } = await runCli(['doctor'], { env });
     expect(stdout).toContain(' does not exist yet');
-    expect(stdout).toMatch(/\nconnection +failed +no service configured.* -> run: imgctl login/);
+    expect(stdout).toMatch(
+      /\nconnection +failed +no service address is set.* -> run: imgctl login/,
+    );
     expect(stdout).toMatch(/\nclock +not checked +connection failed\n/);
     expect(stderr).toMatch(/^imgctl: failed checks: connection\nhint: run: imgctl login/);
     expect(exitCode).toBe(2);
@@ -100,6 +102,16 @@ describe('doctor', () => {
     expect(await show('-o', 'ndjson')).toMatch(/^\{"check":"program","state":"ok"/);
     expect(await show('-q')).toBe('connection\n');
   });
+});
+
+it('doctor --help names every check, and what it sends to the storage', async () => {
+  const env = { IMGCTL_TOKEN_STORE: 'redis://127.0.0.1:9' };
+  const { rows } = await diagnose(env, { 'upload-url': 'file:///no/such/folder' });
+  const { stdout } = await runCli(['doctor', '--help']);
+  const found = new Set(rows.map(({ check }) => check));
+  expect([...found]).toHaveLength(8);
+  for (const check of found) expect(stdout).toMatch(new RegExp(`^  ${check}  `, 'm'));
+  expect(stdout).toMatch(/runs\s+upload-password-command .*\s+sends\s+the\s+storage that password/s);
 });
 
 const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;

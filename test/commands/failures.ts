@@ -88,7 +88,7 @@ const LIMITED = /^rate-limited: .*requests\ntry again in (1 min( 1 s)?|[45]\d s)
 export const FAILURES: readonly (readonly [string, number, RegExp, Prepare])[] = [
   ['HTML instead of JSON', 1, HTML, listWith('html')],
   ['a failing service', 1, /^server-error: .*: 503, Fault .*\n.*try again later/, listWith('503')],
-  ['no base URL', 2, /^config: no service configured.*\n.*imgctl login/, locally({})],
+  ['no base URL', 2, /^config: no service address is set.*\n.*imgctl login/, locally({})],
   ['an unknown command', 2, /^usage: unknown .*'imags'\n.*images\?/, locally({}, 'imags list')],
   ['an unreachable host', 3, /^unreachable: .*127\.0\.0\.1.*\n./, unreachable],
   ['an unknown host name', 3, /^unreachable: .*images\.invalid.*\n./, unknownHost],

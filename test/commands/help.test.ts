@@ -76,7 +76,8 @@ describe('imgctl', () => {
     expect(shown).toEqual([...new Set(COMMANDS.map((name) => name.split(' ')[0]))]);
     const headings = lines.filter((line) => /^\w.*:$/.test(line));
     expect(headings.join(' ')).toBe('Start: Images: Packages and sync: Configuration: Automation:');
-    expect(lines.at(-2)).toContain('Use "imgctl COMMAND --help"');
+    expect(lines.at(-3)).toContain('Use "imgctl COMMAND --help"');
+    expect(lines.at(-2)).toContain('Use "imgctl help TOPIC" for a topic: options, filters,');
   });
 
   it.each(['--help', 'images list --help', 'push --help', 'help output'])(

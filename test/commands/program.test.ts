@@ -11,7 +11,9 @@ const rejected = async (line: string | readonly string[], message: string | RegE
   expect(result.stderr).not.toContain('hunter2');
 };
 
-const TWICE = '--json and --output yaml cannot be used together';
+const TWICE =
+  '--json and --output yaml cannot be used together\nhint: omit --json or --output yaml';
+const BOTH = '--get and --columns cannot be used together\nhint: omit --get or --columns\n';
 const TOO_LONG = 'a'.repeat(65);
 
 describe('global options', () => {
@@ -35,6 +37,8 @@ describe('global options', () => {
   it.each([
     ['whoami --json -o yaml', TWICE],
     ['--json whoami --output yaml', TWICE],
+    ['images list --get id -c name', BOTH],
+    ['config get foo', "unknown setting 'foo'\nhint: see: imgctl config list\n"],
     ['whoami -o jsonn', 'did you mean json?'],
     ['whoami --timeout soon', '500ms, 30s, 5m, 1h, 2d or 3w'],
     ['whoami --retries many', 'a whole number from 0 to 100'],
@@ -90,13 +94,20 @@ describe('a usage error', () => {
 describe('a guess from another tool', () => {
   it.each([
     ['list', 'use: imgctl images list\n'],
+    ['lst', 'use: imgctl images list\n'],
     ['ls', 'use: imgctl images list\n'],
+    ['get 1003', 'use: imgctl images get\n'],
+    ['lock', 'use: imgctl images lock\n'],
+    ['diff', 'use: imgctl images changes\n'],
+    ['sync status', 'use: imgctl sync-status\n'],
     ['search ubuntu', 'use: imgctl images list TEXT\n'],
     ['status', 'use: imgctl sync-status\n'],
     ['upload x.ova', 'use: imgctl push FILE\n'],
-    ['pin', 'use: imgctl images lock\n'],
+    ['pin', 'use: imgctl images lock add NAME TEXT\n'],
     ['auth login', 'use: imgctl login\n'],
+    ['auth status', 'use: imgctl whoami\n'],
     ['images search ubuntu', 'use: imgctl images list TEXT\n'],
+    ['images show 1003', 'use: imgctl images get\n'],
     ['images diff', 'use: imgctl images changes\n'],
     ['images delete 1003', 'images disappear when their upload is removed and synced\n'],
     ['images list --all', 'omit it: every image is listed'],
@@ -110,6 +121,7 @@ describe('a guess from another tool', () => {
     ['images list --folder ubuntu', 'use -f folder,eq,NAME'],
     ['images list --mine', 'use: imgctl my-images'],
     ['sync --no-color', 'use --color never'],
+    ['images get 1003 --verbose', 'use --debug\n'],
     ['login --password hunter2', 'no option takes a secret; use --password-stdin or IMGCTL_PASS'],
     ['images list -s updated_on:desc', 'did you mean updated_on,desc?\n'],
     ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
@@ -118,7 +130,7 @@ describe('a guess from another tool', () => {
   });
 
   it.each([
-    ...['pull', 'deploy', 'auth status', 'diff', 'images ubuntu', 'images pin', 'constructor'],
+    ...['pull', 'deploy', 'auth', 'delete', 'use', 'set', 'images ubuntu', 'constructor'],
     ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --wide'],
   ])('%s gets no guess, but the help', async (line) => {
     await rejected(line, /\nhint: see: imgctl .*--help\n$/);
