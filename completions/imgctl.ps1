@@ -27,7 +27,14 @@ Register-ArgumentCompleter -Native -CommandName imgctl -ScriptBlock {
     }
 
     # PowerShell completes files by itself if nothing is offered.
-    if ($said.Count -gt 0 -and $said[-1] -in ':files', ':folders', ':packages' -and $typed -notlike '--*=*') { return }
+    $mode = if ($said.Count -gt 0) { $said[-1] } else { '' }
+    if ($mode -in ':files', ':folders', ':packages' -and $typed -notlike '--*=*') {
+        if ($mode -eq ':files') { return }
+        $names = if ($mode -eq ':packages') { '\.ov[af]$' } else { '^$' }
+        $found = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($wordToComplete) |
+            Where-Object { $_.ResultType -eq 'ProviderContainer' -or $_.ListItemText -match $names })
+        return $(if ($found.Count -gt 0) { $found } else { '' })
+    }
     # A comma starts another word: only what follows it is replaced.
     $kept = if ($typed.EndsWith($wordToComplete)) { $typed.Length - $wordToComplete.Length } else { 0 }
     $results = @()

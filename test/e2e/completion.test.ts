@@ -76,15 +76,15 @@ const START_UP: Readonly<Record<Shell, string>> = {
 
 /** What is typed after `imgctl `, and what the shell offers: the lines that a shell splits or ends in its own way. */
 const OFFERS: readonly (readonly [string, readonly string[]])[] = [
-  ['images l', ['latest', 'list', 'lock', 'ls']],
+  ['images l', ['list', 'ls', 'latest', 'lock']],
   ['--profile=st', ['--profile=staging']],
   ['--base-url=http://x --json images li', ['list']],
   ['images list --output=t', ['--output=table', '--output=tsv']],
   ['images list --columns id,name,p', ['id,name,path', 'id,name,public']],
-  ['images list -f name,l', ['name,le,', 'name,like,', 'name,lt,']],
+  ['images list -f name,l', ['name,lt,', 'name,le,', 'name,like,']],
   ['my-images --filter=folder,ne,l', ['--filter=folder,ne,linux']],
   ['push ', ['disk one.ova', 'uploads', 'web.OVF']],
-  ['sync-status ', ['1000', '998', '999']],
+  ['sync-status ', ['1000', '999', '998']],
   ['images get -- -', ['-dash']],
   ['images list ', []],
   ['nope l', []],
@@ -226,14 +226,14 @@ async function offersOf(shell: Shell, lines: readonly string[]): Promise<readonl
 describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   const missing = missingFor(shell);
 
-  it.skipIf(missing)(`offers what fits without contacting the service${missing}`, async () => {
+  it.skipIf(missing)(`offers what fits in order, without the service${missing}`, async () => {
     const before = server.requests.length;
     const offers = await offersOf(
       shell,
       OFFERS.map(([line]) => `imgctl ${line}`),
     );
     // Some shells show folders with a slash.
-    const found = offers.map((words) => words.map((word) => word.replace(/\/$/, '')).toSorted());
+    const found = offers.map((words) => words.map((word) => word.replace(/\/$/, '')));
     expect(OFFERS.map(([line], index) => [line, found[index]])).toEqual(OFFERS);
     expect(server.requests.length).toBe(before);
   });
@@ -247,14 +247,13 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(existsSync(path.join(work, 'x'))).toBe(false);
   });
 
-  it.skipIf(missing)(`lists syncs by age, options once and names escaped${missing}`, async () => {
-    const lines = ['sync-status ', 'sync -', 'images get '];
+  it.skipIf(missing)(`lists options once and names escaped${missing}`, async () => {
+    const lines = ['sync -', 'images get '];
     const { terminal } = await type(shell, ...lines.map((line) => `imgctl ${line}${LIST}`));
-    expect(terminal).toMatch(/1000.*999.*998/s);
     expect(terminal.match(/--dry-run\b/g)).toHaveLength(1);
     expect(terminal).not.toMatch(/\s-h\b/);
     expect(terminal).toContain('zplain');
-    expect(terminal).not.toMatch(/line\u001b|\u009b|\u202e/);
+    expect(terminal).not.toMatch(/line\u001b\[31|\u009b|\u202e/);
   });
 });
 
