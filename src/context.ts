@@ -47,6 +47,7 @@ export class Context implements ConsoleStyle {
   options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
+  #flags: SettingFlags = {};
   #session: Promise<Session> | undefined;
 
   /** The exit code of a command that does not fail. */
@@ -98,6 +99,12 @@ export class Context implements ConsoleStyle {
     return this.#settings;
   }
 
+  /** Adds flags of the command to the settings of this run. */
+  addFlags(flags: SettingFlags): void {
+    this.#flags = { ...this.#flags, ...flags };
+    this.#settings = undefined;
+  }
+
   /** Returns the settings with these additional flags. */
   settingsWith(flags: SettingFlags): Settings {
     const { baseUrl, json, output, timeout, retries, waitForToken } = this.options;
@@ -105,7 +112,7 @@ export class Context implements ConsoleStyle {
     const own = { timeout, retries, 'base-url': baseUrl, 'wait-for-token': waitForToken };
     return new Settings(
       profile,
-      { ...own, output: json ? 'json' : output, ...flags },
+      { ...own, output: json ? 'json' : output, ...this.#flags, ...flags },
       this.io.env,
       this.config.profiles.get(profile) ?? {},
       this.config.profile,

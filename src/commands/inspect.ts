@@ -60,7 +60,9 @@ async function run(context: Context, _options: object, files: readonly string[])
     else if (!asTable) await context.printRecord(row, options);
     else if (ovfVersion !== null || summary.files.length > 0) {
       await context.console.print(gap);
-      await context.printRecord(describe(summary));
+      // What a package does not have gets no row.
+      const rows = Object.entries(describe(summary)).filter(([, value]) => value !== null);
+      await context.printRecord(Object.fromEntries(rows));
       gap = '\n';
     }
     const errors = errorsOf(summary).length;

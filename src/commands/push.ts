@@ -2,12 +2,21 @@
 
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
+import { type GetOptions, readGet } from '../cli/printing.ts';
+import {
+  type CommandSpec,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  SERVICE_CODES,
+} from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLockIfPossible } from '../files/lock.ts';
+import { counted } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import type { CheckedPackage } from '../ovf/package.ts';
+import type { SettingKey } from '../session/setting-table.ts';
 import type { Storage } from '../upload/storage.ts';
 import type {
   PlannedFile,
@@ -34,29 +43,28 @@ import {
   FILES,
   type InvalidPackage,
   invalidPackage,
-  openFindings,
 } from './validate.ts';
 
 export const push: CommandSpec = {
   name: 'push',
   summary: 'upload packages, sync them and show the new images',
   description: [
-    'Checks each package as validate does, uploads it to the storage of the setting upload-url, submits one sync, waits for it and prints the new images. An OVF brings the files that it references.',
-    'Files are uploaded under a hidden name and renamed when their package is complete. The digests of the manifest are checked during the upload. If they do not match, nothing of that package becomes visible.',
-    '--dry-run exits with 0, even if it shows a conflict.',
+    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
+    'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
     'After a failure, run the same command again. It skips files that the storage has, and on S3 also the parts that arrived. Each run submits one sync.',
   ],
   examples: [
     'imgctl push appliance.ova',
-    'imgctl push *.ova --dry-run',
+    'imgctl push *.ova --to dav+https://uploads.example.com/alice',
     'imgctl push appliance.ovf --on-conflict replace --no-wait',
   ],
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: [
+    option('--to <url>', 'upload to this storage instead of that of the setting upload-url'),
     option('--no-sync', 'upload only'),
     option('--no-wait', 'submit the sync, but do not wait for it'),
-    option('--dry-run', 'show what the upload and the sync would change'),
+    option('--dry-run', 'show what the upload and the sync would change; a conflict is no error'),
     option('--force', 'upload again even if the storage has the same file'),
     option('--on-conflict <action>', 'for another file of that name: fail, replace or skip', {
       default: 'fail',
@@ -69,6 +77,7 @@ export const push: CommandSpec = {
     }),
     ...POLL_OPTIONS,
     METRICS_OPTION,
+    GET_OPTION,
   ],
   mutates: true,
   fields: [
@@ -86,7 +95,8 @@ export const push: CommandSpec = {
   run,
 };
 
-interface PushOptions extends MetricsOptions, WaitOptions {
+interface PushOptions extends MetricsOptions, WaitOptions, GetOptions {
+  to?: string;
   sync?: boolean;
   force?: boolean;
   onConflict?: 'fail' | 'replace' | 'skip';
@@ -94,20 +104,39 @@ interface PushOptions extends MetricsOptions, WaitOptions {
   parallel?: number;
 }
 
+/** Returns the fields that are printed, which --get can choose. */
+function fieldsOf({ dryRun, sync = true, wait = true }: PushOptions): readonly string[] {
+  if (dryRun) return ['step', 'action', 'name', 'size'];
+  if (!sync) return ['name', 'size', 'state'];
+  return (wait ? IMAGE_FIELDS : SUBMITTED_FIELDS).map(([name]) => name);
+}
+
 function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
   return withMetrics(context, options, 'push', async (measure) => {
     const { isSent, planPackages, refuseConflicts } = await import('../upload/transfer.ts');
-    const { sync = true, wait = true, force = false, onConflict = 'fail', parallel } = options;
+    const { sync = true, wait = true, force = false, onConflict = 'fail', to } = options;
+    const { parallel = 4 } = options;
+    const get = readGet(context, options, fieldsOf(options));
+    const view = { ...options, wait, ...(get && { get }) };
+    const partSize = parseSize(options.partSize);
+    if (to !== undefined) context.addFlags({ 'upload-url': to });
     const packages = await checkPackages(context, files);
+    const { settings } = context;
+    const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
+    if (sync && isUnset('base-url') && isUnset('upload-url')) {
+      throw new ImgctlError('config', 'no service address and no upload storage are set', {
+        hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
+      });
+    }
     // The storage and the service may refuse; both should do so before an upload that takes long.
-    const storage = await openUploadStorage(context, parseSize(options.partSize), parallel);
+    const storage = await openUploadStorage(context, { partSize, parallel }, true);
     const upload = async () => {
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
       const transfer = { storage, signal: context.io.signal, force, onConflict };
       const plan = await planPackages(packages, transfer);
       if (options.dryRun) {
         const changes = sync ? await syncChanges(storage, plan, before) : [];
-        await printFiles(context, plan, 'upload', changes);
+        await printFiles(context, plan, view, changes);
         return context.console.note('nothing was uploaded or submitted');
       }
       refuseConflicts(plan, storage);
@@ -116,10 +145,11 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       const bytes = sent.reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
       measure({ last_uploaded_bytes: bytes, succeeded: sync && wait });
-      if (!sync) return printFiles(context, plan);
+      if (!sync) return printFiles(context, plan, view);
       const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
       const names = pushed.map(({ name }) => name);
-      if (names.length > 0) await syncPushed(context, names, { ...options, wait });
+      if (names.length > 0) await syncPushed(context, names, view);
+      if (wait) context.console.success(summaryOf(plan, before), null);
     };
     // One push at a time on this machine. The lock of a push that was killed becomes free within this time.
     const locked = withLockIfPossible(storageFile(context), 8_000, context.io, upload);
@@ -127,9 +157,27 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
   });
 }
 
+/** Returns such as `2 images added, 1 unchanged`. */
+function summaryOf(plan: readonly PlannedPackage[], before: readonly Row[]): string {
+  const known = before.map(({ name }) => name);
+  const outcomes = plan.map(({ name, files }) => {
+    if (files.some(({ action }) => action === 'skip')) return 'skipped';
+    if (!known.includes(name)) return 'added';
+    return files.every(({ action }) => action === 'unchanged') ? 'unchanged' : 'updated';
+  });
+  const found = ['added', 'updated', 'unchanged', 'skipped'].flatMap((outcome) => {
+    const count = outcomes.filter((each) => each === outcome).length;
+    return count === 0 ? [] : { count, outcome };
+  });
+  const words = found.map(({ count, outcome }, index) => {
+    return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
+  });
+  return words.join(', ');
+}
+
 /**
  * Reads every package except for its digests, which the upload verifies.
- * @throws ImgctlError invalid-package, after printing the findings; usage: unsuitable names
+ * @throws ImgctlError invalid-package, with its findings; usage: unsuitable names
  */
 async function checkPackages(context: Context, files: readonly string[]): Promise<UploadPackage[]> {
   const { checkPackage } = await import('../ovf/package.ts');
@@ -140,18 +188,14 @@ async function checkPackages(context: Context, files: readonly string[]): Promis
     const checked = await checkPackage(resolved, { signal: context.io.signal });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) invalid.push({ file, findings });
-    else packages.push(await uploadOf(context, file, checked));
+    else packages.push(await uploadOf(file, checked));
   });
-  if (invalid.length > 0) throw await reportInvalid(context, invalid);
+  if (invalid.length > 0) throw invalidPackage(invalid, true);
   requireUsableNames(packages);
   return packages;
 }
 
-async function uploadOf(
-  context: Context,
-  file: string,
-  { files, expected }: CheckedPackage,
-): Promise<UploadPackage> {
+async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
   const { digestFindings } = await import('../ovf/manifest.ts');
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
@@ -167,21 +211,9 @@ async function uploadOf(
       const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
       const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
       const findings = digestFindings(file, expected, computed);
-      if (findings.length > 0) throw await reportInvalid(context, [{ file, findings }]);
+      if (findings.length > 0) throw invalidPackage([{ file, findings }], true);
     },
   };
-}
-
-/** Prints the findings, and returns the error. */
-async function reportInvalid(
-  context: Context,
-  invalid: readonly InvalidPackage[],
-): Promise<ImgctlError> {
-  const list = openFindings(context, invalid.length > 1);
-  for (const { file, findings } of invalid)
-    await list.write(findings.map((finding) => ({ file, ...finding })));
-  await list.end();
-  return invalidPackage(invalid);
 }
 
 /** The storage is one folder, and hidden names are those of incomplete files. */
@@ -226,10 +258,12 @@ async function uploadAll(
     await transferred.finally(() => progress.stop());
     for (const { name, size, note, action } of each.files) {
       if (action === 'skip') {
-        console.warn(`${name}: skipped, ${storage.address} has another file of that name`);
-      } else if (action === 'unchanged') {
-        console.note(`${name}: already there${note === undefined ? '' : ` (${note})`}`);
-      } else console.note(`${name}: uploaded, ${describeBytes(size)}`);
+        console.warn(`${name}: skipped, ${storage.address} has a different file of that name`);
+        continue;
+      }
+      const there = `already there${note === undefined ? '' : ` (${note})`}`;
+      const line = `${name}: ${action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`}`;
+      console.success(line, line);
     }
   }
   // A server may have written the part of a killed push until now.
@@ -240,16 +274,17 @@ async function uploadAll(
 async function syncPushed(
   context: Context,
   names: readonly string[],
-  options: WaitOptions,
+  options: PushOptions,
 ): Promise<void> {
   const submitted = await submit(context);
-  if (!options.wait) return showSubmitted(context, submitted);
+  if (!options.wait) return showSubmitted(context, submitted, options.get);
   const request = await follow(context, submitted.key, options, context.io.now());
   requireSuccess(context, request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
-  const view = readView(context, {}, ['id', 'name', 'path', 'updated_on']);
+  const { get } = options;
+  const view = readView(context, get ? { get } : {}, ['id', 'name', 'folder', 'updated_on']);
   await context.printList(found, view.columns, view);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   if (missing === undefined) return;
@@ -258,24 +293,29 @@ async function syncPushed(
   });
 }
 
-/** Shows what became of the files, or with a step what would become of them. */
+/** Shows what became of the files, or with --dry-run what would become of them. */
 async function printFiles(
   context: Context,
   plan: readonly PlannedPackage[],
-  step?: 'upload',
+  options: PushOptions,
   changes: readonly Row[] = [],
 ): Promise<void> {
-  const states = { skip: 'skipped', unchanged: 'unchanged', conflict: 'skipped' } as const;
+  const { get, dryRun } = options;
+  const states = {
+    upload: 'uploaded',
+    replace: 'uploaded',
+    unchanged: 'unchanged',
+    skip: 'skipped',
+  };
+  const isForPeople = context.format === 'table' && get === undefined;
   const rows = plan.flatMap(({ files }) =>
     files.map(({ name, size: bytes, action }) => {
-      const size = context.format === 'table' ? describeBytes(bytes) : bytes;
-      if (step) return { step, action, name, size };
-      const isUploaded = action === 'upload' || action === 'replace';
-      return { name, size, state: isUploaded ? 'uploaded' : states[action] };
+      const size = isForPeople ? describeBytes(bytes) : bytes;
+      if (dryRun || action === 'conflict') return { step: 'upload', action, name, size };
+      return { name, size, state: states[action] };
     }),
   );
-  const columns = step ? ['step', 'action', 'name', 'size'] : ['name', 'size', 'state'];
-  await context.printList([...rows, ...changes], columns, { idField: 'name' });
+  await context.printList([...rows, ...changes], fieldsOf(options), { idField: 'name', get });
 }
 
 /** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */

@@ -4,14 +4,18 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
+import { printable } from '../output/text.ts';
+import { ask } from '../session/prompt.ts';
 import { findSecret, SECRETS } from '../session/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../session/session.ts';
-import type { Storage } from '../upload/storage.ts';
+import type { SettingKey, UploadTarget } from '../session/setting-table.ts';
+import { changeProfile } from '../session/settings.ts';
+import type { Storage, StorageOptions } from '../upload/storage.ts';
 
-/** The credentials of the storage, which are never those of the service. */
+/** The setting and name of the user, and the name of the secret; never those of the service. */
 const CREDENTIALS = {
-  dav: { user: 'upload-username', secret: 'uploadPassword' },
-  s3: { user: 'upload-access-key', secret: 'uploadSecret' },
+  dav: ['upload-username', 'user name', 'uploadPassword', 'password'],
+  s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
 } as const;
 
 /**
@@ -22,34 +26,57 @@ export function storageFile({ settings, paths }: Context): string | undefined {
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
   const address = isFolder ? path.resolve(target.path) : target.url.href.replace(/\/+$/, '');
-  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind].user);
+  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
   return paths.state && keyedFile(paths.state, 'push', [target.kind, address, user ?? '']);
 }
 
 /**
  * Opens the storage, and looks at it with its credentials.
+ * @param transfer bytes per part, and parts at the same time, on S3
+ * @param mayAsk asks on a terminal for what is not set, and stores it
  * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
  */
 export async function openUploadStorage(
   context: Context,
-  partSize = 16 * 2 ** 20,
-  parallel = 4,
+  transfer: Pick<StorageOptions, 'partSize' | 'parallel'> = { partSize: 16 * 2 ** 20, parallel: 4 },
+  mayAsk = false,
 ): Promise<Storage> {
-  const { io, settings, console } = context;
-  const target = requireUploadTarget(settings);
+  const { io } = context;
+  const asks = mayAsk && io.stdin.isTTY;
+  if (asks && context.settings.find('upload-url').text === undefined)
+    await askFor(context, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');
+  const target = requireUploadTarget(context.settings);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../upload/folder.ts');
     return checked(folderStorage(target.path, io));
   }
-  const { kind, url } = target;
-  const { user, secret } = CREDENTIALS[kind];
+  const open = async () =>
+    connect(context, target, transfer, await readCredentials(context, target, asks));
+  // Some WebDAV storages need no user name.
+  const mayBeOpen = target.kind === 'dav' && context.settings.get('upload-username') === undefined;
+  if (!mayBeOpen) return open();
+  return connect(context, target, transfer).catch((error: unknown) => {
+    if (error instanceof ImgctlError && error.code === 'wrong-credentials') return open();
+    throw error;
+  });
+}
+
+type HttpTarget = Exclude<UploadTarget, { kind: 'file' }>;
+type Credentials = Awaited<ReturnType<typeof readCredentials>>;
+
+async function connect(
+  context: Context,
+  { kind, url }: HttpTarget,
+  transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
+  credentials?: Credentials,
+): Promise<Storage> {
+  const { io, settings, console } = context;
   const file = storageFile(context);
   const options = {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
-    parallel,
-    partSize,
+    ...transfer,
     partsFile: file && `${file}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
@@ -57,33 +84,14 @@ export async function openUploadStorage(
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
   };
-  const { davStorage } = await import('../upload/dav.ts');
-  const username = settings.get(user);
-  const set = `run: imgctl config set ${user}`;
-  const flag = settings.profileFlag;
-  // Some storages need no user name.
-  if (kind === 'dav' && username === undefined)
-    return checked(davStorage(url, undefined, options), `${set} NAME${flag}`);
-  if (username === undefined) {
-    throw new ImgctlError('not-logged-in', 'no access key for the S3 storage', {
-      hint: `${set} KEY${flag}`,
-    });
+  if (kind === 'dav' || credentials === undefined) {
+    const { davStorage } = await import('../upload/dav.ts');
+    return checked(davStorage(url, credentials, options), credentials?.hint);
   }
-  const source = findSecret(settings, io, secret);
-  if (!source) {
-    const { variable, command } = SECRETS[secret];
-    throw new ImgctlError('not-logged-in', 'no secret for the upload storage', {
-      hint: `set ${variable} or ${variable}_FILE, or run: imgctl config set ${command} COMMAND${flag}`,
-    });
-  }
-  const password = await source.read();
-  console.redaction.add(password, username);
-  const hint = `check ${source.origin} and ${user}: imgctl config get ${user}${flag}`;
-  if (kind === 'dav') return checked(davStorage(url, { username, password }, options), hint);
-  const region = settings.get('upload-region');
   const { s3Storage } = await import('../upload/s3.ts');
-  const credentials = { accessKeyId: username, secretAccessKey: password, region };
-  return checked(s3Storage(url, credentials, options), hint);
+  const { username: accessKeyId, password: secretAccessKey, hint } = credentials;
+  const region = settings.get('upload-region');
+  return checked(s3Storage(url, { accessKeyId, secretAccessKey, region }, options), hint);
 }
 
 /** @param hint for refused credentials */
@@ -96,4 +104,58 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
     const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
     throw isRefusal ? error.with({ hint: hint ?? error.hint }) : error;
   }
+}
+
+/** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
+async function readCredentials(context: Context, { kind, url }: HttpTarget, asks: boolean) {
+  const { io, console, settings } = context;
+  const [user, userName, secret, secretName] = CREDENTIALS[kind];
+  const flag = settings.profileFlag;
+  const { variable, command } = SECRETS[secret];
+  const store = `imgctl config set ${command} COMMAND${flag}`;
+  const source = findSecret(settings, io, secret);
+  let username = settings.get(user);
+  if (!asks && !(username && source)) {
+    const isGiven = [
+      [userName, username, `run: imgctl config set ${user} NAME${flag}`],
+      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${store}`],
+    ] as const;
+    const missing = isGiven.filter(([, given]) => !given);
+    const what = missing.map(([name]) => `no ${name}`).join(' and ');
+    throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
+      hint: missing.map(([, , hint]) => hint).join('; then '),
+    });
+  }
+  username ??= await askFor(context, user, `${userName} at ${url.host}`);
+  const label = `${secretName} of ${printable(username)} at ${url.host}`;
+  const password = source
+    ? await source.read()
+    : await typed(context, label, `${variable} or the setting ${command}`);
+  if (!source)
+    console.note(`the ${secretName} is not stored`, `to store a command that prints it: ${store}`);
+  console.redaction.add(password, username);
+  const origin = source?.origin ?? `the ${secretName}`;
+  return {
+    username,
+    password,
+    hint: `check ${origin} and ${user}: imgctl config get ${user}${flag}`,
+  };
+}
+
+/** Asks for a setting, and stores it in the profile. */
+async function askFor(context: Context, key: SettingKey, label: string): Promise<string> {
+  const { io, paths } = context;
+  const text = await typed(context, label, `imgctl config set ${key}`, false);
+  context.addFlags({ [key]: text });
+  const { settings } = context;
+  // Rejected before it is stored.
+  settings.get(key);
+  await changeProfile(paths.config, io, settings.profile, { [key]: text });
+  return text;
+}
+
+async function typed({ console, io }: Context, what: string, alternative: string, hidden = true) {
+  await console.settle();
+  const label = what.charAt(0).toUpperCase() + what.slice(1);
+  return ask(io, { what, label, alternative, hidden });
 }

@@ -3,7 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ArgumentDeclaration } from '../cli/declarations.ts';
-import { type CommandSpec, option } from '../cli/spec.ts';
+import { type GetOptions, readGet } from '../cli/printing.ts';
+import { type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
@@ -19,6 +20,8 @@ export const FILES: ArgumentDeclaration = {
   variadic: true,
   value: { kind: 'text', from: 'packages' },
 };
+
+const FIELDS = ['file', 'severity', 'code', 'place', 'message'];
 
 export const validate: CommandSpec = {
   name: 'validate',
@@ -38,6 +41,7 @@ export const validate: CommandSpec = {
       '--max-hardware <version>',
       'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
     ),
+    GET_OPTION,
   ],
   fields: [
     ['file', 'string', 'path as given'],
@@ -52,13 +56,16 @@ export const validate: CommandSpec = {
 
 async function run(
   context: Context,
-  options: { maxHardware?: string },
+  options: GetOptions & { maxHardware?: string },
   files: readonly string[],
 ): Promise<void> {
   const { readPackage } = await import('../ovf/package.ts');
   const { io, console } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
-  const list = openFindings(context, files.length > 1);
+  const get = readGet(context, options, FIELDS);
+  // A truncated finding does not say what is wrong.
+  const view = { idField: 'code', trunc: false, get };
+  const list = context.openList(files.length > 1 ? FIELDS : FIELDS.slice(1), view);
   const progress = console.startProgress({ lines: false });
   const invalid: InvalidPackage[] = [];
   const checked = eachFile(context, files, async (file, resolved) => {
@@ -153,27 +160,32 @@ export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
 }
 
-export function openFindings(context: Context, severalFiles: boolean) {
-  const columns = ['severity', 'code', 'place', 'message'];
-  const shown = severalFiles ? ['file', ...columns] : columns;
-  // A truncated finding does not say what is wrong.
-  return context.openList(shown, { idField: 'code', trunc: false });
-}
-
 export interface InvalidPackage {
   readonly file: string;
   /** Its errors. */
   readonly findings: readonly Finding[];
 }
 
-/** Returns the error of a command whose packages are invalid. */
-export function invalidPackage(invalid: readonly InvalidPackage[]): ImgctlError {
+/**
+ * Returns the error of a command whose packages are invalid.
+ * @param isComplete includes the findings, which were not printed
+ */
+export function invalidPackage(
+  invalid: readonly InvalidPackage[],
+  isComplete = false,
+): ImgctlError {
   const [first, second] = invalid;
   const message =
     first && !second
       ? `${first.file} is invalid: ${counted(first.findings.length, 'error')}`
       : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
+  const lines = invalid.flatMap(({ file, findings }) =>
+    findings.map(
+      ({ place, message, code }) => `${second ? `${file}: ` : ''}${place}: ${message} (${code})`,
+    ),
+  );
   return new ImgctlError('invalid-package', message, {
+    details: isComplete ? lines : undefined,
     hint: 'fix the findings above, export the package again, then validate it',
   });
 }

@@ -190,8 +190,8 @@ export function requireStoreAddress(settings: Settings): StoreAddress | undefine
 export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
-    throw new ImgctlError('config', 'no upload storage configured', {
-      hint: `run: imgctl config set upload-url dav+https://host/path${settings.profileFlag} (or s3+https://, file://)`,
+    throw new ImgctlError('config', 'no upload storage is set', {
+      hint: `add --to URL, or run: imgctl config set upload-url URL${settings.profileFlag} (dav+https://, s3+https:// or file://)`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {

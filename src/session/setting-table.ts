@@ -246,7 +246,7 @@ function parseUploadUrl(text: string): UploadTarget {
   const hasMore = url && (url.username || url.password || url.search || url.hash);
   if (hasMore) {
     const hint = 'remove the user name, password, query and fragment from the URL';
-    throw invalid('upload-url', hideUserInfo(text), hint);
+    throw invalid('upload URL', hideUserInfo(text), hint);
   }
   if (url?.protocol === 'file:' && url.host === '') {
     return { kind: 'file', path: builtin('node:url').fileURLToPath(url) };
@@ -254,5 +254,5 @@ function parseUploadUrl(text: string): UploadTarget {
   if (url) url.pathname = url.pathname.replace(/\/+$/, '');
   const hasBucket = kind === 's3' && url?.pathname !== '/';
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
-  throw invalid('upload-url', hideUserInfo(text), EXAMPLES);
+  throw invalid('upload URL', hideUserInfo(text), EXAMPLES);
 }

@@ -99,7 +99,7 @@ export function nameTooLong(name: string, address: string): ImgctlError {
 
 export function conflict(name: string, address: string, note?: string): ImgctlError {
   const hint = 'rename your file, or replace it with: --on-conflict replace';
-  return new ImgctlError('conflict', `${address} already has another ${name}`, {
+  return new ImgctlError('conflict', `${address} already has a different ${name}`, {
     hint: note === undefined ? hint : `${note}; ${hint}`,
   });
 }

@@ -12,8 +12,16 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { failed, temporaryDirectory } from '../support/io.ts';
-import { folderUser, writeOva, writeOvf } from '../support/uploads.ts';
+import {
+  type FakeIoOptions,
+  failed,
+  fakeTerminal,
+  runCli,
+  temporaryDirectory,
+} from '../support/io.ts';
+import { expectSteps } from '../support/steps.ts';
+import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
+import { configDirectory } from '../support/users.ts';
 
 const FAST = '--poll-interval 5ms';
 const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
@@ -47,19 +55,24 @@ describe('push', () => {
   it('needs no service and no place for its own files with --no-sync', async () => {
     const { imgctl, work, stored, folder, requests } = await folderUser();
     const home = { IMGCTL_CONFIG_DIR: undefined, HOME: temporaryDirectory() };
-    await imgctl(`config set upload-url file://${folder}`, home);
-    const line = `push ${writeOva(work, 'web')} --no-sync -o csv`;
+    const line = `push ${writeOva(work, 'web')} --to file://${folder} --no-sync -o csv`;
     const { stdout, stderr } = await imgctl(line, { ...home, XDG_STATE_HOME: '/dev/null/x' });
     expect(stderr).not.toContain('warning');
     expect(stdout).toMatch(/^name,size,state\r?\nweb\.ova,\d+,uploaded\r?\n$/);
     expect({ stored: stored(), requests }).toEqual({ stored: ['web.ova'], requests: [] });
   });
 
-  it('prints the sync request with --no-wait', async () => {
-    const { imgctl, work, syncs } = await folderUser();
-    const { stdout } = await imgctl(`push ${writeOva(work, 'web')} --no-wait --json`);
-    expect(JSON.parse(stdout)).toMatchObject({ id: 1, response: {} });
-    expect(syncs()).toBe(1);
+  it('prints one field with --get: of images, files or the sync request', async () => {
+    const { imgctl, work } = await folderUser();
+    const file = writeOva(work, 'web');
+    await expectSteps(
+      (line) => imgctl(`push ${file} ${line}`),
+      ['--dry-run --get action', 'upload\nadd\n', /nothing was uploaded/],
+      ['--no-sync --get state', 'uploaded\n', /uploaded/],
+      ['--no-wait --get id', '1\n', /sync request 1 submitted/],
+      [`${FAST} --get name`, 'web.ova\n', /already there/],
+      [`--no-sync --get id`, '', /^imgctl: unknown field 'id' in --get 'id'\n/, 2],
+    );
   });
 
   it('shows what it would do with --dry-run, and does nothing', async () => {
@@ -123,15 +136,19 @@ describe('push of a file that stands twice', () => {
     const wrong = (text: string) =>
       text.replace('db.ovf', 'other.ovf').replace(right, '0'.repeat(64));
     copyOf('other.mf', wrong);
-    const { stdout, exitCode } = await imgctl(`push ${file} ${other} ${FAST}`);
-    expect(stdout).toContain('digest-mismatch');
-    expect({ exitCode, stored: stored() }).toEqual({ exitCode: 1, stored: DB });
+    const result = await imgctl(`push ${file} ${other} ${FAST}`);
+    expect(result).toEqual(failed(1, /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/));
+    expect(stored()).toEqual(DB);
   });
 });
 
 it.each([
-  ['', 1, /^imgctl: folder .* already has another db-data\.iso\nhint: .*--on-conflict replace\n$/],
-  ['--force', 1, /already has another/],
+  [
+    '',
+    1,
+    /^imgctl: folder .* already has a different db-data\.iso\nhint: .*--on-conflict replace\n$/,
+  ],
+  ['--force', 1, /already has a different/],
   ['--on-conflict skip', 0, /db\.ovf: skipped/],
   ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
 ])('push %s with another file of that name exits %i', async (options, exitCode, text) => {
@@ -154,20 +171,31 @@ describe('push refuses a package', () => {
   };
 
   it.each<[string, string, (file: string) => void, RegExp]>([
-    ['a flipped byte', 'db-data.iso', flip, /error +digest-mismatch +db-data\.iso/],
-    ['a flipped byte in an OVA', 'web.ova', flip, /error +digest-mismatch +web-data\.iso/],
-    ['a missing disk', 'db-disk1.vmdk', rmSync, /error +missing-file +db-disk1\.vmdk/],
-    ['a truncated OVA', 'web.ova', (file) => truncateSync(file, 50_000), /truncated-member/],
-    ['bytes after its end', 'web.ova', (file) => appendFileSync(file, 'x'), /trailing-data/],
+    [
+      'a flipped byte',
+      'db-data.iso',
+      flip,
+      /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/,
+    ],
+    ['a flipped byte in an OVA', 'web.ova', flip, /web-data\.iso: .* \(digest-mismatch\)/],
+    [
+      'a missing disk',
+      'db-disk1.vmdk',
+      rmSync,
+      /db-disk1\.vmdk: missing or unreadable \(missing-file\)/,
+    ],
+    ['a truncated OVA', 'web.ova', (file) => truncateSync(file, 50_000), /\(truncated-member\)/],
+    ['bytes after its end', 'web.ova', (file) => appendFileSync(file, 'x'), /\(trailing-data\)/],
   ])('with %s, and shows nothing of it', async (_what, name, damage, finding) => {
     const { imgctl, work, stored, syncs, requests } = await folderUser();
     const file = name.endsWith('.ova') ? writeOva(work, 'web') : writeOvf(work, 'db');
     damage(path.join(path.dirname(file), name));
-    const { stdout, stderr, exitCode } = await imgctl(`push ${file} ${FAST}`);
-    expect(stdout).toMatch(finding);
-    expect(stderr).toMatch(/imgctl: .* is invalid: \d errors?\nhint: /);
-    const nothing = { exitCode: 1, stored: [], syncs: 0 };
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(nothing);
+    const result = await imgctl(`push ${file} ${FAST}`);
+    expect(result).toEqual(failed(1, finding));
+    expect(result.stderr).toMatch(
+      /imgctl: .* is invalid: \d errors?\n( {2}.*\n)+hint: fix the find/,
+    );
+    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
     if (damage !== flip) expect(requests).toEqual([]);
   });
 
@@ -181,10 +209,19 @@ describe('push refuses a package', () => {
 });
 
 describe('push fails before it uploads anything', () => {
+  const NO_KEYS =
+    'no access key and no secret key for the upload storage\nhint: run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
   it.each<[string, string, string, number, string | RegExp]>([
-    ['without a storage', 'unset upload-url', '', 2, 'no upload storage configured\nhint: run: '],
+    [
+      'without a storage',
+      'unset upload-url',
+      '',
+      2,
+      'no upload storage is set\nhint: add --to URL, or run: ',
+    ],
+    ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
     ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
     [
       'to a missing folder',
@@ -205,5 +242,46 @@ describe('push fails before it uploads anything', () => {
     const result = await imgctl(`push ${writeOva(work, 'web')} ${options}`.trim(), env);
     expect(result).toEqual(failed(exitCode, text));
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
+  });
+});
+
+describe('push without settings', () => {
+  const setUp = async () => {
+    const { env, settings, work, ...user } = await storageUser('dav');
+    const directory = configDirectory({});
+    const own = { ...env, IMGCTL_CONFIG_DIR: directory, IMGCTL_UPLOAD_PASSWORD: undefined };
+    const push = (io: FakeIoOptions, ...more: string[]) =>
+      runCli(['push', writeOva(work, 'web'), ...FAST.split(' '), ...more], {
+        ...io,
+        env: { ...own, ...io.env },
+      });
+    return { ...user, directory, settings, work, push };
+  };
+
+  it('asks for them on a terminal, stores all but the password, and ends with a summary', async () => {
+    const { push, settings, directory, stored, work } = await setUp();
+    const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\r${SECRETS.storage}\r`);
+    const { stderr } = await push({ stdin });
+    expect(stderr).toMatch(
+      /^Upload URL \(.*\): User name at 127\..*: Password of demo at 127\..*: \n/,
+    );
+    expect(stderr).toMatch(/\n✓ web\.ova: uploaded, .*\n(.*\n)*✓ 1 image added\n$/);
+    expect(stored()).toEqual(['web.ova']);
+    const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
+    expect(profiles.default).toEqual(settings);
+    const again = await push({ stdin: fakeTerminal(`${SECRETS.storage}\r`) }, writeOva(work, 'db'));
+    expect(again.stderr).toMatch(
+      /✓ web\.ova: already there\n(.*\n)*✓ 1 image added, 1 unchanged\n$/,
+    );
+  });
+
+  it('names all of them at once unattended', async () => {
+    const { push, settings } = await setUp();
+    const both =
+      'no service address and no upload storage are set\nhint: run: imgctl login, then: ';
+    expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
+    const credentials =
+      'no user name and no password for the upload storage\nhint: run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
+    expect(await push({}, '--to', settings['upload-url'])).toEqual(failed(4, credentials));
   });
 });

@@ -47,6 +47,8 @@ describe('validate', () => {
       ['validate bad.ova -o ndjson', FINDING, ERROR, 1],
       ['validate bad.ova -o csv', CSV, INVALID, 1],
       ['validate good.ova --json', '[]\n', /valid, no findings/],
+      ['validate good.ova --get code', '', /valid, no findings/],
+      ['validate warned.ova bad.ova --get place', 'vm.ovf\nvm-disk1.vmdk\n', /is invalid/, 1],
       ['validate good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
       ['validate warned.ova bad.ova -q', 'no-manifest\ndigest-mismatch\n', INVALID, 1],
     );

@@ -46,7 +46,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     expect(again.stderr).toContain('web.ova: already there');
     flip(path.join(folder, 'web.ova'), 600_000);
     const changed = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
-    expect(changed).toEqual(failed(1, 'already has another web.ova'));
+    expect(changed).toEqual(failed(1, 'already has a different web.ova'));
     expect(seen.service).toEqual([]);
   });
 
@@ -65,8 +65,8 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     const { imgctl, work, stored, syncs } = await storageUser(kind);
     const file = writeOvf(work, 'db', SIZE);
     flip(path.join(work, 'db', 'db-data.iso'), 1000);
-    const { stdout, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
-    expect(stdout).toContain('digest-mismatch');
+    const { stderr, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
+    expect(stderr).toContain('(digest-mismatch)\nhint: ');
     expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(NOTHING);
   });
 
@@ -119,7 +119,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['PROPFIND /upload/=404', 5, 'does not exist'],
     ['PROPFIND /upload/=405', 1, 'is not a WebDAV folder (405)'],
     ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
-    ['MOVE /upload/*=412', 1, 'already has another web.ova'],
+    ['MOVE /upload/*=412', 1, 'already has a different web.ova'],
     ['MOVE /upload/*=drop', 0],
   ],
   s3: [
@@ -127,7 +127,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['PUT /s3/*=etag', 1, 'part 1 has the wrong ETag'],
     ['POST /s3/*=etag', 1, 'its ETag is 0000'],
     ['HEAD /s3/*=etag', 1, 'and it stays there'],
-    ['POST /s3/*=412,every=2', 1, 'already has another web.ova'],
+    ['POST /s3/*=412,every=2', 1, 'already has a different web.ova'],
     ['POST /s3/*=drop,every=2', 0],
     ['GET /s3=404', 5, 'does not exist (404'],
     ['GET /s3=html', 1, 'did not answer as S3'],
