@@ -173,7 +173,11 @@ function parseValue(text: string, value: Value, name: string): string | number {
     case 'text':
       return text;
     case 'choice':
-      return parseChoice(text, { noun: value.noun, valid: value.words, where: name });
+      return parseChoice(value.alias?.[0] === text ? value.alias[1] : text, {
+        noun: value.noun,
+        valid: value.words,
+        where: name,
+      });
     case 'duration': {
       const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
       return value.keepText ? text : milliseconds;

@@ -50,6 +50,8 @@ export type Value =
       readonly kind: 'choice';
       readonly noun: string;
       readonly words: readonly string[];
+      /** Another name of one of the words. */
+      readonly alias?: readonly [alias: string, word: string];
     };
 
 export interface ArgumentDeclaration {

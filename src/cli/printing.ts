@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Row } from '../output/writers.ts';
 import { parseChoice } from '../query/suggest.ts';
-import { formatTimestamp, TIME_STYLES } from '../query/timestamp.ts';
+import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 
 export interface GetOptions {
   get?: string;
@@ -34,24 +34,27 @@ export async function printBeforeError(printed: Promise<void>): Promise<void> {
   });
 }
 
-/** Reads the style from --time, then the setting, then the default of the format; undefined if times stay as sent. */
+/**
+ * Returns the fields and the format of times, as --time asks, or the setting if they are for a table; undefined if
+ * they stay as sent. A bare value of --get is data, whatever the format.
+ * @throws ImgctlError usage
+ */
 export function timesOf(
   context: Context,
   fields: readonly string[],
-  option?: string,
-  format = context.format,
+  get?: string,
+  option?: TimeStyle,
 ) {
-  const text = option ?? context.settings.get('time');
-  const choice = { noun: 'time style', valid: TIME_STYLES, where: '--time' };
-  const usual = format === 'table' ? 'local' : 'wire';
-  const style = text === undefined ? usual : parseChoice(text, choice);
-  if (style === 'wire') return undefined;
+  const { format, settings } = context;
+  const isTable = format === 'table' && get === undefined;
+  const style = option ?? (isTable ? (settings.get('time') ?? 'local') : 'raw');
+  if (format !== 'table' && get === undefined && (style === 'local' || style === 'age')) {
+    throw new ImgctlError('usage', `--time ${style} cannot be used with the format ${format}`, {
+      hint: 'use --time iso, or -o table',
+    });
+  }
+  if (style === 'raw') return undefined;
   return { fields, format: (time: string) => formatTimestamp(time, style, context.io.now()) };
-}
-
-/** Does the same for commands without --time, whose data has one form. @param get the field that --get prints */
-export function timesOfTable(context: Context, fields: readonly string[], get?: string) {
-  return context.format === 'table' && get === undefined ? timesOf(context, fields) : undefined;
 }
 
 /**

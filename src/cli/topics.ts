@@ -27,25 +27,26 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   filters: [
     'Words: "images list" and "my-images" show the images whose name contains every word. Case is ignored.',
     { shell: ['imgctl images list ubuntu 22.04'] },
-    'Filters: -f field,operator,value. If you give several, all must match. A filter is split at the first two commas only, so a value can contain commas.',
+    "Filters: -f 'field>=value' or -f field,ge,value. If you give several, all must match. Put signs in quotes, because the shell reads < and >. The form with commas is split at the first two, so a value can contain commas.",
     {
       terms: [
         ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
-        ['eq ne', 'equal, not equal; eq,null and ne,null test for a missing value'],
-        ['lt le gt ge', 'less than, at most, greater than, at least'],
+        ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
+        ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
+        ['~', 'contains this text'],
         ['like', 'a pattern for the whole value; % matches any text'],
         ['in', 'one of several values, separated by commas'],
       ],
     },
     {
       shell: [
-        'imgctl images list -f name,like,%server%',
+        "imgctl images list -f 'name~server' -f 'id<=1100'",
+        "imgctl images list -f 'folder!=null' -f name,like,%.ova",
         'imgctl images list -f id,in,1002,1003,1006',
-        'imgctl images list -f folder,ne,null -f id,le,1100',
-        'imgctl my-images -f public,eq,false',
+        'imgctl my-images -f public=false',
       ],
     },
-    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but like and words ignore case. In a shell, quote a value that contains spaces or a * or $. An image without a value matches eq,null and any other ne filter, nothing else.',
+    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image without a value matches eq,null and any other ne filter, nothing else.',
     'Times: created_on and updated_on take one of these:',
     {
       terms: [
@@ -57,8 +58,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     {
       shell: [
-        'imgctl images list -f updated_on,ge,-30d',
-        'imgctl images list -f created_on,ge,2024-01-01 -f created_on,lt,2026-01-01',
+        "imgctl images list -f 'updated_on>=-30d'",
+        "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
       ],
     },
     'Two times are compared as instants if both can be parsed, otherwise as text. A zone such as CST or IST is ambiguous, so its time is compared as text.',
@@ -116,13 +117,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Times: --time STYLE selects the format of image timestamps.',
     {
       terms: [
-        ['wire', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
+        ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
         ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
         ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
         ['age', 'how long ago: 3 months ago'],
       ],
     },
-    "Tables show local time; other formats show the service's own text. An ambiguous time is shown as the service sent it.",
+    'Tables show local time, or what the setting time says; other formats are raw. Only tables take local and age. An ambiguous time is shown as the service sent it.',
     {
       shell: [
         'imgctl images list --time age -s updated_on,desc --limit 10',
@@ -131,7 +132,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
     'A missing value is - in a table, an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
-    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow terminal hides columns in which all rows have the same value, then data_store and folder, and cuts names in the middle, but no ids or times. A line below the table names the hidden columns; --no-trunc shows everything.',
+    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow terminal hides data_store, then folder, unless you asked for them with -c, and cuts names in the middle, but no ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 
   environment: [

@@ -14,7 +14,7 @@ import {
   WordReader,
 } from '../query/series.ts';
 import {
-  FILTER_OPTION,
+  CHOOSING_FILTER,
   IMAGE_FIELDS,
   openSource,
   readAll,
@@ -44,7 +44,7 @@ export const imagesLatest: CommandSpec = {
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
   arguments: [{ ...WORDS, description: 'consider only images whose name matches each text' }],
   options: [
-    FILTER_OPTION,
+    CHOOSING_FILTER,
     option('--each', 'show the newest image of every series'),
     option('--explain', 'show all candidates with their series and version, the newest first', {
       conflicts: ['each', 'get', 'columns'],

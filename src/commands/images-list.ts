@@ -31,7 +31,7 @@ export const imagesList: CommandSpec = {
     'Words are searched as text, so 8 also finds x86_64. "images latest" matches them with whole numbers: there, 8 means 8 or 8.10.',
   ],
   examples: [
-    'imgctl images list --filter name,like,%ubuntu%',
+    "imgctl images list --filter 'folder=ubuntu'",
     'imgctl images list debian --sort updated_on,desc -n 5',
     'imgctl images list --since 30d -c id,name,updated_on -o csv',
   ],
@@ -106,7 +106,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   if (count > 0) return;
   const last = meta.pages?.pages;
   if (page === undefined || last === undefined || page <= last) {
-    return reportNoMatch(context, options, words);
+    return reportNoMatch(context, 'imgctl images list', options, words);
   }
   const message = `page ${page} does not exist; the last page is ${last}`;
   reportEmpty(context, options, message, undefined, true);

@@ -12,7 +12,7 @@ import {
   stateOf,
 } from '../catalogue/lock-file.ts';
 import type { ArgumentDeclaration, FieldDeclaration } from '../cli/declarations.ts';
-import { type GetOptions, readGet, timesOfTable } from '../cli/printing.ts';
+import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
@@ -28,7 +28,7 @@ import { isSameReading, versionOf, WordReader } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
 import { indexSeries, listCommand, onlyNewest } from './images-latest.ts';
-import { FILTER_OPTION, imageFields, openSource, readAll, type Source } from './images-shared.ts';
+import { CHOOSING_FILTER, imageFields, openSource, readAll, type Source } from './images-shared.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
@@ -45,7 +45,7 @@ const NAMES: ArgumentDeclaration = {
 const LOCK_FIELDS: readonly FieldDeclaration[] = [
   ['lock', 'string', 'name of the lock'],
   ['text', 'array', 'texts that the name of the image must contain'],
-  ['filters', 'array', 'filters of the query, as field,operator,value'],
+  ['filters', 'array', 'filters of the query, as they were given'],
   ...imageFields('id', 'name', 'path', 'created_on', 'updated_on'),
 ];
 
@@ -75,7 +75,7 @@ export const imagesLock: CommandSpec = {
           variadic: true,
         },
       ],
-      options: [FILTER_OPTION, LOCK_FILE_OPTION, GET_OPTION],
+      options: [CHOOSING_FILTER, LOCK_FILE_OPTION, GET_OPTION],
       mutates: true,
       fields: LOCK_FIELDS,
       exitCodes: SERVICE_CODES,
@@ -205,7 +205,7 @@ async function list(context: Context, options: Options): Promise<void> {
 }
 
 function viewOf(context: Context, get: string | undefined) {
-  return { idField: 'lock', get, times: timesOfTable(context, TIME_FIELDS, get) };
+  return { idField: 'lock', get, times: timesOf(context, TIME_FIELDS, get) };
 }
 
 const CHECK_COLUMNS = ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'];

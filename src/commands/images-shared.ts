@@ -19,13 +19,14 @@ import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import { GET_OPTION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { readTextFile } from '../files/atomic-file.ts';
 import { counted, shellQuote } from '../output/messages.ts';
 import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
-import { SETTINGS, type SettingKey } from '../session/setting-table.ts';
+import { parseTimeValue, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
+import { MAX_AGE, parseDuration, type SettingKey } from '../session/setting-table.ts';
 
 export const WORDS: ArgumentDeclaration = {
   name: 'text',
@@ -38,8 +39,8 @@ export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
   option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
   option(
     '--time <style>',
-    `format of timestamps: ${SETTINGS.time.valid.join(', ')}; by default local in tables, else wire`,
-    { value: { kind: 'choice', noun: 'time style', words: SETTINGS.time.valid } },
+    'format of timestamps: raw, iso, or in tables local (their default) or age',
+    { value: { kind: 'choice', noun: 'time style', words: TIME_STYLES, alias: ['wire', 'raw'] } },
   ),
 ];
 
@@ -58,10 +59,16 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
 ];
 
 export const FILTER_OPTION = option(
-  '-f, --filter <field,op,value>',
-  'show only images that match; op is eq, ne, lt, le, gt, ge, like or in; repeatable, all must match',
+  '-f, --filter <filter>',
+  "show only images that match, such as 'name~ubuntu', 'id>=1100' or folder,in,a,b; repeatable, all must match",
   { value: { kind: 'text', from: 'filters' }, repeatable: true },
 );
+
+/** For commands that choose among the images. */
+export const CHOOSING_FILTER = {
+  ...FILTER_OPTION,
+  description: FILTER_OPTION.description.replace('show', 'consider'),
+};
 
 export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   FILTER_OPTION,
@@ -71,9 +78,8 @@ export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
     { value: { kind: 'text', from: 'sorts' }, repeatable: true },
   ),
   option(
-    '--since <duration>',
-    'show only images updated within this time, such as 12h, 30d or 4w',
-    { value: { kind: 'duration', isAge: true } },
+    '--since <time>',
+    'show only images updated since this time, such as 7d (ago), 2026-11-01 or 2026-11-01T12:00:00Z',
   ),
   option('-n, --limit <n>', 'show at most n images', { value: { kind: 'number', min: 1 } }),
   option('--fail-empty', 'exit with 5 if nothing matches'),
@@ -102,8 +108,7 @@ export function imageFields(...names: readonly Field[]): FieldDeclaration[] {
 export interface ListingOptions extends ViewOptions {
   filter?: string[];
   sort?: string[];
-  /** Milliseconds. */
-  since?: number;
+  since?: string;
   limit?: number;
   failEmpty?: boolean;
   meta?: boolean;
@@ -112,16 +117,25 @@ export interface ListingOptions extends ViewOptions {
 export interface ViewOptions extends GetOptions {
   columns?: string;
   header?: boolean;
-  time?: string;
+  time?: TimeStyle;
   trunc?: boolean;
 }
 
 export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
   const { filter = [], sort: sorts = [], since } = options;
   const now = context.io.now();
-  const recent =
-    since === undefined ? [] : [`updated_on,ge,${new Date(now - since).toISOString()}`];
+  const recent = since === undefined ? [] : [`updated_on,ge,${parseSince(since, now)}`];
   return planQuery({ words, filters: [...filter, ...recent], sorts }, { now });
+}
+
+/** Returns the time of --since: this long ago, or a date or time. @throws ImgctlError usage */
+function parseSince(text: string, now: number): string {
+  const instant =
+    parseTimeValue(text, now) ?? valueOr(() => now - parseDuration(text, '', MAX_AGE), undefined);
+  if (instant !== undefined) return new Date(instant).toISOString();
+  throw new ImgctlError('usage', `invalid --since: ${text}`, {
+    hint: 'use a duration such as 7d, or a date such as 2026-11-01',
+  });
 }
 
 /**
@@ -156,8 +170,7 @@ export function readView(
     allFields: options.columns === undefined,
     header: options.header !== false,
     trunc: options.trunc,
-    // A bare value is data, whatever the format.
-    times: timesOf(context, TIME_FIELDS, options.time, get === undefined ? format : 'tsv'),
+    times: timesOf(context, TIME_FIELDS, get, options.time),
   };
 }
 
@@ -174,10 +187,32 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
 }
 
 /** Prints a note for an empty result of a query. @throws ImgctlError empty, with --fail-empty */
-export function reportNoMatch(context: Context, options: ListingOptions, words: readonly string[]) {
-  const hint = patternHint(options.filter ?? [], words);
+export function reportNoMatch(
+  context: Context,
+  command: string,
+  options: ListingOptions,
+  words: readonly string[],
+): void {
+  const hint = slipHint(command, options, words) ?? patternHint(options.filter ?? [], words);
   // A wrong pattern is worth a note beside data as well.
   reportEmpty(context, options, 'no images match', hint, hint !== undefined);
+}
+
+/** Returns a hint for words with a comma forgotten before them, or with quotes around several. */
+function slipHint(
+  command: string,
+  { columns, sort }: ListingOptions,
+  words: readonly string[],
+): string | undefined {
+  const fields = words.filter((word) => FIELDS.some((field) => field === word.toLowerCase()));
+  if (columns !== undefined && fields.length > 0) {
+    return `${fields[0]} is a field: did you mean -c ${[columns, ...fields].join(',')}?`;
+  }
+  const direction = words.find((word) => /^(asc|desc)$/i.test(word));
+  if (sort && direction) return `did you mean --sort ${sort.at(-1)},${direction}?`;
+  if (!words.some((word) => /\s/.test(word.trim()))) return undefined;
+  const all = words.flatMap((word) => word.trim().split(/\s+/));
+  return `for each word by itself, omit the quotes: ${[command, ...all.map(shellQuote)].join(' ')}`;
 }
 
 /** Prints a note for an empty result: in a table, or `always`. @throws ImgctlError empty, with --fail-empty */

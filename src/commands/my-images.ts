@@ -39,6 +39,6 @@ async function run(context: Context, options: ListingOptions, words: readonly st
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
-  if (images.length > 0) reportNoMatch(context, options, words);
+  if (images.length > 0) reportNoMatch(context, 'imgctl my-images', options, words);
   else reportEmpty(context, options, 'no images yet', 'upload one with: imgctl push FILE');
 }

@@ -3,7 +3,7 @@
 
 import type { SyncRequest } from '../api/sync-requests.ts';
 import type { FieldDeclaration, OptionDeclaration } from '../cli/declarations.ts';
-import { type GetOptions, printBeforeError, readGet, timesOfTable } from '../cli/printing.ts';
+import { type GetOptions, printBeforeError, readGet, timesOf } from '../cli/printing.ts';
 import { type CommandSpec, DURATION, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
@@ -139,7 +139,7 @@ async function list(context: Context, options: GetOptions, id: string | undefine
   const rows = entries.map(({ id, status, submitted_on, base_url }) => {
     return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
   });
-  const times = timesOfTable(context, ['submitted_on'], get);
+  const times = timesOf(context, ['submitted_on'], get);
   await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { get, times });
   if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
 }
@@ -183,7 +183,7 @@ export async function showRequest(
   // The reasons for a failure may repeat the token.
   const isFailed = state === 'failed';
   const shown = isFailed ? context.console.redaction.applyWithin(record) : record;
-  const times = timesOfTable(context, ['created_on', 'updated_on'], get);
+  const times = timesOf(context, ['created_on', 'updated_on'], get);
   const printed = context.printRecord(shown, { columns, get, times });
   await (isFailed ? printBeforeError(printed) : printed);
   requireSuccess(context, request, reportsOnStderr);

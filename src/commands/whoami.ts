@@ -2,7 +2,7 @@
 
 import { utcTime } from '../api/responses.ts';
 import type { FieldDeclaration } from '../cli/declarations.ts';
-import { type GetOptions, printBeforeError, readGet, timesOfTable } from '../cli/printing.ts';
+import { type GetOptions, printBeforeError, readGet, timesOf } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
@@ -61,7 +61,7 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
     expires_in: token ? (isForPeople ? describeDuration(left) : Math.round(left / 1000)) : null,
     stored_in: (token && store.location) ?? null,
   };
-  const times = timesOfTable(context, ['expires_on'], get);
+  const times = timesOf(context, ['expires_on'], get);
   const printed = context.printRecord(record, { idField: 'username', get, times });
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);

@@ -48,7 +48,7 @@ export type ClientOptions = Credentials & {
 
 export interface ImageQuery {
   readonly text?: string | readonly string[] | undefined;
-  /** `field,operator,value`; an image must match all filters. */
+  /** `field,operator,value`, or `name~ubuntu` and the like; an image must match all filters. */
   readonly filter?: string | readonly string[] | undefined;
   /** `field`, `field,asc` or `field,desc`, most significant first. */
   readonly sort?: string | readonly string[] | undefined;

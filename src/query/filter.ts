@@ -1,4 +1,4 @@
-// Parses --filter field,operator,value.
+// Parses filters: field,operator,value, and as people type them: 'id>=1100', 'name~ubuntu'.
 
 import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
@@ -25,9 +25,12 @@ export interface Filter {
   readonly wire: string | undefined;
 }
 
-const EXAMPLE = 'use field,operator,value, for example name,like,%ubuntu%';
+const EXAMPLE = "use a filter such as 'name~ubuntu' or name,like,%ubuntu%";
 
+/** `~` means that the value contains the text. */
 const SIGNS: ReadonlyMap<string, Operator> = new Map([
+  ['=', 'eq'],
+  ['==', 'eq'],
   ['!=', 'ne'],
   ['<', 'lt'],
   ['<=', 'le'],
@@ -36,17 +39,13 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['~', 'like'],
 ]);
 
-/** Splits at the first two commas only. @throws ImgctlError usage */
+/** @throws ImgctlError usage */
 export function parseFilter(text: string, now: number): Filter {
   const where = `--filter ${quoted(text)}`;
-  const [fieldName = '', operatorName, ...rest] = text.split(',');
-  if (operatorName === undefined) {
-    throw usageError(`missing operator and value in ${where}`, suggestFilter(text) ?? EXAMPLE);
-  }
-  if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
+  const [fieldName, operatorName, content] = splitFilter(text, where);
   const field = resolveField(fieldName, where);
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
-  const items = operator === 'in' ? rest.map((item) => item.trim()) : [rest.join(',')];
+  const items = operator === 'in' ? content.split(',').map((item) => item.trim()) : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
   const isForService =
     operator === 'like' ||
@@ -57,15 +56,38 @@ export function parseFilter(text: string, now: number): Filter {
   return { field, operator, operands, wire: isForService ? wire : undefined };
 }
 
-/** Returns a hint for a filter such as `name=ubuntu`. */
-function suggestFilter(text: string): string | undefined {
-  const [, name = '', sign = '', value = ''] =
-    /^(\w+) ?(==?|!=|<=|>=|[<>~:]) ?(.+)$/.exec(text) ?? [];
+/** Splits at the first two commas if an operator is between them, otherwise at the first sign. */
+function splitFilter(
+  text: string,
+  where: string,
+): [field: string, operator: string, value: string] {
+  const [field = '', operator, ...rest] = text.split(',');
+  const { 0: sign = '', index = 0 } = /[!=<>]=|[=<>~]/.exec(text) ?? {};
+  const signOperator = SIGNS.get(sign);
+  const hasOperator = OPERATORS.some((each) => each === operator?.toLowerCase());
+  if (signOperator !== undefined && !hasOperator && index <= field.length) {
+    const value = text.slice(index + sign.length).trim();
+    return [
+      field.slice(0, index).trim(),
+      signOperator,
+      sign === '~' && value ? `%${value}%` : value,
+    ];
+  }
+  if (operator === undefined) {
+    throw usageError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
+  }
+  if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
+  return [field, operator, rest.join(',')];
+}
+
+/** Returns a hint for a field alone, the rest of which the shell may have taken for a redirection. */
+function quoteHint(text: string): string | undefined {
+  const [, name = '', value] = /^(\w+)(?: ?: ?(.+))?$/.exec(text) ?? [];
   const field = FIELDS.find((each) => each === name.toLowerCase());
   if (field === undefined) return undefined;
-  const operator = SIGNS.get(sign) ?? 'eq';
-  const pattern = operator === 'like' && !value.includes('%') ? `%${value}%` : value;
-  return `did you mean ${field},${operator},${pattern}?`;
+  if (value !== undefined) return `did you mean '${field}=${value}'?`;
+  const rest = { number: '>=1100', text: '~ubuntu', boolean: '=true', time: '>=-30d' };
+  return `put the filter in quotes, such as '${field}${rest[kindOf(field)]}'`;
 }
 
 /** Returns a hint for the first word or valid `like` whose pattern is unlike what people mean. */
@@ -76,10 +98,10 @@ export function patternHint(
   const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
   if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
   for (const text of filters) {
-    const [field = '', operator = '', ...rest] = text.split(',');
-    const pattern = rest.join(',');
-    if (operator.toLowerCase() !== 'like') continue;
-    const meant = pattern.replaceAll('*', '%');
+    const { field, operator, operands } = parseFilter(text, 0);
+    const pattern = operands[0]?.text ?? '';
+    if (operator !== 'like') continue;
+    const meant = pattern.replace(/%?\*%?/g, '%');
     if (meant !== pattern) return `% matches any text, * only itself: -f ${field},like,${meant}`;
     if (!pattern.includes('%')) {
       return `like compares the whole value; to search in it: -f ${field},like,%${pattern}%`;

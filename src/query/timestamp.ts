@@ -97,13 +97,13 @@ function minutesEast(zone: string): number | undefined {
   return sign === '-' ? -offset : offset;
 }
 
-export const TIME_STYLES = ['wire', 'iso', 'local', 'age'] as const;
+export const TIME_STYLES = ['raw', 'iso', 'local', 'age'] as const;
 
-type TimeStyle = (typeof TIME_STYLES)[number];
+export type TimeStyle = (typeof TIME_STYLES)[number];
 
 /** Returns the text unchanged if parseTimestamp cannot parse it. */
 export function formatTimestamp(text: string, style: TimeStyle, now: number): string {
-  const instant = style === 'wire' ? undefined : parseTimestamp(text);
+  const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
   if (style === 'iso') return `${new Date(instant).toISOString().slice(0, 19)}Z`;

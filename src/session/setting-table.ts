@@ -24,6 +24,12 @@ const oneOf = <const Word extends string>(...valid: Word[]) => ({
   },
 });
 
+const timeStyles = oneOf('raw', 'iso', 'local', 'age');
+const timeStyle: typeof timeStyles = {
+  ...timeStyles,
+  parse: (text, key) => timeStyles.parse(text === 'wire' ? 'raw' : text, key),
+};
+
 const wholeNumber = (min: number, max: number) => (text: string, key: string) => {
   const number = Number(text);
   if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
@@ -117,7 +123,7 @@ export const SETTINGS = {
     summary: 'file for the metrics of sync, push and images changes',
     parse: nonEmpty,
   },
-  time: { summary: 'format of timestamps', ...oneOf('wire', 'iso', 'local', 'age') },
+  time: { summary: 'format of timestamps in tables', ...timeStyle },
   'upload-url': { summary: 'storage that push uploads to', parse: parseUploadUrl },
   'upload-username': { summary: 'user name for a WebDAV storage', parse: userName },
   'upload-password-command': {

@@ -148,7 +148,7 @@ describe('__complete offers', () => {
     ['config set auth-scheme ', 'bearer basic'],
     ['config set time iso ', ''],
     ['config set allow-http ', 'true false'],
-    ['images list --time ', 'wire iso local age'],
+    ['images list --time ', 'raw iso local age'],
     ['help config p', 'list get set unset path'],
     ['help images ', 'list ls get latest changes snapshot lock'],
     ['-- im', ''],

@@ -97,7 +97,7 @@ describe('images changes', () => {
       'change  id  name            path                           updated_on\n' +
       'added    2  image-0002.ova  [images] linux/image-0002.ova  2018-07-19 Thu 08:00:00 EDT\n';
     await steps(
-      ['--peek --time wire', table],
+      ['--peek --time raw', table],
       ['--peek -o csv --no-header', `added,2,${row}\r\n`],
       ['--peek -q --exit-code', '2\n', '', 10],
       ['-q --exit-code', '2\n', '', 10],

@@ -71,6 +71,12 @@ describe('images list', () => {
     ['--columns nam', "unknown field 'nam'"],
     ['--urls --columns id', "option '--urls' cannot be used with"],
     ['--time utc', "'utc'"],
+    ['--time age -o yaml', '--time age cannot be used with the format yaml\nhint: use --time iso'],
+    [
+      '--time local -o csv',
+      '--time local cannot be used with the format csv\nhint: use --time iso',
+    ],
+    ['--since tomorrow', 'invalid --since: tomorrow\nhint: use a duration such as 7d, or a date'],
     ['--meta', '--meta cannot be used with the format table\nhint: '],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
     ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
@@ -99,7 +105,10 @@ describe('images list', () => {
     ['--since 36h', '3\n'],
     ['--since 2w', '2\n3\n'],
     ['--since 90d -n 2', '1\n2\n'],
-  ])('selects by age: %s', async (options, ids) => {
+    ['--since 2024-06-20', '2\n3\n'],
+    ['--since 2024-06-20T00:00:01+02:00', '2\n3\n'],
+    ['--since 2024-06-20T00:00:01Z', '3\n'],
+  ])('selects by age or date: %s', async (options, ids) => {
     const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
     const images = days.map((day, at) => ({
       ...testImage(at + 1),
@@ -135,6 +144,23 @@ describe('images list', () => {
   ])('prints ids, columns or values: %s', async (options, stdout) => {
     const result = await list(`${options} --limit 2 --fail-empty`);
     expect(result).toMatchObject({ stdout, stderr: '', exitCode: 0 });
+  });
+
+  it('reads the setting time for tables only, and wire as another name of raw', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)), { TZ: 'UTC' });
+    const raw = '2018-07-19 Thu 08:00:00 EDT\n';
+    const time = Date.parse('2018-07-21T12:00:00Z');
+    const shown = async (line: string) => (await imgctl(line, { time })).stdout.slice(0, -1);
+    const row = 'images list --no-header -c updated_on';
+    expect(await shown(row)).toBe('2018-07-19 12:00');
+    await imgctl('config set time age');
+    expect(await shown(row)).toBe('2 days ago');
+    for (const options of ['-o csv', '-o tsv', '--time raw', '--time wire', '--get updated_on']) {
+      const line = options.startsWith('--get') ? `images list ${options}` : `${row} ${options}`;
+      expect(`${(await shown(line)).trim()}\n`).toBe(raw);
+    }
+    await imgctl('config set time wire');
+    expect(await shown(row)).toBe(raw.trim());
   });
 
   it.each<[string, string | null, string, number, string]>([
@@ -174,6 +200,9 @@ describe('images list', () => {
   it.each([
     ['-f name,like,ubuntu', `no images match\nhint: ${NO_LIKE}`],
     ['-f name,like,ubuntu*', `no images match\nhint: ${NO_STAR}`],
+    ['-f name~zz*', 'no images match\nhint: % matches any text, * only itself: -f name,like,%zz%'],
+    ['-c id name zz', 'no images match\nhint: name is a field: did you mean -c id,name?'],
+    ['zz --sort updated_on desc', 'no images match\nhint: did you mean --sort updated_on,desc?'],
     ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
     ['--page 99 --per-page 10', LAST_PAGE],
   ])('explains in every format why the list is empty: %s', async (options, text) => {
@@ -186,6 +215,12 @@ describe('images list', () => {
       [`${line} --json`, '[]\n', { note: { message, ...(hint ? { hint } : {}) } }],
       [`${line} --fail-empty`, '', `imgctl: ${text}\n`, 5],
     );
+  });
+
+  it('shows how to search for words that are quoted together', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([]));
+    const note = /omit the quotes: imgctl images list ubuntu 22\.04\n$/;
+    await expectSteps(imgctl, [['images', 'list', 'ubuntu 22.04'], '', note]);
   });
 
   it('fails without a list if a page keeps failing, but after the rows of ndjson', async () => {

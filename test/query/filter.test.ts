@@ -34,8 +34,57 @@ describe('parseFilter', () => {
   });
 
   it.each([
-    ['', "missing operator and value in --filter ''", 'use field,operator,value'],
-    ['name,eq', "missing value in --filter 'name,eq'", 'use field,operator,value'],
+    ['id>=1100', 'id,ge,1100'],
+    [' ID <= 02 ', 'id,le,2'],
+    ['id<1', 'id,lt,1'],
+    ['id>1', 'id,gt,1'],
+    ['folder=a,b', 'folder,eq,a,b'],
+    ['folder==a', 'folder,eq,a'],
+    ['folder!=a', 'folder,ne,a'],
+    ['folder!=null', 'folder,ne,null'],
+    ['folder=null', 'folder,eq,null'],
+    ['name~server', 'name,like,%server%'],
+    ['name~a=b', 'name,like,%a=b%'],
+    ['name=a~b>c', 'name,eq,a~b>c'],
+    ['name,like,a=b~c', 'name,like,a=b~c'],
+    ['name,EQ,~', 'name,eq,~'],
+    ['updated_on>=-30d', 'updated_on,ge,-30d'],
+  ])('reads %j as %s', (text, form) => {
+    expect(parseFilter(text, NOW)).toEqual(parseFilter(form, NOW));
+  });
+
+  it('reads any value after a sign as after the words of the operator', () => {
+    const signs = { '=': 'eq', '!=': 'ne', '<': 'lt', '<=': 'le', '>': 'gt', '>=': 'ge' };
+    const outcome = (text: string) => {
+      try {
+        return parseFilter(text, NOW);
+      } catch (error) {
+        return (error as Error).message.replace(/ in --filter .*/s, '');
+      }
+    };
+    const value = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.trim());
+    const sign = fc.constantFrom(...Object.entries(signs));
+    const property = fc.property(fc.constantFrom(...FIELDS), sign, value, (field, pair, text) => {
+      // Further signs and operators between commas are in the table above.
+      fc.pre(text !== '' && !/^[=~]|,/.test(text));
+      expect(outcome(`${field}${pair[0]}${text}`)).toEqual(outcome(`${field},${pair[1]},${text}`));
+    });
+    fc.assert(property);
+  });
+
+  it.each([
+    ['', "missing operator and value in --filter ''", "use a filter such as 'name~ubuntu'"],
+    [
+      'id',
+      "missing operator and value in --filter 'id'",
+      "put the filter in quotes, such as 'id>=1100'",
+    ],
+    ['Name', 'missing operator and value in', "in quotes, such as 'name~ubuntu'"],
+    ['name:ubuntu', 'missing operator and value in', "did you mean 'name=ubuntu'?"],
+    ['nam~x', "unknown field 'nam' in --filter 'nam~x'", 'did you mean name? valid: id,'],
+    ['name~', "missing value in --filter 'name~'", 'use name,eq,null'],
+    ['id=1,2', "invalid value '1,2' in", 'use a whole number'],
+    ['name,eq', "missing value in --filter 'name,eq'", "use a filter such as 'name~ubuntu'"],
     ['name,eq,', "missing value in --filter 'name,eq,'", 'use name,eq,null'],
     ['nam,eq,x', "unknown field 'nam' in --filter 'nam,eq,x'", 'did you mean name? valid: id,'],
     [',eq,x', "missing field in --filter ',eq,x'", 'valid: id, name, path'],

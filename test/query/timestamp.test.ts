@@ -98,7 +98,7 @@ describe('formatTimestamp', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   it.each([
-    [STAMP, 'wire', 'UTC', STAMP],
+    [STAMP, 'raw', 'UTC', STAMP],
     [STAMP, 'iso', 'Asia/Tokyo', '2018-07-18T19:36:49Z'],
     [STAMP, 'local', 'Europe/Berlin', '2018-07-18 21:36'],
     [STAMP, 'local', 'Asia/Kolkata', '2018-07-19 01:06'],
