@@ -49,14 +49,22 @@ export class Console {
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.
    * @param elsewhere the note to write if it is not [the message in lower case]; null for none
+   * @param more the hint, and whether there were warnings, which changes the mark
    */
-  success(message: string, elsewhere: string | null = lowerFirst(message)): void {
+  success(
+    message: string,
+    elsewhere: string | null = lowerFirst(message),
+    { hint, hasWarnings = false }: { hint?: string; hasWarnings?: boolean } = {},
+  ): void {
     const { quiet, errorFormat, errorTerminal } = this.#style;
     if (errorFormat.json || !this.#io.stderr.isTTY) {
-      if (elsewhere !== null) this.note(elsewhere);
+      if (elsewhere !== null) this.note(elsewhere, hint);
     } else if (!quiet) {
-      const mark = errorTerminal.unicode ? '✓' : 'ok:';
-      this.#enqueue((format) => `${format.style.good(mark)} ${clean(message, format)}\n`);
+      const ok = errorTerminal.unicode ? '✓' : 'ok:';
+      this.#enqueue((format) => {
+        const mark = hasWarnings ? format.style.waiting('!') : format.style.good(ok);
+        return formatNotice('note', message, hint, format, mark);
+      });
     }
   }
 

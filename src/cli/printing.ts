@@ -17,8 +17,8 @@ export function readGet(
   fields: readonly string[],
 ): string | undefined {
   if (get === undefined) return undefined;
-  const { output, json, quiet } = context.options;
-  const other = json ? '--json' : output !== undefined ? '--output' : quiet ? '--quiet' : undefined;
+  const { output, json } = context.options;
+  const other = json ? '--json' : output !== undefined ? '--output' : undefined;
   if (other !== undefined) {
     throw new ImgctlError('usage', `--get and ${other} cannot be used together`, {
       hint: `omit --get or ${other}`,

@@ -10,14 +10,14 @@ import { describeDuration } from '../duration.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
+import { counted } from '../output/messages.ts';
+import { formatTimestamp } from '../query/timestamp.ts';
 import { type HistoryEntry, readHistory, remember } from '../session/history.ts';
 
 export const POLL_OPTIONS: readonly OptionDeclaration[] = [
-  option(
-    '--poll-interval <duration>',
-    'fixed time between status checks, instead of 2s growing to 15s',
-    { value: DURATION },
-  ),
+  option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
+    value: DURATION,
+  }),
   option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
     default: '1h',
     value: DURATION,
@@ -32,6 +32,8 @@ export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
     implies: { wait: true },
   })),
 ];
+
+export const STRICT_OPTION = option('--strict', 'exit with 1 if the sync has warnings');
 
 const ID_AND_STATUS: readonly FieldDeclaration[] = [
   ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
@@ -63,7 +65,7 @@ export const syncStatus: CommandSpec = {
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
-    'Exits with 1 if the request failed. --list does not contact the service; it shows the last known status.',
+    'Exits with 1 if the request failed. --list does not contact the service: it shows each state as it was when last checked.',
   ],
   examples: [
     'imgctl sync-status',
@@ -85,11 +87,13 @@ export const syncStatus: CommandSpec = {
       'list the requests submitted from this machine with this profile, newest first',
       { conflicts: ['wait', 'pollInterval', 'waitTimeout'] },
     ),
+    STRICT_OPTION,
     GET_OPTION,
   ],
   fields: [
     ...STATUS_FIELDS,
     ['submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)'],
+    ['checked', 'string', 'with --list: when its status was last read, likewise'],
     ['base_url', 'string', 'with --list: address of the service'],
   ],
   exitCodes: [...SERVICE_CODES, 7],
@@ -118,14 +122,15 @@ async function run(
   if (options.wait) {
     const started = context.io.now();
     const submittedAt = entry && Date.parse(entry.submitted_on);
-    return showRequest(context, await follow(context, id, options, submittedAt), get, started);
+    const request = await follow(context, id, options, submittedAt);
+    return showRequest(context, request, { ...options, get, started });
   }
   const request = await readRequest(context, id);
   if (entry) await rememberRequest(context, id, request.status);
-  await showRequest(context, request, get);
+  await showRequest(context, request, { ...options, get });
 }
 
-const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'base_url'];
+const LIST_FIELDS = ['id', 'status', 'state', 'submitted_on', 'checked', 'base_url'];
 
 async function list(context: Context, options: GetOptions, id: string | undefined): Promise<void> {
   const get = readGet(context, options, LIST_FIELDS);
@@ -135,13 +140,22 @@ async function list(context: Context, options: GetOptions, id: string | undefine
     });
   }
   const { syncState } = await import('../api/sync-requests.ts');
+  const isTable = context.format === 'table' && get === undefined;
   const entries = (await localRequests(context)).reverse();
-  const rows = entries.map(({ id, status, submitted_on, base_url }) => {
-    return { id, status, state: syncState(status ?? undefined), submitted_on, base_url };
+  const rows = entries.map(({ id, status, submitted_on, checked_on = submitted_on, base_url }) => {
+    const checked = isTable ? formatTimestamp(checked_on, 'age', context.io.now()) : checked_on;
+    return { id, status, state: syncState(status ?? undefined), submitted_on, checked, base_url };
   });
+  const columns = ['id', ...(isTable ? [] : ['status']), 'state', 'submitted_on', 'checked'];
   const times = timesOf(context, ['submitted_on'], get);
-  await context.printList(rows, ['id', 'status', 'state', 'submitted_on'], { get, times });
-  if (entries.length === 0 && context.format === 'table') context.console.note(NO_REQUESTS, SUBMIT);
+  await context.printList(rows, columns, { get, times });
+  if (!isTable) return;
+  const waiting = rows.find(({ state }) => state === 'waiting');
+  if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
+  else if (waiting) {
+    const hint = `check it with: ${statusCommand(context, waiting.id)}`;
+    context.console.note(`sync request ${waiting.id} was waiting when last checked`, hint);
+  }
 }
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
@@ -149,24 +163,22 @@ const SUBMIT = 'submit one with: imgctl sync';
 
 const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 
-const COLUMNS = ['id', 'status', 'state', 'added', 'deleted', 'created_on', 'updated_on'];
-
 /**
  * Prints the request.
- * @param get prints only this field
- * @param started when the wait for the request began
+ * @param options `get` prints only this field; `started` is when the wait for the request began
  * @throws ImgctlError sync-failed
  */
 export async function showRequest(
   context: Context,
   request: SyncRequest,
-  get?: string,
-  started?: number,
+  options: { strict?: boolean; get: string | undefined; started?: number },
 ): Promise<void> {
   const { id, status = null, state, errors, warnings, response } = request;
+  const { get, started, strict = false } = options;
   // A table has no room for errors and warnings; with -q nothing else would show them.
-  const reportsOnStderr = context.quiet || get !== undefined || context.format === 'table';
-  const changes = (value: SyncRequest['added']) => (reportsOnStderr ? describeNames(value) : value);
+  const isTable = context.format === 'table';
+  const reports = context.quiet || get !== undefined || isTable;
+  const changes = (value: SyncRequest['added']) => (reports ? describeNames(value) : value);
   const record = {
     id,
     status,
@@ -179,23 +191,36 @@ export async function showRequest(
     updated_on: request.updatedOn,
     response,
   };
-  const columns = reportsOnStderr ? COLUMNS : [...COLUMNS, 'errors', 'warnings'];
+  const inTable = ['state', 'added', 'deleted', 'created_on', 'updated_on'];
+  const columns = ['id', ...(isTable ? inTable : ['status', ...inTable, 'errors', 'warnings'])];
   // The reasons for a failure may repeat the token.
-  const isFailed = state === 'failed';
-  const shown = isFailed ? context.console.redaction.applyWithin(record) : record;
+  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   const times = timesOf(context, ['created_on', 'updated_on'], get);
   const printed = context.printRecord(shown, { columns, get, times });
-  await (isFailed ? printBeforeError(printed) : printed);
-  requireSuccess(context, request, reportsOnStderr);
+  await (failureOf(request, strict) ? printBeforeError(printed) : printed);
+  requireSuccess(context, request, { reports, strict });
   if (started === undefined) return;
-  const duration = describeDuration(context.io.now() - started);
+  const duration = context.io.now() - started;
   // `added a.ova; deleted 2`
   const changed = (['added', 'deleted'] as const)
     .map((name) => [name, describeNames(request[name])])
     .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
     .map((words) => words.join(' '));
+  const problems = describeWarnings(request);
+  const how = problems
+    ? ` with ${problems}`
+    : duration < 1_000
+      ? ''
+      : ` in ${describeDuration(duration)}`;
   const summary = changed.join('; ') || 'nothing changed';
-  context.console.success(`sync ${id} ${state} in ${duration}: ${summary}`, null);
+  const more = { hasWarnings: problems !== undefined };
+  context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
+}
+
+/** Returns `2 warnings`; the errors of a sync that succeeded count too. undefined if there are none. */
+export function describeWarnings({ errors, warnings }: SyncRequest): string | undefined {
+  const count = errors.length + warnings.length;
+  return count === 0 ? undefined : counted(count, 'warning');
 }
 
 /** Joins a list of names for people; returns anything else unchanged. */
@@ -208,17 +233,31 @@ export function describeNames(value: SyncRequest['added']): number | string | nu
   return names.join(', ') || 'none';
 }
 
-/** Reports warnings and errors: a request that succeeds may have them in some files. @throws ImgctlError sync-failed */
+/**
+ * Reports warnings and errors: a request that succeeds may have them in some files.
+ * @param options `reports` is false if they were printed; `strict` makes them an error
+ * @throws ImgctlError sync-failed
+ */
 export function requireSuccess(
   { console }: Context,
-  { id, state, status, warnings, errors }: SyncRequest,
-  reports = true,
+  request: SyncRequest,
+  { reports = true, strict = false }: { reports?: boolean; strict?: boolean | undefined } = {},
 ): void {
+  const { id, warnings, errors } = request;
   const lines = errors.map((error) => (error.startsWith('error ') ? error : `error: ${error}`));
   if (reports) for (const line of [...warnings, ...lines]) console.warn(`sync ${id}: ${line}`);
-  if (state !== 'failed') return;
+  const failure = failureOf(request, strict);
+  if (failure) throw failure;
+}
+
+function failureOf(request: SyncRequest, strict: boolean): ImgctlError | undefined {
+  const { id, state, status, errors } = request;
+  const problems = describeWarnings(request);
+  if (state === 'waiting' || (state === 'succeeded' && !(strict && problems))) return undefined;
+  const how =
+    state === 'failed' ? `failed (status: ${status})` : `succeeded with ${problems} (--strict)`;
   const fix = 'fix the files named above, upload them again, then run: imgctl sync';
-  throw new ImgctlError('sync-failed', `sync request ${id} failed (status: ${status})`, {
+  return new ImgctlError('sync-failed', `sync request ${id} ${how}`, {
     hint: errors.length > 0 ? fix : undefined,
   });
 }
@@ -239,13 +278,10 @@ export async function rememberRequest(
   status: string | undefined,
 ): Promise<void> {
   const { account, cache } = await context.session();
-  const entry = {
-    profile: account.profile,
-    base_url: account.baseUrl,
-    id,
-    submitted_on: new Date(context.io.now()).toISOString(),
-    status: status ?? null,
-  };
+  const now = new Date(context.io.now()).toISOString();
+  const { profile, baseUrl: base_url } = account;
+  const times = { submitted_on: now, checked_on: now };
+  const entry = { profile, base_url, id, ...times, status: status ?? null };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // One warning is enough if the token could not be stored either.
     if (cache.writeFailed) return;
@@ -262,6 +298,7 @@ async function localRequests(context: Context): Promise<HistoryEntry[]> {
 
 export interface WaitOptions {
   wait?: boolean;
+  strict?: boolean;
   pollInterval?: number;
   waitTimeout?: number;
 }

@@ -18,6 +18,7 @@ import {
   follow,
   rememberRequest,
   STATUS_FIELDS,
+  STRICT_OPTION,
   SUBMITTED_FIELDS,
   showRequest,
   statusCommand,
@@ -45,6 +46,11 @@ export const sync: CommandSpec = {
     option('--dry-run', 'show the request, check the token and list your images; submit nothing', {
       conflicts: ['get'],
     }),
+    {
+      ...STRICT_OPTION,
+      description: `${STRICT_OPTION.description}; implies --wait`,
+      implies: { wait: true },
+    },
     METRICS_OPTION,
     GET_OPTION,
   ],
@@ -92,7 +98,7 @@ async function submitAndFollow(
     last_errors: request.errors.length,
     last_warnings: request.warnings.length,
   });
-  return showRequest(context, request, get, started);
+  return showRequest(context, request, { ...options, get, started });
 }
 
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
@@ -122,7 +128,7 @@ export async function showSubmitted(
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   await context.printRecord(record, { columns: ['id', 'status', 'url', 'message'], get });
   const hint = `follow it with: ${statusCommand(context, key)} --wait`;
-  context.console.note(`sync request ${id} submitted`, hint);
+  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, { hint });
 }
 
 async function dryRun(context: Context): Promise<void> {

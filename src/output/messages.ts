@@ -29,18 +29,19 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-/** Returns the text of a warning, note or trace line; in JSON the kind is the member name. */
+/** Returns the text of a warning, note or trace line; in JSON the kind is the member name. @param mark starts it */
 export function formatNotice(
   kind: 'warning' | 'note' | 'debug',
   message: string,
   hint: string | undefined,
   format: ErrorFormat,
+  mark = 'imgctl:',
 ): string {
   const content = cleanContent({ message, hint }, format);
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { style = PLAIN } = format;
   const paint = kind === 'warning' ? style.waiting : style.faint;
-  return plainText(content, style, kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`);
+  return plainText(content, style, kind === 'note' ? mark : `${mark} ${paint(`${kind}:`)}`);
 }
 
 type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;

@@ -13,6 +13,8 @@ export interface HistoryEntry {
   readonly id: number | string;
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
+  /** When the status was read, likewise; entries of earlier versions have none. */
+  readonly checked_on?: string;
   readonly status: string | null;
 }
 
@@ -59,7 +61,7 @@ export async function remember(
     const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
     const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
     const known = entries[index];
-    if (known) entries[index] = { ...known, status: entry.status };
+    if (known) entries[index] = { ...entry, id: known.id, submitted_on: known.submitted_on };
     else entries.push(entry);
     await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { confirm });
   });

@@ -130,7 +130,7 @@ describe('sync-status --wait', () => {
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
     const { stdout, stderr, exitCode } = await follow('--wait', ...Array(12).fill(response), DONE);
     expect(stderr).toMatch(new RegExp(`^sync 41: ${shown.source}\nsync 41: PROCESSED\n$`));
-    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^status +PROCESSED$/m), 0]);
+    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^state +succeeded$/m), 0]);
   });
 
   it.each([
@@ -173,6 +173,7 @@ describe('sync-status --wait', () => {
 
   const message = { errors: ['bad.ova: no descriptor'], warnings: ['c.ova: no manifest'] };
   const broken = record({ status: 'ERROR', message });
+  const partial = record({ status: 'PROCESSED', added: ['a.ova'], message });
 
   it('prints errors and warnings once: on stderr with a table, in the record in other formats', async () => {
     const table = await follow('--wait', broken);
@@ -191,9 +192,40 @@ describe('sync-status --wait', () => {
       expect(stdout).toMatch(/bad\.ova: no descriptor[\s\S]*c\.ova: no manifest/);
       expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
     }
-    const partly = await follow('--wait -q --json', record({ status: 'PROCESSED', message }));
+    const partly = await follow('--wait -q --json', partial);
     expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 0]);
     expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
+  });
+
+  it.each([
+    ['C.UTF-8', [DONE], '✓ sync 41 succeeded: nothing changed'],
+    ['C', [PENDING, DONE], 'ok: sync 41 succeeded in 2 s: nothing changed'],
+    ['C.UTF-8', [partial], '! sync 41 succeeded with 2 warnings: added a.ova'],
+  ])('ends on a terminal with a marked line, in the locale %s: %j', async (LANG, checks, line) => {
+    const { env } = await scriptedUser({ [REQUEST]: checks }, { LANG });
+    const io = fakeIo({ time: START, env, errorColumns: 80 });
+    await runCli(['sync-status', '41', '--wait'], io);
+    expect(
+      io.stderr.text
+        .split('\n')
+        .at(-2)
+        ?.replace(/^.*\u001b\[0K/, ''),
+    ).toBe(line);
+  });
+
+  it('--strict exits 1 after warnings, and --get with -q prints nothing else', async () => {
+    const strict = /: sync request 41 succeeded with 2 warnings \(--strict\)\nhint: fix/;
+    const { imgctl } = await scriptedUser({
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: [partial, partial, partial, DONE],
+    });
+    await expectSteps(
+      imgctl,
+      ['sync --strict --json', { id: 41, warnings: ['c.ova: no manifest'] }, /--strict/, 1],
+      ['sync-status --strict --get state', 'succeeded\n', strict, 1],
+      ['sync-status', /succeeded/, /warning/],
+      ['sync --strict -q --get state', 'succeeded\n'],
+    );
   });
 });
 
@@ -245,26 +277,30 @@ describe('sync-status', () => {
     await imgctl('sync', { time: START });
     await imgctl('sync', { time: START + 60_000 });
     const entry = { status: 'PENDING', state: 'waiting', base_url: server.baseUrl };
-    const [old, last] = [
-      { ...entry, id: 40, submitted_on: '2026-01-05T12:00:00.000Z' },
-      { ...entry, id: 41, submitted_on: '2026-01-05T12:01:00.000Z' },
-    ];
-    const row = (id: number, minute: number) =>
-      `${id}  PENDING  waiting  2026-01-0\\d \\d\\d:\\d${minute}\n`;
-    const table = `^id  status   state    submitted_on\n${row(41, 1)}${row(40, 0)}$`;
+    const [old, last] = ['2026-01-05T12:00:00.000Z', '2026-01-05T12:01:00.000Z'].map(
+      (time, index) => ({
+        ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
+      }),
+    );
+    const later = (line: string | readonly string[]) => imgctl(line, { time: START + 3_600_000 });
+    const note =
+      /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
+    const row = (id: number, minute: number, age: string) =>
+      `${id}  waiting  2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago\n`;
+    const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
     await expectSteps(
-      imgctl,
-      ['sync-status --list', new RegExp(table)],
+      later,
+      ['sync-status --list', new RegExp(`^id  state    submitted_on      checked\n${rows}$`), note],
       ['sync-status --list --json', [last, old]],
-      ['sync-status --list -o csv', /^id,status,state,submitted_on\r\n41,PENDING,waiting,/],
+      ['sync-status --list -o csv', /^id,status,state,submitted_on,checked\r\n41,PENDING,waiting,/],
       ['sync-status --list -q', '41\n40\n'],
       ['sync-status --list --get id', '41\n40\n'],
     );
     expect(requests()).toEqual([SUBMIT, SUBMIT]);
     await expectSteps(
-      imgctl,
-      ['sync-status', /^id +41\nstatus +PROCESSED\nstate +succeeded\nadded +-\n/],
-      ['sync-status --list', /^41 +PROCESSED +succeeded +2026-01-0\d \d\d:\d1$/m],
+      later,
+      ['sync-status', /^id +41\nstate +succeeded\nadded +-\n/],
+      ['sync-status --list', /^41 +succeeded +2026-01-0\d \d\d:\d1 {2}now$/m, /40 was waiting/],
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
     );
