@@ -8,7 +8,7 @@ export const EXIT_CODES = {
   'incomplete-list': 1,
   'sync-failed': 1,
   'invalid-package': 1,
-  'pin-broken': 1,
+  'lock-broken': 1,
   conflict: 1,
   'storage-full': 1,
   usage: 2,

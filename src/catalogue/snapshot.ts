@@ -104,6 +104,6 @@ function damaged({ what, hint }: FileLabel): ImgctlError {
 /** Its hint must not replace a file of another kind. */
 function notASnapshot({ what }: FileLabel): ImgctlError {
   return new ImgctlError('config', `${what} has an unknown format`, {
-    hint: 'save one in another file: imgctl images snapshot --file FILE',
+    hint: 'save one in another file: imgctl images snapshot FILE',
   });
 }

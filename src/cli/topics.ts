@@ -94,7 +94,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Offline: a snapshot holds the whole catalogue. It is read only with --from.',
     {
       shell: [
-        'imgctl images snapshot --file catalogue.json',
+        'imgctl images snapshot catalogue.json',
         'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
         'imgctl images changes --since-file catalogue.json',
       ],

@@ -19,6 +19,8 @@ import { checkName, keyedFile } from '../files/paths.ts';
 import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
+import { cellText } from '../output/text.ts';
+import { TIME_FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import {
   FILTER_OPTION,
@@ -38,9 +40,9 @@ export const imagesChanges: CommandSpec = {
   name: 'changes',
   summary: 'show what changed since the last run',
   description: [
-    'Compares the catalogue with what the last run saw, and shows images that were added, updated, moved or removed. moved means another name, path, folder or data store. With -o json, before is the image as it was.',
-    'The first run stores what it sees and shows nothing. A run that fails, or whose output is not read to its end, changes nothing: the next run shows the changes again. Runs with the same cursor wait for each other.',
-    'Each profile, user, query and cursor has its own state.',
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before says what changed, with the old values; in JSON, it holds the old image.',
+    'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
+    'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
   examples: [
     'imgctl images changes',
@@ -53,15 +55,19 @@ export const imagesChanges: CommandSpec = {
   options: [
     FILTER_OPTION,
     option('--mine', 'compare your own images instead of the catalogue'),
-    option('--cursor <name>', 'name of an independent state', {
-      default: 'default',
-      value: { kind: 'text', from: 'cursors' },
-    }),
+    option(
+      '--cursor <name>',
+      'remember the last run under this name, so that jobs do not interfere',
+      {
+        default: 'default',
+        value: { kind: 'text', from: 'cursors' },
+      },
+    ),
     option('--since-file <file>', 'compare with this snapshot instead of the last run', {
       value: { kind: 'text', from: 'files' },
       conflicts: ['cursor', 'mine'],
     }),
-    option('--peek', 'show the changes again in the next run'),
+    option('--peek', 'do not remember this run'),
     option('--exit-code', 'exit with 10 if there are changes'),
     METRICS_OPTION,
     ...TABLE_OPTIONS,
@@ -69,8 +75,12 @@ export const imagesChanges: CommandSpec = {
   mutates: true,
   fields: [
     ['change', 'string', 'added, updated, moved or removed'],
-    ...imageFields('id', 'name', 'path', 'updated_on'),
-    ['before', 'object or null', 'the image as it was; null if it was added'],
+    ...imageFields('id', 'name', 'path', 'folder', 'updated_on'),
+    [
+      'before',
+      'object or null',
+      'the old image; in tables, csv and tsv, what changed with its old values',
+    ],
   ],
   exitCodes: [...SERVICE_CODES, 10],
   run,
@@ -137,9 +147,9 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
       await replaceFile(target, formatSnapshot(head, lines), { confirm });
     }
     if (state === undefined) {
-      const isStored = options.peek ? 'would be stored' : 'stored';
       const seen = counted(lines.length, 'image');
-      console.note(`first run: ${seen} ${isStored} to compare the next run with`);
+      if (options.peek) console.note(`first run: would remember ${seen} without --peek`);
+      else console.note(`first run: remembered ${seen}; the next run shows what changed`);
     }
     return count;
   };
@@ -182,7 +192,7 @@ async function readImages({ context, options, plan }: Task, comparison: Comparis
   }
 }
 
-const COLUMNS = ['change', 'id', 'name', 'path', 'updated_on'] as const;
+const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 
 /**
  * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
@@ -194,9 +204,12 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const comparison = new Comparison(old?.lines ?? []);
   await readImages(task, comparison);
   const changes = old ? await comparison.changes(file) : [];
+  const timeOf = (text: string) => times?.format(text) ?? text;
+  const isText = ['table', 'csv', 'tsv'].includes(context.format);
   const rows = changes.map(({ change, image, before }) => {
-    const { id = null, name = null, path = null, updated_on = null } = image;
-    return { change, id, name, path, updated_on, before };
+    const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
+    const old = isText && before ? oldValues(image, before, timeOf) : before;
+    return { change, id, name, path, folder, updated_on, before: old };
   });
   await context.printList(rows, COLUMNS, { header, times, trunc });
   const count = (...kinds: readonly Change['change'][]) =>
@@ -208,7 +221,7 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
     last_deleted: count('removed'),
   });
   if (old && rows.length === 0 && context.format === 'table') {
-    context.console.note(`no changes since ${new Date(old.takenAt).toISOString()}`);
+    context.console.note(`no changes since ${timeOf(new Date(old.takenAt).toISOString())}`);
   }
   return { count: changes.length, lines: [...comparison.lines.values()] };
 }
@@ -280,6 +293,21 @@ class Comparison {
 }
 
 const PLACE = ['name', 'path', 'folder', 'data_store'];
+
+/** Returns `folder: linux, updated_on: 2026-11-01 14:00`; null if the image was removed. */
+function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {
+  const fields = Object.keys({ ...before, ...image }).filter((field) =>
+    differs(before, image, [field]),
+  );
+  // Path and label repeat the others.
+  const own = fields.filter((field) => field !== 'path' && field !== 'label');
+  const texts = (own.length > 0 ? own : fields).map((field) => {
+    const value = before[field] ?? '-';
+    const isTime = TIME_FIELDS.some((each) => each === field);
+    return `${field}: ${isTime ? timeOf(`${value}`) : cellText(value)}`;
+  });
+  return texts.join(', ') || null;
+}
 
 function keyOf(image: ReceivedImage): unknown {
   return image.id ?? stringify(image);

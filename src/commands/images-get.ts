@@ -7,6 +7,7 @@ import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
+import { listCommand } from './images-latest.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './images-lock.ts';
 import {
   IMAGE_FIELDS,
@@ -23,7 +24,7 @@ export const imagesGet: CommandSpec = {
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
   description: [
-    "Digits are an id. Text that begins with http is a URL, with [ a path. Anything else is a name, or else a label. Quote a path, because it has a space: '[images-01] ubuntu/NAME.ova'.",
+    "Digits are an id, http… a URL, […] a path; anything else a name, then a label. Quote a path, because it has a space: '[images-01] ubuntu/NAME.ova'.",
     'Exits with 2 if several images match, and lists them.',
     'With -o json, one argument prints one object; several arguments print an array.',
     'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
@@ -131,9 +132,28 @@ async function find(context: Context, source: Source, wanted: string): Promise<R
   const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
   for (const field of fields) image ??= await findBy(field, context, source, wanted);
   if (image) return image;
-  throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
-    hint: 'list all images with: imgctl images list',
-  });
+  if (isUrl || isId || isPath) {
+    throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
+      hint: 'list images with: imgctl images list',
+    });
+  }
+  throw await noImageNamed(wanted, context, source);
+}
+
+/** More are not counted: one page tells whether the text is part of a name. */
+const MAX_COUNTED = 100;
+
+async function noImageNamed(wanted: string, { io }: Context, source: Source) {
+  const plan = planQuery({ words: [wanted] }, { now: io.now() });
+  let count = 0;
+  for await (const { images } of source.list({ plan, limit: MAX_COUNTED }, {})) {
+    count += images.length;
+  }
+  const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
+  const more = count === MAX_COUNTED ? 'at least ' : '';
+  const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
+  const command = count > 0 ? listCommand([wanted]) : 'imgctl images list';
+  return new ImgctlError('not-found', message, { hint: `list images with: ${command}` });
 }
 
 function idOfUrl(text: string, baseUrl: string): number {

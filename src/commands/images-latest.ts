@@ -31,9 +31,9 @@ export const imagesLatest: CommandSpec = {
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names with the same text and other numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The time of the last update never decides; created_on decides between equal names.',
-    'A word of digits and dots matches whole numbers: 8 means 8 or 8.10, not 18 or x86_64. Any other word matches as text, but never ends within a number.',
-    'Exits with 2 if several series match, or if a word means different numbers of a series, and lists them. Exits with 5 if nothing matches.',
+    'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
+    'A word of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other word matches as text, but does not end within a number.',
+    'Exits with 2 and lists the choice if several series match, or if a word matches different numbers of a series. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',
@@ -71,7 +71,7 @@ interface LatestOptions extends ViewOptions, SourceOptions {
 async function run(context: Context, options: LatestOptions, words: readonly string[]) {
   const plan = readQuery(context, words, options);
   const { explain, each } = options;
-  const view = readView(context, options, each ? ['id', 'name', 'path', 'updated_on'] : FIELDS);
+  const view = readView(context, options, each ? ['id', 'name', 'folder', 'updated_on'] : FIELDS);
   const pages = readAll(context, await openSource(context, options), plan);
   const listing = listCommand(words, options.filter);
   if (explain) {

@@ -1,4 +1,4 @@
-// images lock: pins images by name in a file, and checks them; reads the lock file for images get --lock too.
+// images lock: locks images by name in a file, and checks them; reads the lock file for images get --lock too.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -51,7 +51,7 @@ const LOCK_FIELDS: readonly FieldDeclaration[] = [
 
 export const imagesLock: CommandSpec = {
   name: 'lock',
-  summary: 'pin images by name in a file',
+  summary: 'lock images by name in a file',
   description: [
     'A lock file stores, for each name, a query and its newest image. Commit it, so that every build uses the same images. It has one field per line, so that a diff shows only what changed.',
   ],
@@ -75,7 +75,12 @@ export const imagesLock: CommandSpec = {
           variadic: true,
         },
       ],
-      options: [CHOOSING_FILTER, LOCK_FILE_OPTION, GET_OPTION],
+      options: [
+        CHOOSING_FILTER,
+        option('--replace', 'replace the image and the query that have this name'),
+        LOCK_FILE_OPTION,
+        GET_OPTION,
+      ],
       mutates: true,
       fields: LOCK_FIELDS,
       exitCodes: SERVICE_CODES,
@@ -95,7 +100,7 @@ export const imagesLock: CommandSpec = {
       name: 'check',
       summary: 'compare locked images with the catalogue',
       description: [
-        'Shows the state of each image. If several apply, the first of these:',
+        'Shows the state of each image, the first of these that applies:',
         {
           terms: [
             ['gone', 'the image no longer exists'],
@@ -170,21 +175,23 @@ interface Options extends GetOptions {
   file?: string;
   filter?: string[];
   exitCode?: boolean;
+  replace?: boolean;
 }
 
-const COLUMNS = ['lock', 'id', 'name', 'path', ...TIME_FIELDS];
+const COLUMNS = ['lock', 'id', 'name', ...TIME_FIELDS];
+const ALL_COLUMNS = LOCK_FIELDS.map(([name]) => name);
 
 async function add(context: Context, options: Options, name: string, text: readonly string[]) {
   checkName(name, 'lock', { dots: true });
-  const view = viewOf(context, readGet(context, options, COLUMNS));
+  const view = viewOf(context, readGet(context, options, ALL_COLUMNS));
   const query = { text, filters: options.filter ?? [] };
   planOf(context, query);
   const source = await openSource(context, {});
   let added: LockedImage | undefined;
   await changeLocks(context, options, new Map(), async (locks) => {
-    if (locks.has(name)) {
+    if (locks.has(name) && !options.replace) {
       throw new ImgctlError('usage', `${name} is already locked`, {
-        hint: `use another name, or first run: imgctl images lock remove ${name}`,
+        hint: 'add --replace, or use another name',
       });
     }
     added = lockedImage(query, await resolve(context, source, query, name));
@@ -195,7 +202,7 @@ async function add(context: Context, options: Options, name: string, text: reado
 }
 
 async function list(context: Context, options: Options): Promise<void> {
-  const view = viewOf(context, readGet(context, options, [...COLUMNS, 'text', 'filters']));
+  const view = viewOf(context, readGet(context, options, ALL_COLUMNS));
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
     ...image,
@@ -237,7 +244,7 @@ async function check(context: Context, options: Options, names: readonly string[
   if (broken.length > 0) {
     const message = `${counted(broken.length, 'locked image')} of ${rows.length} changed`;
     const update = `imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`;
-    throw new ImgctlError('pin-broken', message, {
+    throw new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
       hint: `lock the newest images instead: ${update}`,
     });
@@ -362,7 +369,7 @@ function requireLock(locks: Locks, name: string): LockedImage {
   });
 }
 
-/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; pin-broken: it was replaced */
+/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; lock-broken: it was replaced */
 export async function readLockedImage(
   context: Context,
   source: Source,
@@ -379,7 +386,7 @@ export async function readLockedImage(
   const state = stateOf(locked, image);
   if (state === 'replaced') {
     const message = `${name} was replaced: image ${locked.id} was updated on ${image.updated_on}`;
-    throw new ImgctlError('pin-broken', message, { hint });
+    throw new ImgctlError('lock-broken', message, { hint });
   }
   if (state === 'moved') {
     context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, hint);

@@ -233,7 +233,7 @@ export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
     value: { kind: 'text', from: 'files' },
     conflicts: ['page', 'perPage'],
   }),
-  option('--max-age <duration>', 'exit with 1 if the snapshot is older, such as 12h or 7d', {
+  option('--max-age <duration>', 'fail if the snapshot is older than this, such as 12h', {
     value: { kind: 'duration', isAge: true },
   }),
 ];
@@ -295,7 +295,8 @@ async function openSnapshot(context: Context, name: string, maxAge?: number): Pr
       hint: saveCommand(name),
     });
   }
-  context.console.note(`${message} (${new Date(takenAt).toISOString()})`);
+  // Not for cron, which mails what a job writes.
+  if (context.io.stderr.isTTY) context.console.note(message);
   const images = await snapshot.images();
   return {
     baseUrl,
@@ -340,5 +341,5 @@ export async function* readAll(context: Context, source: Source, plan: QueryPlan
 }
 
 function saveCommand(name: string): string {
-  return `save a new one with: imgctl images snapshot --file ${shellQuote(name)}`;
+  return `save a new one with: imgctl images snapshot ${shellQuote(name)}`;
 }

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { formatSnapshot } from '../catalogue/snapshot.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
 import { replaceUserFile } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
-import { counted } from '../output/messages.ts';
+import { counted, shellQuote } from '../output/messages.ts';
 import { escapeInJson, writeText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
 import { openSource, readAll } from './images-shared.ts';
@@ -18,16 +19,19 @@ export const imagesSnapshot: CommandSpec = {
     'Saves every image of the public catalogue as JSON, one image per line. The list is complete, or nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
   ],
   examples: [
-    'imgctl images snapshot --file catalogue.json',
+    'imgctl images snapshot catalogue.json',
     'imgctl images snapshot | gzip > catalogue.json.gz',
     'imgctl images list ubuntu --from catalogue.json --max-age 7d',
   ],
   seeAlso: ['images list', 'emulator', 'help choosing'],
-  options: [
-    option('--file <file>', 'file to replace, instead of standard output', {
+  arguments: [
+    {
+      name: 'file',
+      description: 'file to replace (standard output)',
       value: { kind: 'text', from: 'files' },
-    }),
+    },
   ],
+  options: [option('--file <file>', 'same as FILE', { value: { kind: 'text', from: 'files' } })],
   mutates: true,
   fields: [
     ['version', 'number', 'version of this format, 1'],
@@ -40,8 +44,14 @@ export const imagesSnapshot: CommandSpec = {
   run,
 };
 
-async function run(context: Context, { file }: { file?: string }): Promise<void> {
+async function run(context: Context, options: { file?: string }, name?: string) {
   const { io, console } = context;
+  const { file = name } = options;
+  if (name !== undefined && file !== name) {
+    throw new ImgctlError('usage', 'FILE and --file cannot be used together', {
+      hint: `use one of them: imgctl images snapshot ${shellQuote(name)}`,
+    });
+  }
   const { baseUrl, account } = await context.session();
   // Before the list is read: then the snapshot is never older than it says.
   const takenAt = new Date(io.now()).toISOString();

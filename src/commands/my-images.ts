@@ -28,7 +28,7 @@ export const myImages: CommandSpec = {
 
 async function run(context: Context, options: ListingOptions, words: readonly string[]) {
   const plan = readQuery(context, words, options);
-  const columns = ['id', 'name', 'path', 'updated_on'] as const;
+  const columns = ['id', 'name', 'folder', 'updated_on'] as const;
   const view = readView(context, options, columns, 'columns.my-images');
   const { client } = await context.session();
   const { images, meta } = await client.listUserImages();

@@ -8,12 +8,14 @@ import type { Handler } from '../support/scripted-server.ts';
 import { expectSteps } from '../support/steps.ts';
 import { scriptedUser } from '../support/users.ts';
 
-/** Serves images by id and lists; applies only eq filters. */
+/** Serves images by id and lists; applies only eq filters and words. */
 function serving(images: readonly Image[]): Handler {
   return (request, index) => {
     const { pathname, searchParams } = request.url;
     if (/\d$/.test(pathname)) return catalogueByName(images)(request, index);
-    const [, field, value] = /^(\w+),eq,(.*)$/.exec(searchParams.get('filter') ?? '') ?? [];
+    const filter = searchParams.get('filter') ?? '';
+    if (filter.startsWith('name,like')) return catalogueByName(images)(request, index);
+    const [, field, value] = /^(\w+),eq,(.*)$/.exec(filter) ?? [];
     const found = images.filter((image) => field === undefined || { ...image }[field] === value);
     return catalogueOf(found)(request, index);
   };
@@ -61,18 +63,25 @@ describe('images get', () => {
     expect(await get('twin.ova')).toEqual({ stdout: '', stderr: message, exitCode: 2 });
   });
 
-  it.each(['image-0003.oav', '99', '007', "'[images] linux/image'"])(
-    'exits 5 if there is no %s',
-    async (wanted) => {
-      const message = `image ${wanted.replaceAll("'", '')} does not exist`;
-      const hint = 'list all images with: imgctl images list';
-      expect(await get(wanted)).toEqual(failed(5, `${message}\nhint: ${hint}`));
-    },
-  );
+  const ALL = 'list images with: imgctl images list';
+  it.each([
+    ['99', `image 99 does not exist\nhint: ${ALL}\n`],
+    ["'[images] linux/image'", `image [images] linux/image does not exist\nhint: ${ALL}\n`],
+    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}\n`],
+    ['image-00', `no image is named image-00; 3 names contain it\nhint: ${ALL} image-00\n`],
+    ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} 0003\n`],
+  ])('exits 5 if there is no %s', async (wanted, message) => {
+    expect(await get(wanted)).toEqual(failed(5, `imgctl: ${message}`));
+  });
+
+  it('counts no more names than a page has', async () => {
+    const message = 'imgctl: no image is named ova; at least 100 names contain it\n';
+    expect(await get('ova', serving(testImages(250)))).toEqual(failed(5, message));
+  });
 
   it('prints blocks of keys and values, an array in the order of the arguments, or ids', async () => {
     const [one, two, three] = testImages(3).map((image) => ({ ...image }));
-    const missing = /image 98 does not exist[\s\S]*image none-such does not exist/;
+    const missing = /image 98 does not exist[\s\S]*no image is named none-such/;
     await expectSteps(
       (await scriptedUser(serving(images))).imgctl,
       ['images get 2 -c id,name,folder', 'id      2\nname    image-0002.ova\nfolder  linux\n'],

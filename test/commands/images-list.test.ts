@@ -293,8 +293,7 @@ describe('my-images', () => {
 
   it('prints a table, and the meta of the service with its own count', async () => {
     const table =
-      'id  name     path                    updated_on\n' +
-      ' 3  web.ova  [images] linux/web.ova  2024-03-01 Fri 10:00:00 EST\n';
+      'id  name     folder  updated_on\n 3  web.ova  -       2024-03-01 Fri 10:00:00 EST\n';
     const meta = { count: 2, time: '0.1s', user: 'tester' };
     await expectSteps(
       (await userOf(...OWN)).imgctl,

@@ -45,7 +45,7 @@ async function locked() {
 describe('images lock add', () => {
   it('locks the newest image and writes one field per line', async () => {
     const { steps, content, file } = await project(WEB_1, WEB_2, DB_1);
-    const record = /^lock +web\nid +2\nname +ubuntu-24.*\npath .*\ncreated_on .*\nupdated_on .*\n$/;
+    const record = /^lock +web\nid +2\nname +ubuntu-24.*\ncreated_on .*\nupdated_on .*\n$/;
     const note = 'imgctl: locked as web in images.lock.json\n';
     await steps(['lock add web ubuntu server -f id,lt,10', record, note]);
     const { id, name, path, created_on, updated_on } = WEB_2;
@@ -53,6 +53,16 @@ describe('images lock add', () => {
     const images = { web: { ...query, id, name, path, created_on, updated_on } };
     expect(content()).toBe(`${JSON.stringify({ version: 1, images }, null, 2)}\n`);
     expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
+  });
+
+  it('replaces the image and the query of a name only with --replace', async () => {
+    const { steps } = await locked();
+    const [table, done] = [/^lock +web\nid +11\n/, 'imgctl: locked as web in images.lock.json\n'];
+    const web = { lock: 'web', text: ['debian'], filters: [], id: 11 };
+    await steps(
+      ['lock add web debian --replace', table, done],
+      ['lock list --json', [{ lock: 'db' }, web]],
+    );
   });
 
   it('escapes controls and marks that reorder text, as JSON output does', async () => {
@@ -64,7 +74,7 @@ describe('images lock add', () => {
   });
 
   it.each([
-    ['add web ubuntu', 2, 'web is already locked\nhint: use another name, or first run: imgctl'],
+    ['add web ubuntu', 2, 'web is already locked\nhint: add --replace, or use another name\n'],
     ['add x', 2, 'imgctl: x: 2 series match\n  debian-#.ova'],
     ['add x', 2, 'hint: add words or a --filter that only one series matches\n'],
     ['add x fedora', 5, 'x: no images match'],

@@ -19,7 +19,7 @@ function offline(changes: Record<string, unknown> = {}) {
   const head = { version: 1, taken_at: TAKEN, base_url: 'https://images.example.com' };
   const value = { ...head, username: 'demo', images: testImages(3), ...changes };
   fs.writeFileSync(file, JSON.stringify(value));
-  const at = (line: string | readonly string[]) => imgctl(line, { time: NOW });
+  const at = (line: string | readonly string[], io = {}) => imgctl(line, { time: NOW, ...io });
   return { directory, file, value, imgctl: at };
 }
 
@@ -29,7 +29,11 @@ describe('images snapshot', () => {
     const run = (line: string | readonly string[]) =>
       imgctl(line, { cwd: directory, env: PASSWORD });
     const saved = 'imgctl: 250 images saved in all.json\n';
-    await expectSteps(run, ['images snapshot --file all.json', '', saved]);
+    await expectSteps(
+      run,
+      ['images snapshot all.json', '', saved],
+      ['images snapshot all.json --file b.json', '', /FILE and --file cannot be used together/, 2],
+    );
     const text = fs.readFileSync(path.join(directory, 'all.json'), 'utf8');
     const { images, taken_at, ...head } = JSON.parse(text);
     expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -78,7 +82,7 @@ describe('images snapshot', () => {
     const { imgctl } = await scriptedUser({ 'GET /v2/image': { body } });
     const user = offline();
     await imgctl('images snapshot --file all.json', { cwd: user.directory });
-    await expectSteps(user.imgctl, ['images list --from all.json -o ndjson', `${image}\n`, /./]);
+    await expectSteps(user.imgctl, ['images list --from all.json -o ndjson', `${image}\n`]);
   });
 });
 
@@ -101,15 +105,23 @@ describe('--from', () => {
     }
   });
 
-  it('shows the age of the snapshot on stderr, but not with -q, and obeys --max-age', async () => {
+  it('shows the age of the snapshot on a terminal, but not with -q, and obeys --max-age', async () => {
     const line = 'images list --from all.json';
-    const age = `imgctl: the snapshot all.json is 3 h old (${TAKEN})\n`;
-    const old = /is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot --file all\.json/;
+    const age = 'imgctl: the snapshot all.json is 3 h old\n';
+    const io = { time: NOW, errorColumns: 80 };
+    const old = /is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot all\.json/;
     const future = /the snapshot all\.json is from the future/;
     const missing = /the snapshot b\.json does not exist\nhint: save a new one/;
+    const user = offline();
+    const onTerminal = (each: string | readonly string[]) => user.imgctl(each, io);
     await expectSteps(
-      offline().imgctl,
+      onTerminal,
       [`${line} --get id`, '1\n2\n3\n', age],
+      [`${line} -q`, '1\n2\n3\n'],
+    );
+    await expectSteps(
+      user.imgctl,
+      [`${line} --get id`, '1\n2\n3\n'],
       [`${line} -q --max-age 3h`, '1\n2\n3\n'],
       [`${line} --max-age 2h`, '', old, 1],
       ['images get 9 --from all.json -q', '', /image 9 does not exist/, 5],

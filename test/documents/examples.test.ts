@@ -14,7 +14,7 @@ const USERS = ['demo', 'alice', 'backup'];
 const SKIPPED = /^(?:emulator|demo|mcp)\b|--store-password/;
 /** Commands that print nothing if they succeed; a good package has no findings. */
 const SILENT =
-  /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot --file|images lock remove)\b/;
+  /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot \w|images lock remove)\b/;
 
 const MANUAL = readFileSync(path.join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
 
@@ -58,7 +58,7 @@ async function world(title: string) {
   }
   await run(`config set upload-url file://${path.join(uploads, 'demo')}`);
   await run('sync --wait --poll-interval 1ms');
-  await run('images snapshot --file catalogue.json');
+  await run('images snapshot catalogue.json');
   if (!/lock$|lock add|choosing/.test(title)) {
     await run('images lock add web ubuntu 22.04 server');
     await run('images lock add db debian genericcloud -f folder,ne,archive');
