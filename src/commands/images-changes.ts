@@ -20,7 +20,6 @@ import { BrokenPipeError } from '../io.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
 import { cellText } from '../output/text.ts';
-import { TIME_FIELDS } from '../query/fields.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import {
   FILTER_OPTION,
@@ -40,7 +39,7 @@ export const imagesChanges: CommandSpec = {
   name: 'changes',
   summary: 'show what changed since the last run',
   description: [
-    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before says what changed, with the old values; in JSON, it holds the old image.',
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before has the old values; in JSON, it holds the old image.',
     'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
@@ -76,11 +75,7 @@ export const imagesChanges: CommandSpec = {
   fields: [
     ['change', 'string', 'added, updated, moved or removed'],
     ...imageFields('id', 'name', 'path', 'folder', 'updated_on'),
-    [
-      'before',
-      'object or null',
-      'the old image; in tables, csv and tsv, what changed with its old values',
-    ],
+    ['before', 'object or null', 'the old image; in tables, csv and tsv only the old values'],
   ],
   exitCodes: [...SERVICE_CODES, 10],
   run,
@@ -294,19 +289,13 @@ class Comparison {
 
 const PLACE = ['name', 'path', 'folder', 'data_store'];
 
-/** Returns `folder: linux, updated_on: 2026-11-01 14:00`; null if the image was removed. */
+/** Returns `folder: linux` or the old time; null if the image was removed. */
 function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {
-  const fields = Object.keys({ ...before, ...image }).filter((field) =>
-    differs(before, image, [field]),
-  );
-  // Path and label repeat the others.
-  const own = fields.filter((field) => field !== 'path' && field !== 'label');
-  const texts = (own.length > 0 ? own : fields).map((field) => {
-    const value = before[field] ?? '-';
-    const isTime = TIME_FIELDS.some((each) => each === field);
-    return `${field}: ${isTime ? timeOf(`${value}`) : cellText(value)}`;
-  });
-  return texts.join(', ') || null;
+  const changed = (fields: string[]) => fields.filter((field) => differs(before, image, [field]));
+  const places = changed(['name', 'folder', 'data_store']);
+  const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
+  if (fields.join() === 'updated_on') return timeOf(`${before.updated_on}`);
+  return fields.map((field) => `${field}: ${cellText(before[field] ?? '-')}`).join(', ') || null;
 }
 
 function keyOf(image: ReceivedImage): unknown {

@@ -178,7 +178,7 @@ interface Options extends GetOptions {
   replace?: boolean;
 }
 
-const COLUMNS = ['lock', 'id', 'name', ...TIME_FIELDS];
+const COLUMNS = ['lock', 'id', 'name', 'updated_on'];
 const ALL_COLUMNS = LOCK_FIELDS.map(([name]) => name);
 
 async function add(context: Context, options: Options, name: string, text: readonly string[]) {

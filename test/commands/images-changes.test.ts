@@ -85,23 +85,26 @@ describe('images changes', () => {
   });
 
   it('shows the old values in a table, and since when nothing changed, in local time', async () => {
-    const two = { ...testImage(2), folder: 'old', updated_on: '2018-07-19 Thu 12:00:00 UTC' };
-    const { steps, service } = await watcher([testImage(1), two, testImage(3), testImage(4)]);
+    const { data_store: _, ...two } = updated({ ...testImage(2), folder: 'old' });
+    const images = [testImage(1), two as Image, ...testImages(3, 3)];
+    const { steps, service } = await watcher(images);
     vi.stubEnv('TZ', 'UTC');
     await steps(
       ['', '', /first run/],
       ['', '', 'imgctl: no changes since 1970-01-01 00:00\n'],
       ['--time iso', '', 'imgctl: no changes since 1970-01-01T00:00:00Z\n'],
     );
-    const other = { ...testImage(3), path: '[images] x', public: false };
-    service.images = [named(1, 'b.ova'), updated(testImage(2)), other, testImage(5)];
+    const other = { ...testImage(3), public: false };
+    const now = [named(1, 'b.ova'), testImage(2), other, updated(testImage(4)), testImage(6)];
+    service.images = now;
     const table =
       'change   id  name            folder  updated_on        before\n' +
       'moved     1  b.ova           linux   2018-07-19 12:00  name: image-0001.ova\n' +
-      'moved     2  image-0002.ova  linux   2020-01-01 00:00  folder: old, updated_on: 2018-07-19 12:00\n' +
-      'moved     3  image-0003.ova  linux   2018-07-19 12:00  public: true\n' +
-      'added     5  image-0005.ova  linux   2018-07-19 12:00  -\n' +
-      'removed   4  image-0004.ova  linux   2018-07-19 12:00  -\n';
+      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old, data_store: -\n' +
+      'updated   3  image-0003.ova  linux   2018-07-19 12:00  public: true\n' +
+      'updated   4  image-0004.ova  linux   2020-01-01 00:00  2018-07-19 12:00\n' +
+      'added     6  image-0006.ova  linux   2018-07-19 12:00  -\n' +
+      'removed   5  image-0005.ova  linux   2018-07-19 12:00  -\n';
     await steps(['', table]);
     vi.unstubAllEnvs();
   });
