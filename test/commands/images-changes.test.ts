@@ -234,8 +234,8 @@ describe('images changes', () => {
   it.each([
     ['--cursor ../x', 'invalid cursor name: ../x'],
     ['--cursor a.b', 'invalid cursor name: a.b'],
-    ['--cursor a --since-file b', "cannot be used with option '--cursor <name>'"],
-    ['--mine --since-file b', "cannot be used with option '--mine'"],
+    ['--cursor a --since-file b', '--since-file and --cursor cannot be used together'],
+    ['--mine --since-file b', '--since-file and --mine cannot be used together'],
     ['--since-file none.json', 'the snapshot none.json does not exist'],
   ])('rejects %s and sends nothing', async (line, message) => {
     const { changes, requests } = await watcher([]);

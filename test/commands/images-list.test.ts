@@ -69,7 +69,7 @@ describe('images list', () => {
     ['--page 1 image ova', '--page cannot be used with local'],
     ['--page 1 -s id -s name', '--page cannot be used with local'],
     ['--columns nam', "unknown field 'nam'"],
-    ['--urls --columns id', "option '--urls' cannot be used with"],
+    ['--urls --columns id', '--urls and --columns cannot be used together\nhint: omit'],
     ['--time utc', "'utc'"],
     ['--time age -o yaml', '--time age cannot be used with the format yaml\nhint: use --time iso'],
     [
@@ -84,7 +84,7 @@ describe('images list', () => {
     ['--get __proto__', "unknown field '__proto__'"],
     ['--get id -o json', '--get and --output cannot be used together'],
     ['--get id -q', '--get and --quiet cannot be used together'],
-    ['--get id --columns id', "option '--get <field>' cannot be used with"],
+    ['--get id --columns id', '--get and --columns cannot be used together'],
   ])('rejects %s without a request', async (options, message) => {
     const { requests, ...result } = await list(options);
     expect([result, requests]).toEqual([failed(2, message), []]);

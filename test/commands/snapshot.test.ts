@@ -126,7 +126,7 @@ describe('--from', () => {
       [`${line} --max-age 2h`, '', old, 1],
       ['images get 9 --from all.json -q', '', /image 9 does not exist/, 5],
       ['images list --max-age 1d', '', /--max-age needs a snapshot\nhint: add --from FILE/, 2],
-      [`${line} --page 2`, '', /cannot be used with option '--page <n>'/, 2],
+      [`${line} --page 2`, '', /--from and --page cannot be used together/, 2],
       ['images list --from b.json', '', missing, 2],
       ['images list --from .', '', /EISDIR/, 2],
     );
