@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { type GetOptions, printValue, readGet } from '../cli/printing.ts';
-import { argument, type CommandSpec, GET_OPTION } from '../cli/spec.ts';
+import { argument, type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, valueOrError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
@@ -30,12 +30,13 @@ export const config: CommandSpec = {
   subcommands: [
     {
       name: 'list',
-      summary: 'list every setting with its value and origin',
+      summary: 'list settings with their values and origins',
       description: [
+        'Lists what an option, the environment or the profile sets. With --all, also lists the other settings with their defaults.',
         'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
       ],
-      examples: ['imgctl config list', 'imgctl config list --profile staging --json'],
-      options: [GET_OPTION],
+      examples: ['imgctl config list', 'imgctl config list --all --json'],
+      options: [option('--all', 'also list settings that are not set'), GET_OPTION],
       fields: [
         ['key', 'string', 'name of the setting'],
         ['value', 'string or null', 'value; null if it is invalid or not set'],
@@ -98,11 +99,12 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
-async function list(context: Context, options: GetOptions): Promise<void> {
+async function list(context: Context, options: GetOptions & { all?: boolean }): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
-  const rows = SETTING_KEYS.map((key) => {
+  const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).source !== 'default');
+  const rows = keys.map((key) => {
     const { text, origin } = settings.find(key);
     const result = valueOrError(() => settings.get(key));
     const problem = 'error' in result ? result.error : undefined;
@@ -115,6 +117,9 @@ async function list(context: Context, options: GetOptions): Promise<void> {
   const columns = ['key', 'value', 'origin'];
   if (format !== 'table' || problems.size > 0) columns.push('error');
   await context.printList(rows, columns, { format, idField: 'key', get: bare });
+  if (rows.length === 0) {
+    context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
+  }
   const [first] = problems.values();
   if (first) throw first;
 }
@@ -164,6 +169,6 @@ async function change(context: Context, key: SettingKey, value: string | undefin
 }
 
 function requireKey(text: string): SettingKey {
-  const command = 'imgctl config list';
+  const command = 'imgctl config list --all';
   return parseChoice(text, { noun: 'setting', valid: SETTING_KEYS, command });
 }

@@ -24,18 +24,18 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles and mark the default one',
       description: [
-        'base_url and username show the settings of the profile; flags and environment variables are ignored. token is none, valid or expired, judged by the clock of this machine; the service is not contacted. password is command, helper or keychain, or missing if you have to type the password.',
+        'Shows what the profiles store: options, environment variables and the service are not asked. A table marks the default profile with *. The column password says where commands get it; without one, you type it.',
       ],
       examples: [
         'imgctl profile list',
-        'imgctl profile list --json | jq -r \'.[] | select(.token == "valid").name\'',
+        'imgctl profile list --json | jq -r \'.[] | select(.token_state == "valid").name\'',
       ],
       fields: [
         ['name', 'string', 'name of the profile'],
         ['default', 'boolean', 'true for the default profile'],
         ['base_url', 'string or null', 'address of the service'],
         ['username', 'string or null', 'user name of the account'],
-        ['token', 'string', 'state of the cached token: valid, expired or none'],
+        ['token_state', 'string', 'state of the cached token: valid, expired or none'],
         ['password', 'string or null', 'source of the password: command, helper or keychain'],
       ],
       run: list,
@@ -74,6 +74,7 @@ export const profile: CommandSpec = {
 
 async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
+  const isTable = context.format === 'table';
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(context.config, name);
     const isDefault = name === profile;
@@ -81,15 +82,16 @@ async function list(context: Context): Promise<void> {
     const account = valueOr(() => settings.account, undefined);
     const [location = null] = valueOr(() => settings.passwordLocations, []);
     return {
-      name,
-      default: context.format === 'table' ? (isDefault ? '*' : '') : isDefault,
+      name: isDefault && isTable && !context.quiet ? `${name} *` : name,
+      default: isDefault,
       base_url: stored['base-url'] ?? null,
       username: stored.username ?? null,
-      token: tokenState(account && openCache(context, account).read(), context.io.now()),
+      token_state: tokenState(account && openCache(context, account).read(), context.io.now()),
       password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),
     };
   });
-  const columns = ['name', 'default', 'base_url', 'username', 'token', 'password'];
+  const rest = ['base_url', 'username', 'token_state', 'password'];
+  const columns = isTable ? ['name', ...rest] : ['name', 'default', ...rest];
   await context.printList(rows, columns, { idField: 'name' });
   if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
 }

@@ -13,7 +13,8 @@ const FIELDS: readonly FieldDeclaration[] = [
   ['profile', 'string', 'name of the profile'],
   ['base_url', 'string', 'address of the service'],
   ['username', 'string or null', 'user name of the account'],
-  ['token', 'string', 'state of the token: valid, expired, none or from IMGCTL_TOKEN'],
+  ['token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN'],
+  ['checked', 'boolean', 'true if the service accepted the token just now'],
   ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
   ['expires_in', 'number or null', 'seconds until then'],
   ['stored_in', 'string or null', 'file or token store that has the token'],
@@ -23,7 +24,7 @@ export const whoami: CommandSpec = {
   name: 'whoami',
   summary: 'show profile, service, user and token state',
   description: [
-    'Exits with 4 if there is no valid token, such as before the first command that requests one. stored_in is the file or the token store that has the token.',
+    'Exits with 4 if you are not logged in or the token has expired. Without --check, this is judged by the clock of this machine.',
   ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
@@ -56,13 +57,18 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
     profile: account.profile,
     base_url: baseUrl,
     username: account.username || null,
-    token: options.check ? 'valid' : state,
+    token_state: options.check && tokens ? 'valid' : state,
+    checked: options.check === true,
     expires_on: token ? utcTime(token.expiresAt) : null,
     expires_in: token ? (isForPeople ? describeDuration(left) : Math.round(left / 1000)) : null,
     stored_in: (token && store.location) ?? null,
   };
   const times = timesOf(context, ['expires_on'], get);
-  const printed = context.printRecord(record, { idField: 'username', get, times });
+  // In a table, the rest would be rows of `-`.
+  const columns = Object.entries(record).flatMap(([name, value]) =>
+    isForPeople && (value === null || value === false) ? [] : [name],
+  );
+  const printed = context.printRecord(record, { idField: 'username', columns, get, times });
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);
   const error = noValidToken(state, context.settings);

@@ -67,7 +67,7 @@ export const SETTINGS = {
     parse: nonEmpty,
   },
   'wait-for-token': {
-    summary: 'maximum wait for the end of the token request limit, such as 5m',
+    summary: 'how long to wait if the service allows no login now, such as 5m',
     parse: parseDuration,
   },
   'credential-helper': {

@@ -208,7 +208,12 @@ export class Tokens implements TokenSource {
   }
 
   #notLoggedIn(): ImgctlError {
-    const { username, baseUrl, loginCommand } = this.#options;
+    const { username, password, baseUrl, loginCommand } = this.#options;
+    if (username === undefined && password !== undefined) {
+      return new ImgctlError('not-logged-in', 'no user name is set', {
+        hint: `set IMGCTL_USERNAME, or run: ${loginCommand} --username NAME`,
+      });
+    }
     const who = username === undefined ? '' : ` as ${username}`;
     return new ImgctlError('not-logged-in', `not logged in to ${baseUrl}${who}`, {
       hint: `run: ${loginCommand}`,

@@ -70,7 +70,7 @@ describe('config', () => {
     await imgctl('config set timeout 5s');
     await imgctl('config set username alice');
     const variables = 'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_BASE_URL=';
-    const { stdout } = await imgctl(`${variables} config list --json --retries 9`);
+    const { stdout } = await imgctl(`${variables} config list --all --json --retries 9`);
     const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
     const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
     expect(shown).toMatchObject({
@@ -143,13 +143,25 @@ describe('config', () => {
     );
   });
 
+  it('list shows what is set, and the rest with --all', async () => {
+    const { imgctl } = localUser({ profiles: { default: { timeout: '5s' } } });
+    const none = 'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all\n';
+    const user = 'IMGCTL_USERNAME=bob';
+    await expectSteps(
+      imgctl,
+      [`${user} config list`, /^key +value +origin\nusername +bob +\S+\ntimeout +5s +.*\n$/i],
+      [`${user} config list --all -q`, /^base-url\nusername\n(.+\n){10}/],
+      ['config list --profile other', '', none],
+    );
+  });
+
   it('list has a column for errors only if there are some', async () => {
     const table =
       /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +invalid output: xml/m;
     const error = /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /;
     await expectSteps(
       localUser().imgctl,
-      ['config list', /^KEY +VALUE +ORIGIN\n/i],
+      ['config list --all', /^KEY +VALUE +ORIGIN\n/i],
       ['IMGCTL_OUTPUT=xml config list', table, error, 2],
     );
   });

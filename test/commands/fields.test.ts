@@ -145,7 +145,7 @@ describe('the JSON output', () => {
     await add('validate WORK/good.ova; validate WORK/bad.ova');
     await add('whoami; doctor; token; config get timeout; config path; commands');
     await add('whoami', { IMGCTL_USERNAME: '' });
-    await add('doctor; config list', { IMGCTL_TIMEOUT: 'never' });
+    await add('doctor; config list --all', { IMGCTL_TIMEOUT: 'never' });
     await add('token', { IMGCTL_TOKEN: 'T' });
     for (const setting of ['base-url https://images.example.com', 'username alice']) {
       await imgctl(`config set ${setting} --profile other`);

@@ -256,7 +256,7 @@ describe('--get of other commands', () => {
       ['sync-status --list --get added', '', /valid: id, status, state, submitted_on/, 2],
       ['whoami --check --get password', '', /valid: profile, base_url/, 2],
       ['config list --get default', '', /valid: key, value, origin/, 2],
-      ['config list --get key', /^base-url\nusername\n/],
+      ['config list --get key', /^base-url\n/],
       ['whoami --get username', '', /no value of username/, 5],
       ['IMGCTL_TOKEN= whoami --get expires_on', '', /not logged in/, 4],
     );

@@ -189,7 +189,7 @@ describe('logout', () => {
   it('deletes the token for any spelling of the base URL, and leaves the settings', async () => {
     const { emulator, imgctl } = await newUser();
     await imgctl('login', { env: PASSWORD });
-    const none = { username: 'demo', token: 'none' };
+    const none = { username: 'demo', token_state: 'none' };
     await expectSteps(
       imgctl,
       [`IMGCTL_BASE_URL=${emulator.baseUrl.toUpperCase()}// logout`, '', 'imgctl: logged out\n'],

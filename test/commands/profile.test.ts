@@ -42,7 +42,7 @@ async function loggedIn() {
 const EXPIRED = 'imgctl: the token has expired\nhint: run: imgctl login\n';
 
 describe('profile', () => {
-  it('list prints the stored settings and marks the default', async () => {
+  it('list prints the stored settings and marks the default with *', async () => {
     const { imgctl } = userWith(TWO);
     const variables = 'IMGCTL_PROFILE=default IMGCTL_USERNAME=bob';
     const { stdout } = await imgctl(`${variables} profile list --json`);
@@ -51,7 +51,7 @@ describe('profile', () => {
       ['staging', true, 'ftp://x', null, 'none', 'command'],
     ]);
     const table =
-      /^name +default +base_url +username +token +password\ndefault +https:.*\nstaging +\* +ftp:/i;
+      /^name +base_url +username +token_state +password\ndefault +https:.*\nstaging \* +ftp:/i;
     await expectSteps(imgctl, ['profile list', table], ['profile list -q', 'default\nstaging\n']);
     const none = 'imgctl: no profiles yet\nhint: create one with: imgctl login\n';
     await expectSteps(
@@ -132,41 +132,43 @@ describe('whoami', () => {
     const { directory, emulator, at, requests } = await loggedIn();
     const stored_in = expect.stringContaining(path.join(directory, 'tokens', '_token.'));
     const base_url = emulator.baseUrl;
-    const user = { profile: 'default', base_url, username: 'demo', token: 'valid' };
+    const user = { profile: 'default', base_url, username: 'demo', token_state: 'valid' };
     const expiry = { expires_on: '2026-01-05T13:00:00Z', expires_in: 2_700 };
-    const table = /^expires_on {2}2026-01-0\d \d\d:\d\d\nexpires_in {2}45 min\nstored_in {3}\S.*$/m;
+    const table =
+      /^token_state {2}valid\nexpires_on {3}2026-01-0\d \d\d:\d\d\nexpires_in {3}45 min\nstored_in {4}\S.*$/m;
     await at(
       900_000,
-      ['whoami --json', { ...user, ...expiry, stored_in }],
+      ['whoami --json', { ...user, ...expiry, checked: false, stored_in }],
       ['whoami', table],
-      ['profile list --json', [{ name: 'one', base_url, token: 'valid' }]],
+      ['profile list --json', [{ name: 'one', base_url, token_state: 'valid' }]],
     );
     await at(
       HOUR,
-      ['whoami -o csv', /,demo,expired,2026-01-05T13:00:00Z,0,.*\.json\r\n/, EXPIRED, 4],
-      ['profile list --json', [{ name: 'one', token: 'expired' }]],
+      ['whoami -o csv', /,demo,expired,false,2026-01-05T13:00:00Z,0,.*\.json\r\n/, EXPIRED, 4],
+      ['profile list --json', [{ name: 'one', token_state: 'expired' }]],
     );
     const next = /hint: the next command requests a token; check with: imgctl doctor\n/;
     await at(HOUR, ['IMGCTL_PASSWORD=demo whoami', /expired/, next, 4]);
     expect(requests).toEqual([]);
   });
 
-  it('sends a request with --check only', async () => {
+  it('asks the service with --check only, and says so', async () => {
     const { emulator, at, requests } = await loggedIn();
-    await at(0, ['whoami --check -q', 'demo\n']);
-    expect(requests).toEqual(['GET /v2']);
+    const checked = { token_state: 'valid', checked: true };
+    await at(0, ['whoami --check', /\nchecked {6}true\n/], ['whoami --check --json', checked]);
+    expect(requests).toEqual(['GET /v2', 'GET /v2']);
     emulator.expireTokens();
     await at(0, ['whoami -q', 'demo\n'], ['whoami --check', '', /^imgctl: .+\nhint: /, 4]);
   });
 
   it('shows IMGCTL_TOKEN and does not store it', async () => {
     const { imgctl } = await emulatorUser();
-    const shown = { token: 'from IMGCTL_TOKEN', stored_in: null };
+    const shown = { token_state: 'from IMGCTL_TOKEN', checked: false, stored_in: null };
     await expectSteps(
       imgctl,
       ['IMGCTL_TOKEN=other whoami --json', shown],
       ['IMGCTL_TOKEN=other whoami --check', '', /refused|Invalid token/, 4],
-      ['whoami', /token +none/, /not logged in/, 4],
+      ['whoami', /token_state +none\n$/, /not logged in/, 4],
     );
   });
 

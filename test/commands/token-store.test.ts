@@ -55,7 +55,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     const { redis, here, there, login, requests } = await fleetUser();
     await login();
     requests.length = 0;
-    await expectSteps(there, ['whoami --json', { token: 'valid', stored_in: redis.url }]);
+    await expectSteps(there, ['whoami --json', { token_state: 'valid', stored_in: redis.url }]);
     expect(requests).toEqual([]);
     await expectSteps(there, ['images list --limit 1 -q', '1001\n']);
     await expectSteps(here, ['logout', '', 'imgctl: logged out\n']);

@@ -77,11 +77,12 @@ describe('a command that needs a token', () => {
   });
 
   it('does not run the password command without a user name', async () => {
-    const { emulator, requests, open } = await startService();
+    const { requests, open } = await startService();
     const asked = path.join(temporaryDirectory(), 'asked');
     const env = { PATH: process.env.PATH, IMGCTL_PASSWORD_COMMAND: `touch ${asked}` };
     const { client, tokens } = await open(env, undefined, {});
-    const refusal = { code: 'not-logged-in', message: `not logged in to ${emulator.baseUrl}` };
+    const hint = 'set IMGCTL_USERNAME, or run: imgctl login --username NAME';
+    const refusal = { code: 'not-logged-in', message: 'no user name is set', hint };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
     await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
