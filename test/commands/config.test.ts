@@ -98,7 +98,7 @@ describe('config', () => {
     ['columns.images', 'id,nam', 'name'],
     ['columns.my-images', '__proto__', 'id'],
     ['bas-url', 'x', 'did you mean base-url'],
-    ['__proto__', 'x', 'imgctl config list'],
+    ['__proto__', 'x', 'see: imgctl config list --all'],
     ['username', '', 'remove the setting: imgctl config unset username'],
     ['password-command', '', 'remove the setting: imgctl config unset password-command'],
     ['ca-file', '', 'remove the setting: imgctl config unset ca-file'],
