@@ -32,14 +32,14 @@ export const config: CommandSpec = {
       name: 'list',
       summary: 'list settings with their values and origins',
       description: [
-        'Lists what an option, the environment or the profile sets. With --all, also lists the other settings with their defaults.',
-        'If a value is invalid, the table shows the reason in an extra column, and the exit code is 2.',
+        'Lists what an option, the environment or the profile sets. --all adds the other settings with their defaults.',
+        'If a value is invalid, the table shows why in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --all --json'],
       options: [option('--all', 'also list settings that are not set'), GET_OPTION],
       fields: [
         ['key', 'string', 'name of the setting'],
-        ['value', 'string or null', 'value; null if it is invalid or not set'],
+        ['value', 'string or null', 'value, or null if it is invalid or not set'],
         ['origin', 'string or null', 'where the value comes from'],
         ['error', 'string or null', 'why the value is invalid'],
       ],
@@ -49,7 +49,7 @@ export const config: CommandSpec = {
       name: 'get',
       summary: 'print the value of a setting',
       description: [
-        'Prints the bare value unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+        'Prints only the value, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
       ],
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
@@ -84,7 +84,7 @@ export const config: CommandSpec = {
       name: 'path',
       summary: 'print the path of the settings file',
       description: [
-        'Prints the bare path unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+        'Prints only the path, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
       ],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
       fields: [['path', 'string', 'path of the settings file']],

@@ -19,9 +19,9 @@ export const login: CommandSpec = {
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
-    'You are prompted for anything you leave out, and again after a wrong password, up to three times. A base URL and user name that the profile lacks are saved before the token request, so that you need not type them again if it fails. Other values replace those of the profile only if the login succeeds.',
-    'A password command is stored in the profile, so that other commands can renew an expired token. It has 30 s and no terminal to prompt on: after that, or at Ctrl-C, it is killed with its children.',
-    'With --store-password, you type the password only once. secret-tool (Linux: GNOME Keyring, KWallet and others) or security (macOS) stores it in the keychain, and commands use it to renew the token. If the setting credential-helper is set, that program stores it instead (Windows: wincred). To replace the password, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Unattended jobs cannot use a locked keychain: use a password command for them.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. Address and user name are saved before the login, so that you need not type them again if it fails. What the profile already has is replaced only after success.',
+    'A password command is saved in the profile, so that other commands can renew an expired token. It must finish within 30 s and cannot prompt.',
+    'With --store-password, you type the password only once. It is stored in the system keychain by secret-tool (Linux) or security (macOS), or by the program that the setting credential-helper names (Windows: wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit and does not ask again until it has passed. Use --ignore-limit to ask anyway, for example after you corrected the clock.',
   ],
   examples: [

@@ -15,11 +15,11 @@ export const logout: CommandSpec = {
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
-    'Deletes the password that "imgctl login --store-password" stored in the keychain or the credential helper, if any. Keeps the settings. Does not contact the service, which cannot revoke a token. A token in a shared store (see "imgctl help fleet") is deleted only by --all.',
+    'Also deletes the password that "imgctl login --store-password" stored. Keeps the settings. The service is not contacted, because it cannot revoke a token. Only --all deletes a token in a shared store (see "imgctl help fleet").',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
-  options: [option('--all', 'delete the tokens, also shared ones, and passwords of all profiles')],
+  options: [option('--all', 'log out of all profiles, and delete shared tokens')],
   mutates: true,
   exitCodes: [3],
   run,

@@ -22,9 +22,9 @@ export const profile: CommandSpec = {
   subcommands: [
     {
       name: 'list',
-      summary: 'list profiles and mark the default one',
+      summary: 'list profiles',
       description: [
-        'Shows what the profiles store: options, environment variables and the service are not asked. A table marks the default profile with *. The column password says where commands get it; without one, you type it.',
+        'Shows what each profile stores. Options and environment variables are ignored, and the service is not contacted. In a table, * marks the default profile. The column password says where commands get the password; if it is empty, you type it.',
       ],
       examples: [
         'imgctl profile list',

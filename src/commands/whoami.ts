@@ -24,7 +24,7 @@ export const whoami: CommandSpec = {
   name: 'whoami',
   summary: 'show profile, service, user and token state',
   description: [
-    'Exits with 4 if you are not logged in or the token has expired. Without --check, this is judged by the clock of this machine.',
+    'Exits with 4 if you are not logged in or the token has expired. Without --check, the clock of this machine decides.',
   ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],

@@ -91,7 +91,7 @@ export const SETTINGS = {
     parse: parseDuration,
   },
   retries: {
-    summary: 'retries of requests safe to repeat',
+    summary: 'retries for requests that are safe to repeat',
     fallback: '4',
     parse: wholeNumber(0, 100),
   },
