@@ -74,7 +74,7 @@ describe('login', () => {
   });
 
   it.each([
-    ['login --password-stdin --password-command x', 'cannot be used with option'],
+    ['login --password-stdin --password-command x', 'cannot be used together'],
     [`${DEMO} login --username ''`, 'username must not be empty'],
     ["login --password-command ''", 'password-command must not be empty'],
     [`${DEMO} login --username a:b`, 'use a user name without a colon'],
