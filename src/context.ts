@@ -80,7 +80,9 @@ export class Context implements ConsoleStyle {
   }
 
   get debug(): boolean {
-    return this.options.debug === true || isOn(this.io.env.IMGCTL_DEBUG);
+    const { IMGCTL_DEBUG = '' } = this.io.env;
+    const isOn = !['', '0', 'false', 'no', 'off'].includes(IMGCTL_DEBUG.toLowerCase());
+    return this.options.debug === true || isOn;
   }
 
   /** @throws ImgctlError config: the file is unreadable */
@@ -220,8 +222,4 @@ export class Context implements ConsoleStyle {
     for (const closer of this.#closers.reverse()) await closer();
     await this.console.settle();
   }
-}
-
-function isOn(text: string | undefined): boolean {
-  return text !== undefined && !['', '0', 'false', 'no', 'off'].includes(text.toLowerCase());
 }

@@ -42,16 +42,12 @@ export async function run(argv: readonly string[], io: Io, redaction?: Redaction
 export async function main(process: NodeJS.Process): Promise<void> {
   const exitCode = await run(process.argv.slice(2), processIo(process));
   process.exitCode = exitCode;
-  const signal = SIGNALS.get(exitCode);
-  if (signal === undefined) return;
+  const isInterrupted = exitCode === EXIT_CODES.interrupted;
+  if (!isInterrupted && exitCode !== EXIT_CODES.terminated) return;
+  const signal = isInterrupted ? 'SIGINT' : 'SIGTERM';
   // Node waits for a name lookup, which may take long; the signal ends the process at once.
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
-
-const SIGNALS: ReadonlyMap<number, NodeJS.Signals> = new Map([
-  [EXIT_CODES.interrupted, 'SIGINT'],
-  [EXIT_CODES.terminated, 'SIGTERM'],
-]);
 
 /** Milliseconds to wait for a process that can end by itself. */
 const GRACE_PERIOD = 200;

@@ -189,8 +189,11 @@ function candidatesOf(
       return typed.includes(',')
         ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
         : words(SORT_FIELDS, '', ',');
-    case 'sync-ids':
-      return space(syncIds(context));
+    case 'sync-ids': {
+      const { profile, baseUrl } = context.settings.account;
+      const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
+      return space(newestFirst.map(({ id, status }) => [String(id), status ?? undefined]));
+    }
   }
 }
 
@@ -222,12 +225,6 @@ function settingValues(key: string, typed: string): Candidates {
 /** Returns name and folder of each. */
 function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account).values()];
-}
-
-function syncIds(context: Context): Candidate[] {
-  const { profile, baseUrl } = context.settings.account;
-  const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
-  return newestFirst.map(({ id, status }) => [String(id), status ?? undefined]);
 }
 
 function space(candidates: readonly Candidate[]): Candidates {

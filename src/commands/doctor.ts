@@ -226,21 +226,21 @@ async function probe(context: Context, cached: CachedToken | undefined) {
     now: io.now,
     onEvent: context.onEvent,
   });
-  const request = {
-    method: 'GET',
-    url: resolveUrl(baseUrl, '/v2'),
-    headers: requestHeaders(
-      context.userAgent,
-      token && authorizationHeader(settings.get('auth-scheme'), token),
-    ),
-    timeout: settings.get('timeout'),
-    signal: io.signal,
-  };
-  const response = await transport.send(request).finally(transport.close);
+  const credentials = token && authorizationHeader(settings.get('auth-scheme'), token);
+  const response = await transport
+    .send({
+      method: 'GET',
+      url: resolveUrl(baseUrl, '/v2'),
+      headers: requestHeaders(context.userAgent, credentials),
+      timeout: settings.get('timeout'),
+      signal: io.signal,
+    })
+    .finally(transport.close);
   const { protocol, host } = proxy?.url ?? {};
   const through = proxy ? `, through the proxy ${protocol}//${host} from ${variable}` : '';
   const bypassed = variable && !proxy ? `; ${variable} is bypassed: ${bypassReason}` : '';
-  const finding = `GET ${baseUrlText(baseUrl)}/v2 returned ${response.status}${through}${bypassed}`;
+  const request = `GET ${baseUrlText(baseUrl)}/v2${token ? '' : ' without a token'}`;
+  const finding = `${request} returned ${response.status}${through}${bypassed}`;
   return { response, result: connectionResult(settings, baseUrl, response, finding) };
 }
 
@@ -299,10 +299,11 @@ function tokenResult(
   const password = fixed || !account.username || unattendedPassword(settings, io, account);
   const next =
     typeof password === 'object' &&
-    `the next command requests one with the password from ${password.origin}`;
+    `the next command logs in with the password from ${password.origin}`;
   const state = tokenState(cached, io.now());
   if (!fixed && state !== 'valid') {
-    return next ? `${state}; ${next}` : noValidToken(state, settings);
+    if (!next) return noValidToken(state, settings);
+    return `${state === 'none' ? 'no token yet' : state}; ${next}`;
   }
   const hint = fixed ? tokenOfEnvironment(fixed).hint : `log in again: ${settings.loginCommand}`;
   if (!isRefusal(response)) {

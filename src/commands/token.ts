@@ -36,9 +36,7 @@ async function run(context: Context): Promise<void> {
     throw noValidToken('expired', context.settings);
   }
   const expiresAt = cached?.token === token ? cached?.expiresAt : undefined;
-  const expiry = {
-    expires_on: expiresAt === undefined ? null : utcTime(expiresAt),
-    expires_in: expiresAt === undefined ? null : Math.round((expiresAt - now()) / 1000),
-  };
-  await printValue(context, { token, ...expiry }, 'token');
+  const expires_on = expiresAt === undefined ? null : utcTime(expiresAt);
+  const expires_in = expiresAt === undefined ? null : Math.round((expiresAt - now()) / 1000);
+  await printValue(context, { token, expires_on, expires_in }, 'token');
 }

@@ -118,15 +118,19 @@ const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;
 
 describe('doctor checks the login', () => {
   it.each([
-    [PASSWORD, /^ok: none; .* with the password from IMGCTL_PASSWORD$/, 0],
-    [{ IMGCTL_PASSWORD_COMMAND: 'touch /no' }, /^ok: none; .* from the password command /, 0],
+    [PASSWORD, /^ok: no token yet; .* logs in with the password from IMGCTL_PASSWORD$/, 0],
+    [
+      { IMGCTL_PASSWORD_COMMAND: 'touch /no' },
+      /^ok: no token yet; .* from the password command /,
+      0,
+    ],
     [{ ...PASSWORD, IMGCTL_USERNAME: '' }, /^failed: /, 4],
     [{ IMGCTL_PROFILE: 'work' }, NO_LOGIN, 4],
   ])('without a token, sends none and requests none: %j', async (changes, token, code) => {
     const { env, requests, credentials } = await emulatorUser();
     const { of, stderr, exitCode } = await diagnose({ ...env, ...changes });
     expect(of('token')).toEqual([expect.stringMatching(token)]);
-    expect(of('connection')[0]).toMatch(/^ok: GET \S+\/v2 returned 401$/);
+    expect(of('connection')[0]).toMatch(/^ok: GET \S+\/v2 without a token returned 401$/);
     expect([requests, credentials, exitCode]).toEqual([['GET /v2'], [''], code]);
     const error = { code: 'not-logged-in', message: 'failed checks: token' };
     if (code !== 0) expect(JSON.parse(stderr)).toMatchObject({ error });
@@ -144,7 +148,7 @@ describe('doctor checks the login', () => {
     emulator.expireTokens();
     const refused = 'the service refused the access token: Valid token, but has expired';
     const again = 'log in again: imgctl login';
-    const next = `${refused}; the next command requests one with the password from IMGCTL_PASSWORD`;
+    const next = `${refused}; the next command logs in with the password from IMGCTL_PASSWORD`;
     await expectToken(0, {}, `failed: ${refused} -> ${again}`, 4);
     await expectToken(0, PASSWORD, `warning: ${next} -> ${again}`, 0);
     expect(credentials).not.toContain('');

@@ -32,6 +32,8 @@ it.skipIf(!HAS_GROFF)(title, async () => {
     }
     for (const { name } of names) expect(text.replaceAll('\n', ' ')).toContain(` ${name} `);
   }
+  for (const topic of ['ENVIRONMENT', 'EXIT-CODES'])
+    expect(text).toContain(`\nIMGCTL HELP ${topic}\n`);
   const markdown = readFileSync(path.join(ROOT, 'docs/cli.md'), 'utf8');
   const examples = [...markdown.matchAll(/^```sh\n(.*?)\n```$/gms)];
   for (const line of examples.flatMap(([, shell = '']) => shell.split('\n'))) {
