@@ -27,7 +27,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   filters: [
     'Words: "images list" and "my-images" show the images whose name contains every word. Case is ignored.',
     { shell: ['imgctl images list ubuntu 22.04'] },
-    "Filters: -f 'field>=value' or -f field,ge,value. If you give several, all must match. Put signs in quotes, because the shell reads < and >. The form with commas is split at the first two, so a value can contain commas.",
+    "Filters: a field, an operator and a value, such as -f 'id<=1100', in quotes because the shell reads < and >. With commas it is -f id,le,1100; only the first two separate, so a value can contain commas. If you give several filters, all must match.",
     {
       terms: [
         ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],

@@ -109,7 +109,7 @@ function dispatch(
         const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
         const isAlone = heldBytes > maxBytes;
         const together = `responses from ${url.origin} are ${limit} together`;
-        unusable(isAlone ? `the response of ${target} is ${limit}` : together, endpoint.reduce);
+        unusable(isAlone ? `the response from ${target} is ${limit}` : together, endpoint.reduce);
       }
       return !ended;
     };
@@ -156,7 +156,7 @@ function dispatch(
               finish(() =>
                 resolve({ method, url, status, headers, body, wireBytes, receivedAt: now() }),
               ),
-            (error: Error) => unusable(`cannot decode the response of ${target}`, check, error),
+            (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
           );
         },
         onResponseError(_controller, error) {

@@ -130,7 +130,7 @@ function createBareWriter(field: string, options: ListOptions): ListWriter {
     if (missing > 0) {
       const message =
         rows.length === 1
-          ? `there is no value of ${field}`
+          ? `${field} has no value`
           : `${missing} of ${rows.length} results have no ${field}`;
       throw new ImgctlError('not-found', message, { hint: 'omit --get to see all fields' });
     }

@@ -104,7 +104,7 @@ export function patternHint(
     const meant = pattern.replace(/%?\*%?/g, '%');
     if (meant !== pattern) return `% matches any text, * only itself: -f ${field},like,${meant}`;
     if (!pattern.includes('%')) {
-      return `like compares the whole value; to search in it: -f ${field},like,%${pattern}%`;
+      return `like compares the whole value; to search in it: -f '${field}~${pattern}'`;
     }
   }
   return undefined;

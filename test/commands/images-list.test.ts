@@ -164,7 +164,7 @@ describe('images list', () => {
   });
 
   it.each<[string, string | null, string, number, string]>([
-    ['is null', null, '', 5, 'imgctl: there is no value of folder\nhint: omit --get'],
+    ['is null', null, '', 5, 'imgctl: folder has no value\nhint: omit --get'],
     ['is empty', '', '\n', 0, ''],
     ['is hostile', 'a\n\u001b[31mb\u200f', 'a \u001b[31mb\u200f\n', 0, ''],
   ])('--get of what %s prints one line, or nothing', async (_, folder, stdout, exitCode, text) => {
@@ -194,7 +194,7 @@ describe('images list', () => {
     },
   );
 
-  const NO_LIKE = 'like compares the whole value; to search in it: -f name,like,%ubuntu%';
+  const NO_LIKE = "like compares the whole value; to search in it: -f 'name~ubuntu'";
   const NO_STAR = '% matches any text, * only itself: -f name,like,ubuntu%';
   const LAST_PAGE = 'page 99 does not exist; the last page is 3';
   it.each([
@@ -257,7 +257,7 @@ describe('--get of other commands', () => {
       ['whoami --check --get password', '', /valid: profile, base_url/, 2],
       ['config list --get default', '', /valid: key, value, origin/, 2],
       ['config list --get key', /^base-url\n/],
-      ['whoami --get username', '', /no value of username/, 5],
+      ['whoami --get username', '', /username has no value/, 5],
       ['IMGCTL_TOKEN= whoami --get expires_on', '', /not logged in/, 4],
     );
     expect(requests()).toEqual([]);
