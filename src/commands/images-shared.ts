@@ -79,7 +79,7 @@ export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   ),
   option(
     '--since <time>',
-    'show only images updated since this time, such as 7d (ago), 2026-11-01 or 2026-11-01T12:00:00Z',
+    'show only images updated since then: 7d (seven days ago), 2026-11-01 or 2026-11-01T12:00:00Z',
   ),
   option('-n, --limit <n>', 'show at most n images', { value: { kind: 'number', min: 1 } }),
   option('--fail-empty', 'exit with 5 if nothing matches'),
