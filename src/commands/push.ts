@@ -55,21 +55,26 @@ export const push: CommandSpec = {
   ],
   examples: [
     'imgctl push appliance.ova',
-    'imgctl push *.ova --to dav+https://uploads.example.com/alice',
+    'imgctl push *.ova --dry-run',
+    'imgctl push appliance.ova --to dav+https://uploads.example.com/alice',
     'imgctl push appliance.ovf --on-conflict replace --no-wait',
   ],
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: [
-    option('--to <url>', 'upload to this storage instead of that of the setting upload-url'),
+    option('--to <url>', 'storage to upload to, instead of the setting upload-url'),
     option('--no-sync', 'upload only'),
     option('--no-wait', 'submit the sync, but do not wait for it'),
-    option('--dry-run', 'show what the upload and the sync would change; a conflict is no error'),
+    option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
     option('--force', 'upload again even if the storage has the same file'),
-    option('--on-conflict <action>', 'for another file of that name: fail, replace or skip', {
-      default: 'fail',
-      value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
-    }),
+    option(
+      '--on-conflict <action>',
+      'if the storage has a different file of that name: fail, replace or skip',
+      {
+        default: 'fail',
+        value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
+      },
+    ),
     option('--part-size <size>', 'size of the parts on S3, in MiB', { default: '16M' }),
     option('--parallel <n>', 'parts that are uploaded to S3 at the same time', {
       default: '4',
