@@ -20,11 +20,14 @@ interface Scene {
   readonly hasPassword?: boolean;
 }
 
+const PUSH = 'push --to file://UPLOADS/demo --poll-interval 10ms';
+
 const SCENES: readonly Scene[] = [
   { name: 'help', lines: ['--help'] },
   { name: 'login', lines: ['login'], typed: 'demo\r' },
   { name: 'list', lines: ['images list ubuntu --limit 6'], hasPassword: true },
   { name: 'sync', lines: ['sync --wait --poll-interval 10ms'], hasPassword: true },
+  { name: 'push', lines: [`${PUSH} sample.ova`, `${PUSH} vm.ova sample.ova`], hasPassword: true },
   { name: 'validate', lines: ['validate sample.ova broken.ova'] },
   { name: 'doctor', lines: ['login', 'doctor'], hasPassword: true },
 ];
@@ -36,12 +39,12 @@ async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boole
   const folder = temporaryDirectory();
   const uploads = path.join(folder, 'uploads');
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });
-  await writeSampleOva(path.join(folder, 'sample.ova'));
+  for (const own of ['sample.ova', 'vm.ova']) await writeSampleOva(path.join(folder, own));
   await writeSampleOva(path.join(uploads, 'demo', 'sample.ova'));
   writeFileSync(path.join(folder, 'broken.ova'), 'x'.repeat(300));
   const screen: { io?: FakeIo } = {};
   // A sync takes real time, and doctor compares with the Date header of the service.
-  const time = ['sync', 'doctor'].includes(name) ? undefined : NOON;
+  const time = ['sync', 'push', 'doctor'].includes(name) ? undefined : NOON;
   const now = () => screen.io?.now() ?? time ?? Date.now();
   const { env, emulator } = await emulatorUser({ images: 60, now, uploads, syncDelay: 1 });
   let sink = new MemorySink(80);
@@ -56,7 +59,7 @@ async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boole
     });
     const system = { ...io.system, runtime: 'Node 24.0.0 on linux x64' };
     screen.io = { ...io, stdout: sink, stderr: sink, system };
-    await runCli(line.split(' '), screen.io);
+    await runCli(line.replace('UPLOADS', uploads).split(' '), screen.io);
   }
   return sink.text
     .replaceAll(ERASED, '')
