@@ -28,9 +28,11 @@ import { IMAGE_FIELDS, readView } from './images-shared.ts';
 import { type MetricsOptions, withMetrics } from './metrics.ts';
 import { showSubmitted, submit } from './sync.ts';
 import {
+  describeWarnings,
   follow,
   POLL_OPTIONS,
   requireSuccess,
+  STRICT_OPTION,
   SUBMITTED_FIELDS,
   type WaitOptions,
 } from './sync-status.ts';
@@ -81,6 +83,7 @@ export const push: CommandSpec = {
       value: { kind: 'number', min: 1, max: 32 },
     }),
     ...POLL_OPTIONS,
+    STRICT_OPTION,
     METRICS_OPTION,
     GET_OPTION,
   ],
@@ -153,8 +156,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       if (!sync) return printFiles(context, plan, view);
       const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
       const names = pushed.map(({ name }) => name);
-      if (names.length > 0) await syncPushed(context, names, view);
-      if (wait) context.console.success(summaryOf(plan, before), null);
+      await syncPushed(context, names, view, summaryOf(plan, before));
     };
     // One push at a time on this machine. The lock of a push that was killed becomes free within this time.
     const locked = withLockIfPossible(storageFile(context), 8_000, context.io, upload);
@@ -275,12 +277,15 @@ async function uploadAll(
   await storage.sweep(true).catch(() => {});
 }
 
-/** Submits one sync for all packages, follows it, and shows their images. */
+/** Submits one sync for all packages, follows it, and shows their images and the summary. */
 async function syncPushed(
   context: Context,
   names: readonly string[],
   options: PushOptions,
+  summary: string,
 ): Promise<void> {
+  const { console } = context;
+  if (names.length === 0) return console.success(summary, null);
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted, options.get);
   const request = await follow(context, submitted.key, options, context.io.now());
@@ -292,10 +297,16 @@ async function syncPushed(
   const view = readView(context, get ? { get } : {}, ['id', 'name', 'folder', 'updated_on']);
   await context.printList(found, view.columns, view);
   const missing = names.find((name) => !found.some((image) => image.name === name));
-  if (missing === undefined) return;
-  throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
-    hint: 'see what it reported: imgctl sync-status, and your images: imgctl my-images',
-  });
+  if (missing !== undefined) {
+    throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
+      hint: 'see what it reported: imgctl sync-status, and your images: imgctl my-images',
+    });
+  }
+  requireSuccess(context, request, { reports: false, strict: options.strict });
+  const problems = describeWarnings(request);
+  if (problems === undefined) return console.success(summary, null);
+  const warned = `sync ${request.id} succeeded with ${problems}: ${summary}`;
+  console.success(warned, null, { hasWarnings: true });
 }
 
 /** Shows what became of the files, or with --dry-run what would become of them. */

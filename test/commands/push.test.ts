@@ -21,7 +21,7 @@ import {
 } from '../support/io.ts';
 import { expectSteps } from '../support/steps.ts';
 import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
-import { configDirectory } from '../support/users.ts';
+import { configDirectory, PASSWORD } from '../support/users.ts';
 
 const FAST = '--poll-interval 5ms';
 const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
@@ -72,6 +72,21 @@ describe('push', () => {
       ['--no-wait --get id', '1\n', /sync request 1 submitted/],
       [`${FAST} --get name`, 'web.ova\n', /already there/],
       [`--no-sync --get id`, '', /^imgctl: unknown field 'id' in --get 'id'\n/, 2],
+    );
+  });
+
+  it('marks a sync with warnings, which --strict makes exit 1 after the images', async () => {
+    const { env, work, folder, imgctl } = await folderUser();
+    writeFileSync(path.join(folder, 'bad.ova'), 'junk');
+    const argv = `push ${writeOva(work, 'web')} ${FAST}`;
+    const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
+    const { stderr } = await runCli(argv.split(' '), io);
+    expect(stderr).toMatch(/bad\.ova.*\n! sync 1 succeeded with 2 warnings: 1 image added\n$/);
+    const strict = / succeeded with 2 warnings \(--strict\)\nhint: /;
+    await expectSteps(
+      (line) => imgctl(`${argv} ${line}`),
+      ['--get name', 'web.ova\n', /bad\.ova/],
+      ['--get name --strict', 'web.ova\n', strict, 1],
     );
   });
 
