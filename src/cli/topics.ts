@@ -68,9 +68,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   choosing: [
-    'Version order: imgctl divides a name at its numbers. Names with the same text form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. In a series, numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
-    `The digits of these words are no version, so the words count as text: ${describeTextWords()}.`,
-    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers Rocky 8 and 8.10 only.',
+    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
+    `These words count as text, not as numbers: ${describeTextWords()}.`,
+    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers only Rocky 8 and 8.10.',
     {
       shell: [
         'imgctl images latest ubuntu server',
@@ -79,7 +79,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
-    'Values for scripts: --get prints one bare value per line. If a value is missing, it prints nothing and exits with 5.',
+    'Values for scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
     { shell: ['imgctl images latest ubuntu server --get path'] },
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
     {

@@ -39,7 +39,7 @@ export const imagesChanges: CommandSpec = {
   name: 'changes',
   summary: 'show what changed since the last run',
   description: [
-    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before has the old values; in JSON, it holds the old image.',
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before has the old values; in JSON, the whole old image.',
     'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
@@ -119,7 +119,7 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
-    throw new ImgctlError('config', 'there is no folder for the state', {
+    throw new ImgctlError('config', 'there is no folder to remember the last run in', {
       hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
     });
   }
@@ -128,7 +128,7 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
   // The order of words and filters does not matter, as all of them must match.
   const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
-  const file = { what: `the state ${target}`, hint: 'move it elsewhere to start again' };
+  const file = { what: `the file ${target}`, hint: 'move it elsewhere to start again' };
   const compare = async (confirm: ConfirmLock) => {
     const text = await readTextFile(target, file.what, io);
     const state = text === undefined ? undefined : parseSnapshot(text, file);

@@ -24,9 +24,9 @@ export const imagesGet: CommandSpec = {
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
   description: [
-    "Digits are an id, http… a URL, […] a path; anything else a name, then a label. Quote a path, because it has a space: '[images-01] ubuntu/NAME.ova'.",
-    'Exits with 2 if several images match, and lists them.',
-    'With -o json, one argument prints one object; several arguments print an array.',
+    "Digits are an id, http… a URL, […] a path; anything else a name, then a label. Quote a path: '[images-01] ubuntu/NAME.ova'.",
+    'If several images match, lists them and exits with 2.',
+    'With --json, one argument prints an object, several print an array.',
     'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
   ],
   examples: [
@@ -45,7 +45,7 @@ export const imagesGet: CommandSpec = {
     },
   ],
   options: [
-    option('--lock <name>', 'show the image that is locked with this name', {
+    option('--lock <name>', 'show the image locked under this name', {
       value: { kind: 'text', from: 'locks' },
     }),
     LOCK_FILE_OPTION,
@@ -75,7 +75,7 @@ async function run(context: Context, options: GetOptions, wanted: readonly strin
       : lock === undefined && file !== undefined
         ? '--file needs --lock'
         : lock === undefined && wanted.length === 0
-          ? 'no image to show'
+          ? 'no image given'
           : undefined;
   if (problem !== undefined) {
     throw new ImgctlError('usage', problem, {

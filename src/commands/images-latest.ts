@@ -32,8 +32,8 @@ export const imagesLatest: CommandSpec = {
   summary: 'show the newest image of a series',
   description: [
     'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
-    'A word of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other word matches as text, but does not end within a number.',
-    'Exits with 2 and lists the choice if several series match, or if a word matches different numbers of a series. Exits with 5 if nothing matches.',
+    'A text of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other text matches anywhere, but never half a number.',
+    'If several series match, or a text matches different numbers of a series, lists the choice and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',

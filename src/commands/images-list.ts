@@ -28,7 +28,7 @@ export const imagesList: CommandSpec = {
   summary: 'list and filter images',
   description: [
     'Lists every matching image, unless you use --limit or --page.',
-    'Words are searched as text, so 8 also finds x86_64. "images latest" matches them with whole numbers: there, 8 means 8 or 8.10.',
+    'A text matches anywhere in a name, so 8 also finds x86_64. In "images latest", 8 finds only 8 and 8.10.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",

@@ -53,7 +53,7 @@ export const imagesLock: CommandSpec = {
   name: 'lock',
   summary: 'lock images by name in a file',
   description: [
-    'A lock file stores, for each name, a query and its newest image. Commit it, so that every build uses the same images. It has one field per line, so that a diff shows only what changed.',
+    'A lock file stores a query and its newest image under each name. Commit it, so that every build uses the same images.',
   ],
   examples: ['imgctl images lock add web ubuntu 22.04 server', 'imgctl images lock check'],
   seeAlso: ['images get', 'images latest', 'help choosing'],
@@ -68,7 +68,7 @@ export const imagesLock: CommandSpec = {
       ],
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
-        { name: 'name', description: 'name for the locked image', required: true },
+        { name: 'name', description: 'name of the lock', required: true },
         {
           name: 'text',
           description: 'consider only images whose name matches each text',
@@ -77,7 +77,7 @@ export const imagesLock: CommandSpec = {
       ],
       options: [
         CHOOSING_FILTER,
-        option('--replace', 'replace the image and the query that have this name'),
+        option('--replace', 'replace the lock of this name'),
         LOCK_FILE_OPTION,
         GET_OPTION,
       ],
@@ -145,9 +145,9 @@ export const imagesLock: CommandSpec = {
       fields: [
         ['lock', 'string', 'name of the lock'],
         ['change', 'string', 'updated or unchanged'],
-        ['old_id', 'number', 'identifier of the image before'],
-        ['old_name', 'string', 'file name before'],
-        ['old_path', 'string', 'path before'],
+        ['old_id', 'number', 'identifier of the old image'],
+        ['old_name', 'string', 'its file name'],
+        ['old_path', 'string', 'its path'],
         ...imageFields('id', 'name', 'path'),
       ],
       exitCodes: SERVICE_CODES,
@@ -242,7 +242,7 @@ async function check(context: Context, options: Options, names: readonly string[
   await context.printList(rows, CHECK_COLUMNS, { idField: 'lock', get });
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
-    const message = `${counted(broken.length, 'locked image')} of ${rows.length} changed`;
+    const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
     const update = `imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`;
     throw new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),

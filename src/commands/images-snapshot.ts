@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { replaceUserFile } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
-import { counted, shellQuote } from '../output/messages.ts';
+import { counted } from '../output/messages.ts';
 import { escapeInJson, writeText } from '../output/text.ts';
 import { planQuery } from '../query/plan.ts';
 import { openSource, readAll } from './images-shared.ts';
@@ -49,7 +49,7 @@ async function run(context: Context, options: { file?: string }, name?: string) 
   const { file = name } = options;
   if (name !== undefined && file !== name) {
     throw new ImgctlError('usage', 'FILE and --file cannot be used together', {
-      hint: `use one of them: imgctl images snapshot ${shellQuote(name)}`,
+      hint: 'omit --file',
     });
   }
   const { baseUrl, account } = await context.session();
@@ -66,5 +66,5 @@ async function run(context: Context, options: { file?: string }, name?: string) 
     return writeText(console.stdout, [escapeInJson(text)]);
   }
   await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`);
-  console.success(`${counted(lines.length, 'image')} saved in ${file}`);
+  console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
 }

@@ -83,7 +83,6 @@ describe('images list', () => {
     ['--get nam', "unknown field 'nam' in --get 'nam'\nhint: did you mean name?"],
     ['--get __proto__', "unknown field '__proto__'"],
     ['--get id -o json', '--get and --output cannot be used together'],
-    ['--get id -q', '--get and --quiet cannot be used together'],
     ['--get id --columns id', '--get and --columns cannot be used together'],
   ])('rejects %s without a request', async (options, message) => {
     const { requests, ...result } = await list(options);

@@ -207,7 +207,7 @@ describe('images lock check', () => {
       'db    gone   11  debian-11.ova                    -  -\n' +
       'web   newer   1  ubuntu-22.04-server.ova          2  ubuntu-24.04-server.ova\n';
     const hint = 'lock the newest images instead: imgctl images lock update db';
-    const message = `imgctl: 1 locked image of 2 changed\n  db: gone\nhint: ${hint}\n`;
+    const message = `imgctl: 1 of 2 locked images changed\n  db: gone\nhint: ${hint}\n`;
     await steps(['lock check', table, message, 1]);
   });
 });
@@ -247,7 +247,7 @@ describe('images get --lock', () => {
     ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
     ['--lock web 1', [], 2, '--lock cannot be used with other images'],
     ['--file x.json 1', [], 2, '--file needs --lock'],
-    ['', [], 2, 'no image to show\nhint: provide an id or a name'],
+    ['', [], 2, 'no image given\nhint: provide an id or a name'],
   ])('rejects %s (%#)', async (line, images, exitCode, message) => {
     const { get, service } = await locked();
     service.images = images;

@@ -28,7 +28,7 @@ describe('images snapshot', () => {
     const { imgctl, emulator, directory } = await emulatorUser({ images: 250 });
     const run = (line: string | readonly string[]) =>
       imgctl(line, { cwd: directory, env: PASSWORD });
-    const saved = 'imgctl: 250 images saved in all.json\n';
+    const saved = 'imgctl: saved 250 images in all.json\n';
     await expectSteps(
       run,
       ['images snapshot all.json', '', saved],
@@ -67,7 +67,7 @@ describe('images snapshot', () => {
     const [folder, type] = [/none\/a\.json: ENOENT\nhint: create its folder/, /\.: it is not a/];
     await expectSteps(
       (line) => imgctl(line, { cwd: directory }),
-      ['images snapshot --file link.json', '', /^imgctl: 1 image saved/],
+      ['images snapshot --file link.json', '', /^imgctl: saved 1 image/],
       ['images snapshot --file none/a.json', '', folder, 1],
       ['images snapshot --file .', '', type, 1],
     );
