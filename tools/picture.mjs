@@ -1,4 +1,4 @@
-// Draws docs/terminal.svg: a short session on a real pseudo terminal, with the embedded service.
+// Draws docs/terminal.svg: a short session on a real pseudo terminal, with the emulator.
 // Usage: node tools/picture.mjs [FILE]   (default: docs/terminal.svg; needs a build and script of util-linux)
 // The picture shows the screen while the push waits for its sync, then the screen at the end. Port, times and the frame
 // of the spinner are fixed, because the real ones change with each run.

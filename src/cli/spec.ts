@@ -53,7 +53,7 @@ export function argument(
 
 export const METRICS_OPTION = option(
   '--metrics-file <file>',
-  'write metrics for Prometheus to this file, also on failure; node_exporter reads only *.prom',
+  'write Prometheus metrics to this *.prom file, also on failure',
 );
 
 export const GET_OPTION = option('--get <field>', 'print only this field, one value per line');

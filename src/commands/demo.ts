@@ -1,4 +1,4 @@
-// imgctl demo: runs the whole job against a temporary embedded service.
+// imgctl demo: runs the whole job against a temporary copy of the service.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export const demo: CommandSpec = {
   name: 'demo',
   summary: 'try imgctl on this machine, without an account',
   description: [
-    'Starts a copy of the service, logs in, lists images, uploads a package and syncs it. Everything happens on this machine, in a temporary folder that is removed at the end.',
+    'Starts a small copy of the service, logs in, finds an image, uploads a package and syncs it. Everything stays on this machine, in a temporary folder that is removed at the end.',
   ],
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
@@ -63,7 +63,9 @@ export async function run(context: Context): Promise<void> {
       'config set upload-username demo',
       'push sample.ova --poll-interval 500ms',
     );
-    await context.console.print('# That is all. To use your service: imgctl login\n');
+    await context.console.print(
+      '# Now try it yourself: imgctl emulator --uploads ./uploads --sample\n# Or use your service: imgctl login\n',
+    );
   } catch (error) {
     if (!context.io.signal.aborted) throw error;
     const reason = asImgctlError(context.io.signal.reason);

@@ -1,4 +1,4 @@
-// imgctl emulator: runs the embedded service on this machine until it is terminated.
+// imgctl emulator: runs a small copy of the service on this machine until it is terminated.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,12 +18,12 @@ const number = (fallback: string, max: number) => ({
 
 export const emulator: CommandSpec = {
   name: 'emulator',
-  summary: 'run the embedded service on this machine',
+  summary: 'run a small copy of the service on this machine',
   description: [
-    'Prints one JSON line {"base_url": ...} when it is ready. Stops on SIGTERM or Ctrl-C.',
+    'Prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
     'The same --images, --seed and --until always give the same catalogue.',
-    'With --uploads, it also takes uploads and prints "upload_url". WebDAV is at /upload/, with the user name and the password. Each user has a folder of that name below <dir>.',
-    'Faults: METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end in *. KIND is one of:',
+    'With --uploads, it also takes uploads by WebDAV, with the same user name and password, and prints "upload_url". The files of each user are in a folder of that name below <dir>.',
+    'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
     {
       terms: [
         ['503', 'a response with this status (300 to 599)'],
@@ -63,12 +63,12 @@ export const emulator: CommandSpec = {
       default: 'demo:demo',
       repeatable: true,
     }),
-    option('--denied-user <name:password>', 'add a user who is not authorized; repeatable', {
+    option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
       repeatable: true,
     }),
     option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: DURATION }),
-    option('--token-limit <n>', 'token requests per window', number('5', 1_000_000)),
-    option('--token-window <duration>', 'window for --token-limit', {
+    option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
+    option('--token-window <duration>', 'time after which --token-limit starts again', {
       default: '1m',
       value: DURATION,
     }),
@@ -135,6 +135,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     if (io.stderr.isTTY) {
       const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
       console.note(`log in from another terminal: ${login}${users ? '' : ' (password: demo)'}`);
+      if (sample) console.note('then add the sample to your images: imgctl sync --wait');
       console.note('stop the service with Ctrl-C');
     }
     await new Promise<void>((resolve) => {

@@ -65,7 +65,7 @@ export const syncStatus: CommandSpec = {
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
-    'Exits with 1 if the request failed. --list does not contact the service: it shows each state as it was when last checked.',
+    'Exits with 1 if the request failed. --list does not ask the service: each state is as it was when last checked.',
   ],
   examples: [
     'imgctl sync-status',
@@ -76,17 +76,15 @@ export const syncStatus: CommandSpec = {
   arguments: [
     {
       name: 'id',
-      description: 'id of the sync request (the last one submitted with this profile)',
+      description: 'id of the sync request (the last one of this profile)',
       value: { kind: 'text', from: 'sync-ids' },
     },
   ],
   options: [
     ...WAIT_OPTIONS,
-    option(
-      '--list',
-      'list the requests submitted from this machine with this profile, newest first',
-      { conflicts: ['wait', 'pollInterval', 'waitTimeout'] },
-    ),
+    option('--list', 'list what this profile submitted from this machine, newest first', {
+      conflicts: ['wait', 'pollInterval', 'waitTimeout'],
+    }),
     STRICT_OPTION,
     GET_OPTION,
   ],

@@ -33,17 +33,17 @@ export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service reads your uploads, then adds or deletes images. With --wait, imgctl prints them as the service reports them, by name or by number. The service may not know a new request at once, so --wait retries a 404 for the first minute.',
+    'The service looks through your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result and prints it. The service may not know a new request at once; --wait then retries for a minute.',
   ],
   examples: [
     'imgctl sync --wait',
     'imgctl sync --json | jq .id',
-    'imgctl sync --wait --wait-timeout 10m && imgctl my-images',
+    'imgctl sync --strict --wait-timeout 10m && imgctl my-images',
   ],
   seeAlso: ['sync-status', 'my-images', 'validate'],
   options: [
     ...WAIT_OPTIONS,
-    option('--dry-run', 'show the request, check the token and list your images; submit nothing', {
+    option('--dry-run', 'check the token and show the request and your images; submit nothing', {
       conflicts: ['get'],
     }),
     {

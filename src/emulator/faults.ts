@@ -29,12 +29,12 @@ const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?
 export function parseFault(spec: string) {
   const [, method, path, kind, when = 'always', count = '1'] = SPEC.exec(spec) ?? [];
   if (method === undefined || path === undefined || kind === undefined) {
-    throw wrongFault(`fault "${spec}" is not METHOD PATH=KIND[,first=N|,every=N]`);
+    throw wrongFault(`--fault must be METHOD PATH=KIND[,first=N|,every=N] (got ${spec})`);
   }
-  return { method, path, kind: parseKind(spec, kind), when, count: Number(count) };
+  return { method, path, kind: parseKind(kind), when, count: Number(count) };
 }
 
-function parseKind(spec: string, text: string): FaultKind {
+function parseKind(text: string): FaultKind {
   const named = NAMED_KINDS.find((name) => name === text);
   if (named !== undefined) return { type: named };
   const number = Number(/\d+$/.exec(text)?.[0]);
@@ -42,7 +42,7 @@ function parseKind(spec: string, text: string): FaultKind {
   if (/^drop:\d{1,12}$/.test(text)) return { type: 'drop-after', bytes: number };
   if (/^429:\d{1,9}$/.test(text)) return { type: 'status', status: 429, retryAfter: number };
   if (/^[345]\d\d$/.test(text)) return { type: 'status', status: number };
-  throw wrongFault(`fault "${spec}" has the unknown kind "${text}"`);
+  throw wrongFault(`unknown kind of fault '${text}'`);
 }
 
 function wrongFault(message: string): ImgctlError {

@@ -123,7 +123,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
 
 /** GET /v2; the contract does not show its body. */
 function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
-  const name = 'Image Deployment Service (embedded)';
+  const name = 'Image Deployment Service (emulator)';
   return jsonResponse(200, { name, version: 'v2', user, _links: { self: `${baseUrl}/v2` } });
 }
 

@@ -1,4 +1,4 @@
-// Options of the embedded service and their defaults.
+// Options of the emulator and their defaults.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Image } from '../api/types.ts';

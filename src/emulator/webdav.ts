@@ -1,4 +1,4 @@
-// The storage of the embedded service: WebDAV at /upload/ with one folder per user, files only (RFC 4918).
+// The storage of the emulator: WebDAV at /upload/ with one folder per user, files only (RFC 4918).
 
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';

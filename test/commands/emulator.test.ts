@@ -77,7 +77,8 @@ it('emulator --sample puts a valid package into the uploads, and leaves a file o
   const cwd = temporaryDirectory();
   const file = path.join(cwd, 'uploads', 'alice', 'sample.ova');
   const options = ['--uploads', 'uploads', '--sample', '--user', 'alice:a'];
-  expect((await emulate(options, { cwd })).io.stderr.text).toBe('');
+  const { io } = await emulate(options, { cwd, errorColumns: 80 });
+  await expect.poll(() => io.stderr.text).toContain(': imgctl sync --wait\n');
   expect(await runCli(['validate', file])).toMatchObject({ exitCode: 0, stdout: '' });
   writeFileSync(file, 'mine');
   await emulate(options, { cwd });
@@ -89,7 +90,7 @@ it.each([
   ['--sample', '--images=1', '--sample needs --uploads'],
   ['--port', '65536', '65535'],
   ...['hunter2', ':x', '.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must be']),
-  ['--fault', 'GET /v2=oops', 'GET /v2=oops'],
+  ['--fault', 'GET /v2=oops', "unknown kind of fault 'oops'"],
   ['--sync-delay', 'soon', '--sync-delay'],
 ])('emulator rejects %s %s', async (option = '', value = '', named = '') => {
   const result = await runCli(['emulator', option, value]);

@@ -1,4 +1,4 @@
-// Every example in the help, as docs/cli.md has it, works with the embedded service and prints something.
+// Every example in the help, as docs/cli.md has it, works with the emulator and prints something.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

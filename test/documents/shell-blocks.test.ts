@@ -1,4 +1,4 @@
-// The shell blocks of README.md and docs/ work as they are written, with the embedded service.
+// The shell blocks of README.md and docs/ work as they are written, with the emulator.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   }
   await writeSampleOva(path.join(folder, 'work/appliance.ova'), 'appliance');
   writeFileSync(path.join(folder, 'password'), 'demo\n');
-  // The embedded service of a block ends soon, on any free port.
+  // The emulator of a block ends soon, on any free port.
   const soon = `timeout --preserve-status 4 ${SHELL_COMMAND} "$@" --port 0`;
   program('imgctl', `[ "$1" != emulator ] || exec ${soon}\nexec ${SHELL_COMMAND} "$@"`);
   program('pass', 'echo demo');

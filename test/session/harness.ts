@@ -1,4 +1,4 @@
-// A session with the embedded service, over real sockets.
+// A session with the emulator, over real sockets.
 
 import { onTestFinished } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/service-options.ts';

@@ -1,4 +1,4 @@
-// The one way to start the embedded service in this process, and requests to it by Node's own fetch.
+// The one way to start the emulator in this process, and requests to it by Node's own fetch.
 
 import { onTestFinished } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/service.ts';
