@@ -136,7 +136,7 @@ describe('__complete offers', () => {
     expect(await offers('images list -f')).toContain('-f');
     expect(await offers('images latest --get ')).toContain('path');
     expect(await offers('images list --sort ')).toContain('name:version,');
-    expect(await linesFor('profile ')).toContain('list\tlist profiles and mark the default one');
+    expect(await linesFor('profile ')).toContain('list\tlist profiles');
   });
 
   it.each([
